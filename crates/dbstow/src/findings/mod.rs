@@ -1,0 +1,223 @@
+//! What the records say: estimates, comparisons with a verdict, the reason, and warnings.
+//!
+//! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
+//! terminal table and CSV are made from the same values, so that no figure is computed twice.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.findings/1";
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The question it asks.
+    pub question: String,
+    /// Where the published figures come from, when there are any.
+    pub source: Option<String>,
+    /// `simulate`, `emulate` or `measure`.
+    pub mode: String,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// Blocks that were planned.
+    pub blocks: u32,
+    /// One entry a placement (or a placement at a setting), in the order of the experiment file.
+    pub arms: Vec<Arm>,
+    /// Baseline against each other arm, by the experiment's main metric.
+    pub comparisons: Vec<Comparison>,
+    /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
+    pub noise_floor: Option<NoiseFloor>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// What weakens the result, why, and what to do.
+    pub warnings: Vec<Warning>,
+}
+
+/// One arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// Trials that finished.
+    pub trials: u32,
+    /// Trials that failed.
+    pub trials_failed: u32,
+    /// Estimates by metric name, with the interval between trials.
+    pub metrics: BTreeMap<String, Metric>,
+    /// What was published elsewhere for this arm: a number, or words such as `"<1"`.
+    pub published: BTreeMap<String, Published>,
+    /// Whether a parameter was fitted to this arm's published figures.
+    pub fitted: bool,
+    /// What its disks did.
+    pub volumes: Vec<Volume>,
+    /// Share of all sessions' time by cause, as `dbstow.record/1` names them but without the measure of
+    /// a machine limit; the shares sum to 1.
+    pub time_split: BTreeMap<String, f64>,
+    /// What bound it: a limit (`machine.cached.throughput`, `disk.iops`, `disk.throughput`,
+    /// `disk.credits`) or the largest part of the sessions' time (`cpu`, `lock`, `read.service`, ..).
+    pub bound_by: String,
+    /// What would bind next were that removed.
+    pub next: Option<String>,
+    /// The reason in a sentence.
+    pub reason: String,
+    /// Price of its disks a month, in US dollars, where all are known.
+    pub usd_per_month: Option<f64>,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Published {
+    /// A number in the metric's unit.
+    Number(f64),
+    /// What was said instead of a number: `"<1"`, `"over a minute"`.
+    Words(String),
+}
+
+/// An estimate with its interval and unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Mean over trials.
+    pub mean: f64,
+    /// Lower end of the 95 % interval between trials; equal to the mean for a single trial.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// `s`, `1/s`, `MB/s`, `ms`, `kB` or empty for a count.
+    pub unit: String,
+}
+
+/// One volume of an arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Volume {
+    /// The experiment's name for it.
+    pub name: String,
+    /// Catalogue name of its disks.
+    pub disk: String,
+    /// Files by role.
+    pub files: BTreeMap<String, u32>,
+    /// Its disks.
+    pub disks: Vec<Disk>,
+}
+
+/// One disk of an arm: means over trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disk {
+    /// `<volume>.<number from 1>`.
+    pub name: String,
+    /// Reads per second of the measured time.
+    pub read_iops: f64,
+    /// Writes per second.
+    pub write_iops: f64,
+    /// Megabytes (10⁶) read per second.
+    pub read_mb_per_s: f64,
+    /// Megabytes written per second.
+    pub write_mb_per_s: f64,
+    /// Latency of reads.
+    pub read_latency_ms: Option<Latency>,
+    /// Latency of writes.
+    pub write_latency_ms: Option<Latency>,
+    /// Share of the disk's own limits that was used.
+    pub utilisation: Utilisation,
+}
+
+/// Mean and percentiles over all requests of all trials, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// Share of a disk's own limits that was used; 0 where it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// Of the IOPS limit.
+    pub iops: f64,
+    /// Of the throughput limit.
+    pub throughput: f64,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Geometric mean over blocks of candidate / baseline.
+    pub mean: f64,
+    /// Lower end of the 95 % interval between blocks.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Baseline against candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Arm that is compared against.
+    pub baseline: String,
+    /// Arm that is compared.
+    pub candidate: String,
+    /// By which metric.
+    pub metric: String,
+    /// Candidate / baseline, within blocks.
+    pub ratio: Ratio,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Differences up to this share do not count.
+    pub margin: f64,
+    /// Blocks in all that would settle a `cannot-tell`.
+    pub blocks_needed: Option<u32>,
+}
+
+/// What can be said of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is faster.
+    Faster,
+    /// It is slower.
+    Slower,
+    /// No difference larger than the margin.
+    NoDifference,
+    /// The blocks so far do not tell.
+    CannotTell,
+}
+
+/// The spread between identical twins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseFloor {
+    /// The arm that ran as its own twin.
+    pub arm: String,
+    /// By which metric.
+    pub metric: String,
+    /// Twin / baseline.
+    pub ratio: Ratio,
+}
+
+/// A parameter that was fitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// Its key in the experiment file.
+    pub parameter: String,
+    /// Its value.
+    pub value: String,
+    /// The arms whose published figures were used.
+    pub to: Vec<String>,
+}
+
+/// What weakens the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A stable name: `one-block`, `drift`, `two-humps`, `failed-trials`, `errors`, ..
+    pub id: String,
+    /// What was seen, why it matters and what to do.
+    pub text: String,
+}

@@ -1,0 +1,4 @@
+//! Finds out where a database's files should live.
+
+pub mod findings;
+pub mod record;

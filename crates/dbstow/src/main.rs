@@ -1,0 +1,2 @@
+//! The dbstow program.
+fn main() {}

@@ -1,0 +1,152 @@
+//! What happened in a trial: one JSON file each, written the moment the trial ends.
+//!
+//! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
+//! from records by [`crate::findings`], on any machine, at any later time.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.record/1";
+
+/// Everything that happened in one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Digest of the plan this trial belongs to.
+    pub plan: String,
+    /// `simulate`, `emulate` or `measure`.
+    pub mode: String,
+    /// Name of the arm.
+    pub arm: String,
+    /// Block, from 0.
+    pub block: u32,
+    /// Place of the trial in its block's shuffled order, from 0.
+    pub position: u32,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// Whether it came to its end.
+    pub outcome: Outcome,
+    /// Raw values by metric name; the unit is the suffix of the name.
+    pub metrics: BTreeMap<String, f64>,
+    /// How long each phase took, in (virtual) nanoseconds, in order.
+    pub phases: Vec<Phase>,
+    /// Sum over all sessions of where their time went in the measured phases, in nanoseconds, by cause:
+    /// `cpu`, `cpu.queued`, `lock`, `think`, and for `read`, `write` and `log`: `.service`, `.queued`,
+    /// `.throttled.disk.iops`, `.throttled.disk.throughput`, `.throttled.disk.credits`,
+    /// `.throttled.machine.<limit>.<iops|throughput>`.
+    pub time_split_ns: BTreeMap<String, u64>,
+    /// What reached the disks.
+    pub volumes: Vec<VolumeRecord>,
+    /// How much of every limit was used.
+    pub limits: Vec<LimitRecord>,
+    /// Latency of operations: HDR histogram V2, base64, in nanoseconds.
+    pub operations: Option<String>,
+    /// Per-second series.
+    pub series: Series,
+    /// Operations that failed, and the first few texts.
+    pub errors: Errors,
+    /// What the trial itself noticed, such as a clipped histogram.
+    pub notes: Vec<String>,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "status")]
+pub enum Outcome {
+    /// It came to its end.
+    Finished,
+    /// It did not; this too is a result.
+    Failed {
+        /// What stopped it.
+        error: String,
+    },
+}
+
+/// A phase of a trial: `load`, `quiesce`, `warm-up` or `run`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Which phase.
+    pub name: String,
+    /// When it began, from the start of the trial.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Whether it counts in the metrics.
+    pub measured: bool,
+}
+
+/// What reached the disks of one volume in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VolumeRecord {
+    /// The experiment's name for it.
+    pub name: String,
+    /// Catalogue name of its disks.
+    pub disk: String,
+    /// Roles that have files here, with the number of files: `data`, `log`, `temp`.
+    pub files: BTreeMap<String, u32>,
+    /// Its disks, in stripe order.
+    pub disks: Vec<DiskRecord>,
+}
+
+/// What one disk did in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DiskRecord {
+    /// `<volume>.<number from 1>`.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Reads served by the host cache, without the disk.
+    pub cache_hits: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Latency of reads: HDR histogram V2, base64, in nanoseconds; `None` when there were none.
+    pub read_latency: Option<String>,
+    /// Latency of writes.
+    pub write_latency: Option<String>,
+}
+
+/// How much of one limit was used in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitRecord {
+    /// `machine.<limit>.<iops|throughput>` or `disk.<disk name>.<iops|throughput>`.
+    pub name: String,
+    /// Which requests it counts: `all`, `reads` or `writes`.
+    pub counts: String,
+    /// Units used: I/Os or bytes.
+    pub used: f64,
+    /// Units per second allowed, sustained.
+    pub rate: f64,
+    /// `used / (rate x measured time)`; above 1 only while burst credits are spent.
+    pub utilisation: f64,
+}
+
+/// Values per interval, by name, from the start of the trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// `<disk>.read_bytes`, `<disk>.write_bytes`, `<disk>.reads`, `<disk>.writes`, `operations`.
+    pub values: BTreeMap<String, Vec<u64>>,
+}
+
+/// Operations that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// How many.
+    pub count: u64,
+    /// The first few texts.
+    pub first: Vec<String>,
+}

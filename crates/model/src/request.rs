@@ -1,0 +1,157 @@
+//! One request to a volume, and what became of it.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+
+/// What a request asks of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Bytes from the disk.
+    Read,
+    /// Bytes to the disk.
+    Write,
+    /// Everything written so far made durable; moves no bytes.
+    Flush,
+}
+
+/// A read, write or flush of a range of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What is asked.
+    pub operation: Operation,
+    /// Where the range starts, in bytes from the start of the volume.
+    pub offset: u64,
+    /// How long the range is; zero for a flush.
+    pub length: Bytes,
+}
+
+impl Request {
+    /// A read of `length` at `offset`.
+    pub const fn read(offset: u64, length: Bytes) -> Request {
+        Request {
+            operation: Operation::Read,
+            offset,
+            length,
+        }
+    }
+
+    /// A write of `length` at `offset`.
+    pub const fn write(offset: u64, length: Bytes) -> Request {
+        Request {
+            operation: Operation::Write,
+            offset,
+            length,
+        }
+    }
+
+    /// A flush of the whole volume.
+    pub const fn flush() -> Request {
+        Request {
+            operation: Operation::Flush,
+            offset: 0,
+            length: Bytes::ZERO,
+        }
+    }
+}
+
+/// When a request is done, and where its time went.
+///
+/// ```text
+/// submitted ──throttled──> admitted ──queued──> started ──service──> done
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The instant the request is done.
+    pub done: Instant,
+    /// Held back by a limit.
+    pub throttled: Duration,
+    /// The limit that held it back longest, when one did.
+    pub throttled_by: Option<Throttle>,
+    /// Waiting for one of the disk's places in flight.
+    pub queued: Duration,
+    /// Being carried out.
+    pub service: Duration,
+}
+
+impl Completion {
+    /// Done the moment it was asked.
+    pub const fn immediate(now: Instant) -> Completion {
+        Completion {
+            done: now,
+            throttled: Duration::ZERO,
+            throttled_by: None,
+            queued: Duration::ZERO,
+            service: Duration::ZERO,
+        }
+    }
+
+    /// Submission to completion: the sum of the parts.
+    pub fn latency(&self) -> Duration {
+        self.throttled + self.queued + self.service
+    }
+
+    /// The instant the request was submitted.
+    pub fn submitted(&self) -> Instant {
+        Instant::from_nanos(self.done.as_nanos() - self.latency().as_nanos())
+    }
+
+    /// The last `wait` of this completion: the part that somebody who came late had to wait for.
+    ///
+    /// Time is taken from the end: first service, then queueing, then throttling.
+    pub fn tail(&self, wait: Duration) -> Completion {
+        let service = self.service.min(wait);
+        let queued = self.queued.min(wait - service);
+        let throttled = self.throttled.min(wait - service - queued);
+        Completion {
+            done: self.done,
+            throttled,
+            throttled_by: self.throttled_by,
+            queued,
+            service,
+        }
+    }
+}
+
+/// The limit that held a request back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Throttle {
+    /// Whose limit it is.
+    pub owner: Owner,
+    /// What it limits.
+    pub measure: Measure,
+    /// Whether it is the steady rate that remains after burst credits ran out.
+    pub credits: bool,
+}
+
+/// Whose limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owner {
+    /// The disk's own.
+    Disk,
+    /// The machine's, by its place in [`crate::MachineSpec::limits`].
+    Machine(u8),
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Requests per second.
+    Iops,
+    /// Bytes per second.
+    Throughput,
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Measure::Iops => "iops",
+            Measure::Throughput => "throughput",
+        })
+    }
+}

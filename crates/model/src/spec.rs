@@ -1,0 +1,272 @@
+//! What a disk, a machine and a volume are, as plain values: the input of the model.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Duration;
+use crate::units::{Bytes, Iops, Throughput};
+
+/// A disk product: its limits and its latencies.
+///
+/// Not modelled: wear, garbage collection, a cache inside the disk, errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DiskSpec {
+    /// What fits on it.
+    pub size: Bytes,
+    /// Every limit a request has to pass; the slowest one counts.
+    pub limits: Vec<LimitSpec>,
+    /// How the vendor counts one I/O.
+    pub io_unit: IoUnit,
+    /// Time to carry out a read, once admitted and started.
+    pub read_latency: LatencySpec,
+    /// Time to carry out a write.
+    pub write_latency: LatencySpec,
+    /// Time to carry out a flush.
+    pub flush_latency: LatencySpec,
+    /// How fast the bytes of one request move, added to the latency; `None` adds nothing.
+    pub transfer: Option<Throughput>,
+    /// Requests carried out at the same time; `None` is no bound.
+    pub in_flight_max: Option<u32>,
+    /// Names of the machine limits that govern requests to this disk, in order of preference: the
+    /// first that the machine has applies. Empty: none does.
+    pub machine_limits: Vec<String>,
+    /// Whether the vendor allows a host cache in front of it.
+    pub host_cache_allowed: bool,
+}
+
+/// One limit on requests or bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitSpec {
+    /// Which requests it counts.
+    pub counts: Counts,
+    /// The rate that is sustained.
+    pub rate: Rate,
+    /// How much may pass at once before pacing begins, as time at the rate.
+    pub depth: Duration,
+    /// A higher rate, for as long as credits last.
+    pub burst: Option<Burst>,
+}
+
+/// Burst credits: a higher rate that is paid for from a bucket, refilled at the sustained rate.
+///
+/// Both Azure and AWS document this rule: credits are spent at `used - provisioned` and earned at
+/// `provisioned - used` (<https://learn.microsoft.com/azure/virtual-machines/disk-bursting>, 2023-05-02;
+/// <https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html>, 2023-05-31).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Burst {
+    /// The rate while credits last, in the unit of the limit.
+    pub rate: u64,
+    /// What the full bucket holds, in I/Os or bytes.
+    pub credits: u64,
+    /// What it holds at the start.
+    pub credits_initial: u64,
+}
+
+/// Which requests a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// Reads and writes together.
+    All,
+    /// Reads alone.
+    Reads,
+    /// Writes alone.
+    Writes,
+}
+
+/// A rate of requests or of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rate {
+    /// Requests per second, counted as [`IoUnit`] says.
+    Iops(Iops),
+    /// Bytes per second.
+    Throughput(Throughput),
+}
+
+/// How a vendor counts requests against an IOPS limit, and bytes against a throughput limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoUnit {
+    /// A request longer than this counts as several; `None`: a request of any size counts once.
+    pub size_max: Option<Bytes>,
+    /// A request shorter than this is charged as many bytes (AWS st1 and sc1: 1 MiB).
+    pub charge_min: Option<Bytes>,
+}
+
+/// A latency: how long carrying out one request takes, without queueing and throttling.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "shape")]
+pub enum LatencySpec {
+    /// The same every time.
+    Constant {
+        /// The latency.
+        value: Duration,
+    },
+    /// Memoryless, for checks against queueing theory.
+    Exponential {
+        /// The mean.
+        mean: Duration,
+    },
+    /// Log-normal, the usual shape of a storage latency's body.
+    LogNormal {
+        /// Half the requests take less.
+        p50: Duration,
+        /// 99 in 100 take less.
+        p99: Duration,
+    },
+}
+
+/// The machine a database runs on, as far as its disks are concerned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineSpec {
+    /// Virtual processors.
+    pub cores: u32,
+    /// Main memory.
+    pub memory: Bytes,
+    /// The machine's own limits by name (`cached`, `uncached`, `ebs`, `pd-ssd`, ..), each shared by
+    /// all disks that name it.
+    pub limits: BTreeMap<String, Vec<LimitSpec>>,
+    /// The cache on the host in front of its disks, where it has one.
+    pub host_cache: Option<HostCacheSpec>,
+    /// The disk inside the machine, where it has one.
+    pub local_disk: Option<DiskSpec>,
+}
+
+/// The host's cache for remote disks (Azure BlobCache).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostCacheSpec {
+    /// What it holds, for all disks of the machine together.
+    pub size: Bytes,
+    /// Time to serve a hit.
+    pub hit_latency: LatencySpec,
+    /// Name of the machine limit that every request through the cache passes.
+    pub limit: String,
+}
+
+/// What the host cache does for a disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostCacheMode {
+    /// Requests go straight to the disk.
+    #[default]
+    None,
+    /// Reads may hit; writes go through to the disk.
+    ReadOnly,
+    /// Reads may hit; writes are done once in the cache, and reach the disk later.
+    ReadWrite,
+}
+
+/// Where files live: one disk, or a stripe of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VolumeSpec {
+    /// What the experiment calls it.
+    pub name: String,
+    /// Its disks, in stripe order.
+    pub disks: Vec<DiskSpec>,
+    /// How many bytes go to one disk before the next one's turn; of no account for one disk.
+    pub interleave: Bytes,
+    /// What the host cache does for its disks.
+    pub host_cache: HostCacheMode,
+}
+
+impl LatencySpec {
+    /// No time at all.
+    pub const ZERO: LatencySpec = LatencySpec::Constant {
+        value: Duration::ZERO,
+    };
+
+    /// The same every time.
+    pub const fn constant(value: Duration) -> LatencySpec {
+        LatencySpec::Constant { value }
+    }
+}
+
+impl LimitSpec {
+    /// How much of a limit may pass at once when nothing else is known: 10 ms at its rate.
+    ///
+    /// Vendors do not publish it. A saturated EBS volume is paced evenly, with a first second at about
+    /// three times the rate (bitofsky/aws-ebs-benchmark, 2021-05-07), so the true depth is small.
+    pub const DEPTH_DEFAULT: Duration = Duration::from_millis(10);
+
+    /// A limit on requests of both directions.
+    pub const fn iops(rate: Iops) -> LimitSpec {
+        LimitSpec {
+            counts: Counts::All,
+            rate: Rate::Iops(rate),
+            depth: Self::DEPTH_DEFAULT,
+            burst: None,
+        }
+    }
+
+    /// A limit on bytes of both directions.
+    pub const fn throughput(rate: Throughput) -> LimitSpec {
+        LimitSpec {
+            counts: Counts::All,
+            rate: Rate::Throughput(rate),
+            depth: Self::DEPTH_DEFAULT,
+            burst: None,
+        }
+    }
+}
+
+impl DiskSpec {
+    /// A disk without any limit or latency, of the largest size.
+    pub fn unlimited() -> DiskSpec {
+        DiskSpec {
+            size: Bytes(u64::MAX),
+            limits: Vec::new(),
+            io_unit: IoUnit::default(),
+            read_latency: LatencySpec::ZERO,
+            write_latency: LatencySpec::ZERO,
+            flush_latency: LatencySpec::ZERO,
+            transfer: None,
+            in_flight_max: None,
+            machine_limits: Vec::new(),
+            host_cache_allowed: true,
+        }
+    }
+
+    /// A disk that is nothing but two limits, paced strictly.
+    pub fn limited(iops: Iops, throughput: Throughput) -> DiskSpec {
+        let strict = |limit: LimitSpec| LimitSpec {
+            depth: Duration::ZERO,
+            ..limit
+        };
+        DiskSpec {
+            limits: vec![
+                strict(LimitSpec::iops(iops)),
+                strict(LimitSpec::throughput(throughput)),
+            ],
+            ..DiskSpec::unlimited()
+        }
+    }
+}
+
+impl MachineSpec {
+    /// A machine that holds nothing back.
+    pub fn unlimited() -> MachineSpec {
+        MachineSpec {
+            cores: 64,
+            memory: Bytes(u64::MAX),
+            limits: BTreeMap::new(),
+            host_cache: None,
+            local_disk: None,
+        }
+    }
+}
+
+impl VolumeSpec {
+    /// A volume of one disk without a host cache.
+    pub fn of(name: &str, disk: DiskSpec) -> VolumeSpec {
+        VolumeSpec {
+            name: name.into(),
+            disks: vec![disk],
+            interleave: Bytes::kib(64),
+            host_cache: HostCacheMode::None,
+        }
+    }
+}

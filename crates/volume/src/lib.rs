@@ -1,0 +1,1 @@
+//! Real files that feel like modelled volumes.
