@@ -1,0 +1,227 @@
+//! An allowance: how fast units may pass, exactly, and without a clock.
+//!
+//! This is the place where an IOPS or a throughput limit is applied. Units that were taken and not yet
+//! paid off at the rate are the *debt*; units pass at once while the debt is within the depth:
+//!
+//! ```text
+//!  debt
+//!   │      ╱╲        depth + one request: nothing passes until the debt is back at the depth
+//!   │─ ─ ╱─ ─╲─ ─ ─  depth
+//!   │  ╱       ╲     paid off at the rate
+//!   └──────────────► now
+//! ```
+//!
+//! It is the generic cell rate algorithm (ITU-T I.371, annex A) with the debt kept in units rather than
+//! in time, so that no rate has to divide a second evenly.
+
+use crate::request::Measure;
+use crate::spec::{Counts, IoUnit, LimitSpec, Rate};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+use crate::{Operation, Request};
+
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+/// Units per second, with a depth.
+#[derive(Clone, Debug)]
+pub struct Allowance {
+    /// Units per second, which is also scaled units per nanosecond.
+    rate: u64,
+    /// Debt up to which units pass at once, in units x 10⁹.
+    depth: u128,
+    /// Units taken and not yet paid off, in units x 10⁹.
+    debt: u128,
+    /// When the debt was last brought up to date.
+    at: Instant,
+}
+
+impl Allowance {
+    /// An allowance of `rate` units per second that lets `depth` worth of them pass at once.
+    ///
+    /// # Panics
+    /// When the rate is zero: nothing would ever pass.
+    pub fn new(rate: u64, depth: Duration) -> Allowance {
+        Allowance::with_credits(rate, u128::from(rate) * u128::from(depth.as_nanos()), 0)
+    }
+
+    /// An allowance whose depth is a bucket of `credits`, of which `spent` are gone already.
+    fn credits(rate: u64, credits: u64, spent: u64) -> Allowance {
+        Allowance::with_credits(
+            rate,
+            u128::from(credits) * NANOS_PER_SECOND,
+            u128::from(spent) * NANOS_PER_SECOND,
+        )
+    }
+
+    fn with_credits(rate: u64, depth: u128, debt: u128) -> Allowance {
+        assert!(
+            rate > 0,
+            "an allowance of zero units per second never lets anything pass"
+        );
+        Allowance {
+            rate,
+            depth,
+            debt,
+            at: Instant::ZERO,
+        }
+    }
+
+    /// Takes `units` at `now` and says how long they have to wait for their turn.
+    ///
+    /// Turns are given in the order of the calls. A `now` earlier than the last one counts as the last.
+    pub fn take(&mut self, now: Instant, units: u64) -> Duration {
+        let elapsed = now.since(self.at).as_nanos();
+        self.at = self.at.max(now);
+        self.debt = self
+            .debt
+            .saturating_sub(u128::from(self.rate) * u128::from(elapsed));
+        let over = self.debt.saturating_sub(self.depth);
+        self.debt += u128::from(units) * NANOS_PER_SECOND;
+        Duration::from_nanos(nanos_to_pay(over, self.rate))
+    }
+}
+
+/// `over / rate`, rounded up; a 64-bit division wherever it fits, which is nearly always.
+fn nanos_to_pay(over: u128, rate: u64) -> u64 {
+    match u64::try_from(over) {
+        Ok(over) => over.div_ceil(rate),
+        Err(_) => u64::try_from(over.div_ceil(u128::from(rate))).unwrap_or(u64::MAX),
+    }
+}
+
+/// One limit at work: a paced rate, and where the vendor has them, burst credits behind it.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// What was asked for.
+    pub spec: LimitSpec,
+    /// Units taken so far.
+    pub used: u64,
+    pace: Allowance,
+    credits: Option<Allowance>,
+}
+
+/// How long a limit holds a request back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// For how long.
+    pub wait: Duration,
+    /// Whether it is for want of burst credits.
+    pub credits: bool,
+}
+
+impl Limit {
+    /// A limit with its allowance untouched.
+    pub fn new(spec: LimitSpec) -> Limit {
+        let sustained = match spec.rate {
+            Rate::Iops(iops) => iops.0,
+            Rate::Throughput(throughput) => throughput.0,
+        };
+        let pace = Allowance::new(spec.burst.map_or(sustained, |burst| burst.rate), spec.depth);
+        let credits = spec.burst.map(|burst| {
+            let spent = burst.credits.saturating_sub(burst.credits_initial);
+            Allowance::credits(sustained, burst.credits, spent)
+        });
+        Limit {
+            spec,
+            used: 0,
+            pace,
+            credits,
+        }
+    }
+
+    /// What it limits.
+    pub fn measure(&self) -> Measure {
+        match self.spec.rate {
+            Rate::Iops(_) => Measure::Iops,
+            Rate::Throughput(_) => Measure::Throughput,
+        }
+    }
+
+    /// Units per second that are sustained.
+    pub fn rate(&self) -> u64 {
+        match self.spec.rate {
+            Rate::Iops(iops) => iops.0,
+            Rate::Throughput(throughput) => throughput.0,
+        }
+    }
+
+    /// Lets `request` pass at `now`, counted as `unit` says, and says how long it is held back.
+    pub fn pass(&mut self, now: Instant, request: &Request, unit: IoUnit) -> Held {
+        if !counts(self.spec.counts, request.operation) {
+            return Held::default();
+        }
+        let units = match self.spec.rate {
+            Rate::Iops(_) => unit.requests(request.length),
+            Rate::Throughput(_) => unit.bytes(request.length),
+        };
+        self.used += units;
+        let paced = self.pace.take(now, units);
+        let refilled = self
+            .credits
+            .as_mut()
+            .map_or(Duration::ZERO, |credits| credits.take(now, units));
+        Held {
+            wait: paced.max(refilled),
+            credits: refilled > paced,
+        }
+    }
+}
+
+fn counts(counts: Counts, operation: Operation) -> bool {
+    match operation {
+        Operation::Read => counts != Counts::Writes,
+        Operation::Write => counts != Counts::Reads,
+        Operation::Flush => false,
+    }
+}
+
+impl IoUnit {
+    /// How many I/Os a request of `length` is counted as.
+    pub fn requests(&self, length: Bytes) -> u64 {
+        self.size_max
+            .map_or(1, |size| length.0.div_ceil(size.0).max(1))
+    }
+
+    /// How many bytes a request of `length` is charged.
+    pub fn bytes(&self, length: Bytes) -> u64 {
+        self.charge_min
+            .map_or(length.0, |charge| length.0.max(charge.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_paced_at_the_rate() {
+        let mut allowance = Allowance::new(500, Duration::ZERO);
+        // 500 per second are 2 ms apart.
+        assert_eq!(allowance.take(Instant::ZERO, 1), Duration::ZERO);
+        assert_eq!(allowance.take(Instant::ZERO, 1), Duration::from_millis(2));
+        assert_eq!(allowance.take(Instant::ZERO, 1), Duration::from_millis(4));
+    }
+
+    #[test]
+    fn an_uneven_rate_does_not_drift() {
+        let mut allowance = Allowance::new(3, Duration::ZERO);
+        for n in 0..3_000_u64 {
+            // The n-th unit of three per second waits n/3 s, rounded up to a nanosecond, for ever.
+            let expected = (n * 1_000_000_000).div_ceil(3);
+            assert_eq!(
+                allowance.take(Instant::ZERO, 1),
+                Duration::from_nanos(expected)
+            );
+        }
+    }
+
+    #[test]
+    fn the_depth_passes_at_once() {
+        let mut allowance = Allowance::new(1_000, Duration::from_millis(10));
+        // A debt of up to 10 units passes; the request that exceeds it has been let through.
+        let waits: [Duration; 13] = core::array::from_fn(|_| allowance.take(Instant::ZERO, 1));
+        assert!(waits[..11].iter().all(|wait| *wait == Duration::ZERO));
+        assert_eq!(waits[11], Duration::from_millis(1));
+        assert_eq!(waits[12], Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,432 @@
+//! All volumes of one machine: which limits a request passes, and in which disks it ends up.
+//!
+//! How the caps of an Azure machine combine (virtual machine and disk performance, 2020-10-12;
+//! performance guidelines for SQL Server on Azure VMs, storage, 2023-10-06):
+//!
+//! | host cache | request | disk limits | uncached limits | cached limits | done when |
+//! |---|---|---|---|---|---|
+//! | none | any | yes | yes | | the disk is done |
+//! | read-only | read, hit | | | yes | the cache is done |
+//! | read-only | read, miss | yes | yes | yes | the disk is done |
+//! | read-only | write | yes | yes | yes | both are done |
+//! | read-write | write | later | later | yes | the cache is done |
+//! | (local disk) | any | its own | | yes | the disk is done |
+//!
+//! Other vendors have no host cache: a request passes the disk's limits and the machine limit that the
+//! disk names, which is the first row.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::allowance::Limit;
+use crate::disk::{Admission, Disk};
+use crate::machine::Machine;
+use crate::random;
+use crate::request::{Completion, Operation, Owner, Request};
+use crate::spec::{HostCacheMode, IoUnit, MachineSpec, VolumeSpec};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+
+/// Volumes on a machine, with their state.
+pub struct Storage {
+    machine: Machine,
+    volumes: Vec<Volume>,
+    observer: Box<dyn Observer>,
+}
+
+/// Sees every request at every disk.
+pub trait Observer {
+    /// A disk of a volume was given `request` at `now`.
+    fn request(
+        &mut self,
+        now: Instant,
+        place: DiskPlace,
+        request: &Request,
+        completion: &Completion,
+    );
+}
+
+impl Observer for () {
+    fn request(&mut self, _: Instant, _: DiskPlace, _: &Request, _: &Completion) {}
+}
+
+/// Which disk, and whether the host cache served it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskPlace {
+    /// Place of the volume.
+    pub volume: usize,
+    /// Place of the disk in the volume's stripe.
+    pub disk: usize,
+    /// A read that the host cache served.
+    pub cache_hit: bool,
+}
+
+/// One limit, and how much of it was used so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usage {
+    /// Whose limit: the machine's by name, or the disk's by volume and place.
+    pub owner: UsageOwner,
+    /// The limit.
+    pub limit: crate::LimitSpec,
+    /// What it limits.
+    pub measure: crate::Measure,
+    /// Units taken so far: I/Os or bytes.
+    pub used: u64,
+    /// Units per second sustained.
+    pub rate: u64,
+}
+
+/// Whose limit a [`Usage`] is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageOwner {
+    /// The machine's limit of this name.
+    Machine(String),
+    /// A disk's.
+    Disk {
+        /// Place of the volume.
+        volume: usize,
+        /// Place of the disk in the volume.
+        disk: usize,
+    },
+}
+
+struct Volume {
+    disks: Vec<Attached>,
+    interleave: u64,
+}
+
+/// A disk as the machine sees it.
+struct Attached {
+    disk: Disk,
+    /// Number over all volumes, for the host cache.
+    number: u16,
+    cache: HostCacheMode,
+    /// Machine limits that requests to the disk itself pass.
+    direct: Option<u8>,
+    /// When everything the read-write cache has accepted will be on the disk.
+    drained: Instant,
+}
+
+impl Storage {
+    /// Volumes with their state untouched.
+    ///
+    /// # Panics
+    /// When a volume has no disk.
+    pub fn new(machine: &MachineSpec, volumes: &[VolumeSpec], seed: u64) -> Storage {
+        let machine = Machine::new(machine);
+        let mut number = 0;
+        let mut attach = |volume: &VolumeSpec, disk: &crate::DiskSpec| {
+            number += 1;
+            Attached {
+                disk: Disk::new(disk, random::derive(seed, "disk", u64::from(number))),
+                number,
+                cache: if machine.cache.is_some() {
+                    volume.host_cache
+                } else {
+                    HostCacheMode::None
+                },
+                direct: machine.limit_of(&disk.machine_limits),
+                drained: Instant::ZERO,
+            }
+        };
+        let volumes = volumes
+            .iter()
+            .map(|volume| {
+                assert!(
+                    !volume.disks.is_empty(),
+                    "volume {} has no disk",
+                    volume.name
+                );
+                Volume {
+                    disks: volume
+                        .disks
+                        .iter()
+                        .map(|disk| attach(volume, disk))
+                        .collect(),
+                    interleave: volume.interleave.0.max(512),
+                }
+            })
+            .collect();
+        Storage {
+            machine,
+            volumes,
+            observer: Box::new(()),
+        }
+    }
+
+    /// Lets `observer` see every request from now on.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observer = observer;
+    }
+
+    /// Gives `request` to a volume at `now`; calls come in the order of `now`.
+    ///
+    /// # Panics
+    /// When there is no volume at that place.
+    pub fn submit(&mut self, now: Instant, volume: usize, request: Request) -> Completion {
+        let Storage {
+            machine,
+            volumes,
+            observer,
+        } = self;
+        let stripe = &mut volumes[volume];
+        let mut slowest: Option<Completion> = None;
+        stripe.split(request, |disk, place, part| {
+            let (completion, cache_hit) = disk.submit(machine, now, &part);
+            observer.request(
+                now,
+                DiskPlace {
+                    volume,
+                    disk: place,
+                    cache_hit,
+                },
+                &part,
+                &completion,
+            );
+            if slowest.is_none_or(|slowest| completion.done > slowest.done) {
+                slowest = Some(completion);
+            }
+        });
+        slowest.unwrap_or(Completion::immediate(now))
+    }
+
+    /// Puts a range into the host cache, where the volume has one, at no cost: for what was read or
+    /// written before the time that counts.
+    pub fn warm(&mut self, volume: usize, offset: u64, length: Bytes) {
+        let Storage {
+            machine, volumes, ..
+        } = self;
+        volumes[volume].split(Request::read(offset, length), |disk, _, part| {
+            if let (Some((cache, _)), true) =
+                (&mut machine.cache, disk.cache != HostCacheMode::None)
+            {
+                cache.fill(disk.number, part.offset, part.length);
+            }
+        });
+    }
+
+    /// Empties the host cache.
+    pub fn clear_host_cache(&mut self) {
+        if let Some((cache, _)) = &mut self.machine.cache {
+            cache.clear();
+        }
+    }
+
+    /// Every limit with what was used of it so far: the machine's, then each disk's.
+    pub fn usage(&self) -> Vec<Usage> {
+        let machine = self.machine.limits.iter().flat_map(|(name, limits)| {
+            limits
+                .iter()
+                .map(move |limit| usage(UsageOwner::Machine(name.clone()), limit))
+        });
+        let disks = self
+            .volumes
+            .iter()
+            .enumerate()
+            .flat_map(|(volume, stripe)| {
+                stripe
+                    .disks
+                    .iter()
+                    .enumerate()
+                    .flat_map(move |(disk, attached)| {
+                        attached
+                            .disk
+                            .limits
+                            .iter()
+                            .map(move |limit| usage(UsageOwner::Disk { volume, disk }, limit))
+                    })
+            });
+        machine.chain(disks).collect()
+    }
+
+    /// Name of the machine limit at `place`.
+    pub fn machine_limit_name(&self, place: u8) -> &str {
+        &self.machine.limits[usize::from(place)].0
+    }
+}
+
+fn usage(owner: UsageOwner, limit: &Limit) -> Usage {
+    Usage {
+        owner,
+        limit: limit.spec,
+        measure: limit.measure(),
+        used: limit.used,
+        rate: limit.rate(),
+    }
+}
+
+impl Volume {
+    /// Hands each disk its part of `request`.
+    ///
+    /// ```text
+    /// volume  | 0 | 1 | 2 | 3 | 4 | 5 |     interleave units
+    /// disk 0  | 0 | 2 | 4 |                 a request over units 1..=4 becomes
+    /// disk 1  | 1 | 3 | 5 |                 one part on disk 1 (1, 3) and one on disk 0 (2, 4)
+    /// ```
+    fn split(&mut self, request: Request, mut part: impl FnMut(&mut Attached, usize, Request)) {
+        let count = self.disks.len() as u64;
+        if count == 1 || request.operation == Operation::Flush {
+            for (place, disk) in self.disks.iter_mut().enumerate() {
+                part(disk, place, request);
+            }
+            return;
+        }
+        let unit = self.interleave;
+        let end = request.offset + request.length.0;
+        let first = request.offset / unit;
+        let last = end.saturating_sub(1).max(request.offset) / unit;
+        for start in first..=last.min(first + count - 1) {
+            let inside =
+                |index: u64| end.min((index + 1) * unit) - request.offset.max(index * unit);
+            let length = (start..=last).step_by(count as usize).map(inside).sum();
+            let skipped = request.offset.max(start * unit) - start * unit;
+            let place = (start % count) as usize;
+            let offset = start / count * unit + skipped;
+            part(
+                &mut self.disks[place],
+                place,
+                Request {
+                    offset,
+                    length: Bytes(length),
+                    ..request
+                },
+            );
+        }
+    }
+}
+
+impl Attached {
+    /// Carries out a request, and says whether it was a cache hit.
+    fn submit(
+        &mut self,
+        machine: &mut Machine,
+        now: Instant,
+        request: &Request,
+    ) -> (Completion, bool) {
+        let completion = match (self.cache, request.operation) {
+            (_, Operation::Flush) => self.flush(now, request),
+            (HostCacheMode::None, Operation::Read | Operation::Write) => {
+                self.through(machine, now, request, None)
+            }
+            (HostCacheMode::ReadOnly | HostCacheMode::ReadWrite, Operation::Read) => {
+                return self.cached_read(machine, now, request);
+            }
+            (HostCacheMode::ReadOnly, Operation::Write) => {
+                let limit = self.fill(machine, request);
+                self.through(machine, now, request, limit)
+            }
+            (HostCacheMode::ReadWrite, Operation::Write) => self.write_back(machine, now, request),
+        };
+        (completion, false)
+    }
+
+    /// Puts the range into the cache; the place of the cache's limits.
+    fn fill(&self, machine: &mut Machine, request: &Request) -> Option<u8> {
+        machine.cache.as_mut().and_then(|(cache, limit)| {
+            cache.fill(self.number, request.offset, request.length);
+            *limit
+        })
+    }
+
+    /// To the disk itself, and past the cache's limits too where `cached` says so.
+    fn through(
+        &mut self,
+        machine: &mut Machine,
+        now: Instant,
+        request: &Request,
+        cached: Option<u8>,
+    ) -> Completion {
+        let unit = self.disk.io_unit;
+        let mut admission =
+            Admission::default().pass(&mut self.disk.limits, Owner::Disk, unit, now, request);
+        let places = [
+            self.direct,
+            cached.filter(|cached| Some(*cached) != self.direct),
+        ];
+        for place in places.into_iter().flatten() {
+            admission = admission.pass(
+                machine.at(Some(place)),
+                Owner::Machine(place),
+                machine_unit(unit),
+                now,
+                request,
+            );
+        }
+        let (queued, service) = self.disk.serve(now + admission.wait, request);
+        completion(now, admission, queued, service)
+    }
+
+    fn cached_read(
+        &mut self,
+        machine: &mut Machine,
+        now: Instant,
+        request: &Request,
+    ) -> (Completion, bool) {
+        let Some((cache, limit)) = &mut machine.cache else {
+            return (self.through(machine, now, request, None), false);
+        };
+        let limit = *limit;
+        if !cache.holds(self.number, request.offset, request.length) {
+            cache.fill(self.number, request.offset, request.length);
+            return (self.through(machine, now, request, limit), false);
+        }
+        (self.in_cache(machine, now, request), true)
+    }
+
+    /// Served by the cache alone.
+    fn in_cache(&mut self, machine: &mut Machine, now: Instant, request: &Request) -> Completion {
+        let Some((cache, Some(limit))) = &machine.cache else {
+            return Completion::immediate(now);
+        };
+        let (latency, limit) = (cache.hit_latency.clone(), *limit);
+        let unit = machine_unit(self.disk.io_unit);
+        let admission = Admission::default().pass(
+            machine.at(Some(limit)),
+            Owner::Machine(limit),
+            unit,
+            now,
+            request,
+        );
+        completion(now, admission, Duration::ZERO, self.disk.draw(&latency))
+    }
+
+    /// Accepted by the cache; reaches the disk later, past the limits it would have passed.
+    fn write_back(&mut self, machine: &mut Machine, now: Instant, request: &Request) -> Completion {
+        self.fill(machine, request);
+        let accepted = self.in_cache(machine, now, request);
+        let drained = self.through(machine, now, request, None).done;
+        self.drained = self.drained.max(drained);
+        accepted
+    }
+
+    /// Waits for what the cache has not yet brought to the disk, then for the disk.
+    fn flush(&mut self, now: Instant, request: &Request) -> Completion {
+        let waited = self.drained.since(now);
+        let (queued, service) = self.disk.serve(now + waited, request);
+        completion(now, Admission::default(), waited + queued, service)
+    }
+}
+
+/// A machine counts large requests as the disk does, but charges no minimum.
+fn machine_unit(unit: IoUnit) -> IoUnit {
+    IoUnit {
+        charge_min: None,
+        ..unit
+    }
+}
+
+fn completion(
+    now: Instant,
+    admission: Admission,
+    queued: Duration,
+    service: Duration,
+) -> Completion {
+    Completion {
+        done: now + admission.wait + queued + service,
+        throttled: admission.wait,
+        throttled_by: admission.by,
+        queued,
+        service,
+    }
+}
