@@ -1,1 +1,47 @@
+//! The machine's processors: bursts of CPU time find a free core, in the order they come.
 
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
+
+use crate::time::{Duration, Instant};
+
+/// Processors, each free again at some instant.
+pub struct Cores {
+    free_at: BinaryHeap<Reverse<Instant>>,
+    /// CPU time given out so far.
+    pub busy: Duration,
+}
+
+impl Cores {
+    /// `count` idle processors; at least one.
+    pub fn new(count: u32) -> Cores {
+        let free_at = (0..count.max(1)).map(|_| Reverse(Instant::ZERO)).collect();
+        Cores {
+            free_at,
+            busy: Duration::ZERO,
+        }
+    }
+
+    /// Runs a burst that is ready at `now` on the core that is free first: when it ends.
+    pub fn run(&mut self, now: Instant, burst: Duration) -> Instant {
+        let free = self.free_at.pop().map_or(now, |Reverse(free)| free);
+        let end = now.max(free) + burst;
+        self.free_at.push(Reverse(end));
+        self.busy += burst;
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_beyond_the_cores_wait_their_turn() {
+        let burst = Duration::from_millis(10);
+        let mut cores = Cores::new(2);
+        let ends: [Instant; 3] = core::array::from_fn(|_| cores.run(Instant::ZERO, burst));
+        assert_eq!(ends[1], Instant::ZERO + burst);
+        assert_eq!(ends[2], Instant::ZERO + burst + burst);
+    }
+}

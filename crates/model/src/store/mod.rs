@@ -1,1 +1,681 @@
+//! What a database engine puts between SQL and its files.
+//!
+//! ```text
+//!  session ── read, write (page) ──► buffer pool ──► data files ──► volumes
+//!                                     ▲    │ dirty pages
+//!                                     │    ▼
+//!                              background writer, checkpoint (gathered writes)
+//!  session ── commit (bytes) ────► log (group commit) ──► log volume
+//!          └─ row versions ──────► temp files, until they expire
+//! ```
+//!
+//! A session that has to wait is told until when, and for what; it comes back then and asks again.
+//! The store never calls anybody: [`Store::advance`] carries out what became due in the meantime.
+//!
+//! Not modelled: latches and allocation contention, torn pages, recovery, reads of row versions.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::{Completion, Request};
+use crate::storage::{Observer, Storage};
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+
+mod files;
+mod log;
+mod pool;
+mod read_ahead;
+mod versions;
+mod writer;
+
+pub use files::{FileId, FileSpec, Full, Role};
+pub use log::Commit;
+pub use versions::VersionSpec;
+
+use files::Files;
+use log::Log;
+use pool::Pool;
+use read_ahead::ReadAhead;
+use versions::Versions;
+use writer::Writer;
+
+/// Size of a page.
+pub const PAGE: Bytes = Bytes::kib(8);
+/// Pages of an extent: 64 KiB, the unit in which SQL Server gives space to tables.
+///
+/// Source: <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
+pub const EXTENT_PAGES: u64 = 8;
+
+/// The settings of a store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoreSpec {
+    /// Size of the buffer pool.
+    pub memory: Bytes,
+    /// How much a read of a missing page brings in.
+    pub read_unit: ReadUnit,
+    /// How far a sequential reader is read ahead of; zero: not at all.
+    pub read_ahead: Bytes,
+    /// Largest write that neighbouring dirty pages are gathered into.
+    pub write_gather: Bytes,
+    /// Background writes outstanding at the same time.
+    pub writes_in_flight: u32,
+    /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
+    pub checkpoint: Option<Duration>,
+    /// Whether a commit waits for its log records.
+    pub commit: Commit,
+    /// Row versions written to temp space, where the engine keeps them there.
+    pub versions: Option<VersionSpec>,
+    /// Data files of tables, in the order of proportional fill.
+    pub data: Vec<FileSpec>,
+    /// Data files of temporary tables, spills and row versions.
+    pub temp: Vec<FileSpec>,
+    /// The log file.
+    pub log: FileSpec,
+}
+
+/// How much a read of a missing page brings in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadUnit {
+    /// That page.
+    #[default]
+    Page,
+    /// Its whole extent, as SQL Server does while its buffer pool fills.
+    Extent,
+}
+
+/// Whether what was asked is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It is.
+    Done,
+    /// Not yet: come back and ask again.
+    Wait(Wait),
+}
+
+/// What a session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Until when.
+    pub until: Instant,
+    /// For what.
+    pub cause: Cause,
+    /// The part of that request which lies in the wait.
+    pub part: Completion,
+}
+
+/// For what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A page to come in.
+    Read,
+    /// A dirty page to go out, so that its frame can be used.
+    Write,
+    /// Log records to be durable.
+    Log,
+}
+
+impl Wait {
+    fn new(now: Instant, cause: Cause, completion: Completion) -> Wait {
+        Wait {
+            until: completion.done,
+            cause,
+            part: completion.tail(completion.done.since(now)),
+        }
+    }
+}
+
+/// Counts since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Pages asked of the buffer pool.
+    pub page_requests: u64,
+    /// Reads given to the volumes.
+    pub physical_reads: u64,
+    /// Pages given to the volumes to write.
+    pub pages_written: u64,
+    /// Dirty pages that were dropped with their file before anybody wrote them.
+    pub pages_discarded: u64,
+    /// Bytes of log written.
+    pub log_bytes: u64,
+}
+
+/// Buffer pool, data files, background writer and log, over the volumes of a machine.
+pub struct Store {
+    storage: Storage,
+    files: Files,
+    pool: Pool,
+    writer: Writer,
+    log: Log,
+    versions: Option<Versions>,
+    read_ahead: ReadAhead,
+    read_unit: ReadUnit,
+    timeless: bool,
+    counters: Counters,
+}
+
+impl Store {
+    /// An empty store over `storage`.
+    ///
+    /// # Panics
+    /// When a file's volume is not one of the storage's.
+    pub fn new(spec: &StoreSpec, storage: Storage, seed: u64) -> Store {
+        let frames = (spec.memory.0 / PAGE.0).max(64);
+        let files = Files::new(&spec.data, &spec.temp, spec.log);
+        Store {
+            pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
+            writer: Writer::new(spec),
+            log: Log::new(spec.commit, files.log_place()),
+            versions: spec.versions.map(|versions| Versions::new(versions, seed)),
+            read_ahead: ReadAhead::new(spec.read_ahead),
+            read_unit: spec.read_unit,
+            timeless: false,
+            counters: Counters::default(),
+            storage,
+            files,
+        }
+    }
+
+    /// The volumes beneath.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Lets `observer` see every request to a disk.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.storage.observe(observer);
+    }
+
+    /// Counts since the start.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// While on, everything is placed and cached as ever but takes no time and reaches no disk: for
+    /// loading what is not to be measured.
+    pub fn set_timeless(&mut self, timeless: bool) {
+        self.timeless = timeless;
+    }
+
+    /// Empties the buffer pool, and the host cache where asked. What is dirty stays.
+    pub fn go_cold(&mut self, host_cache: bool) {
+        self.pool.drop_clean();
+        if host_cache {
+            self.storage.clear_host_cache();
+        }
+    }
+
+    /// A new, empty file of `role`.
+    pub fn create(&mut self, role: Role) -> FileId {
+        self.files.create(role)
+    }
+
+    /// Gives back all pages of a file from `first` on; dirty ones will never be written.
+    pub fn release(&mut self, file: FileId, first: u64) {
+        let Store {
+            files,
+            pool,
+            counters,
+            ..
+        } = self;
+        files.release(file, first, |key| {
+            counters.pages_discarded += u64::from(pool.discard(key))
+        });
+    }
+
+    /// Drops a file; its id may be given to another one.
+    pub fn drop_file(&mut self, file: FileId) {
+        self.release(file, 0);
+        self.files.forget(file);
+    }
+
+    /// A session reads a page.
+    pub fn read(&mut self, now: Instant, session: u32, file: FileId, page: u64) -> Step {
+        self.advance(now);
+        self.counters.page_requests += 1;
+        let Some(place) = self.files.find(file, page) else {
+            return Step::Done;
+        };
+        if let Some(arriving) = self.pool.touch(place.key()) {
+            let step = if arriving.done > now {
+                Step::Wait(Wait::new(now, Cause::Read, arriving))
+            } else {
+                Step::Done
+            };
+            self.read_ahead(now, session, file, page);
+            return step;
+        }
+        match self.bring_in(now, file, page) {
+            Ok(completion) => {
+                self.read_ahead(now, session, file, page);
+                if self.timeless {
+                    Step::Done
+                } else {
+                    Step::Wait(Wait::new(now, Cause::Read, completion))
+                }
+            }
+            Err(wait) => Step::Wait(wait),
+        }
+    }
+
+    /// A session writes a whole page.
+    ///
+    /// # Errors
+    /// When the role's files are full.
+    pub fn write(&mut self, now: Instant, file: FileId, page: u64) -> Result<Step, Full> {
+        self.advance(now);
+        self.counters.page_requests += 1;
+        let place = self.files.place(file, page)?;
+        let key = place.key();
+        if self.pool.touch(key).is_none() {
+            match self.frame(now) {
+                Ok(frame) => self.pool.install(frame, key, Completion::immediate(now)),
+                Err(wait) => return Ok(Step::Wait(wait)),
+            }
+        }
+        if self.timeless {
+            self.storage.warm(place.volume, place.offset(), PAGE);
+        } else if self.pool.dirty(key, now) && self.files.role(file) == Role::Data {
+            self.writer.dirtied(now, key);
+        }
+        Ok(Step::Done)
+    }
+
+    /// A session commits: `log_bytes` of records, and `rows` whose old versions are kept.
+    ///
+    /// Ask again until done; the records are counted once per `ticket`.
+    ///
+    /// # Errors
+    /// When the temp files are full of versions.
+    pub fn commit(&mut self, now: Instant, ticket: &mut CommitTicket) -> Result<Step, Full> {
+        self.advance(now);
+        if self.timeless {
+            return Ok(Step::Done);
+        }
+        if let Some(mut versions) = self.versions.take() {
+            let step = versions.append(self, now, ticket);
+            self.versions = Some(versions);
+            if let Step::Wait(wait) = step? {
+                return Ok(Step::Wait(wait));
+            }
+        }
+        let Store {
+            log,
+            storage,
+            counters,
+            ..
+        } = self;
+        Ok(log.commit(now, ticket, &mut |now, volume, request| {
+            counters.log_bytes += request.length.0;
+            storage.submit(now, volume, request)
+        }))
+    }
+
+    /// Carries out everything that becomes due up to `now`: finished writes, checkpoints, log
+    /// flushes, expired versions.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(due) = self.next_due().filter(|due| *due <= now) {
+            if self.log.next_due() == Some(due) {
+                let Store {
+                    log,
+                    storage,
+                    counters,
+                    ..
+                } = self;
+                log.finish(due, &mut |now, volume, request| {
+                    counters.log_bytes += request.length.0;
+                    storage.submit(now, volume, request)
+                });
+            } else if self.versions.as_ref().and_then(Versions::next_due) == Some(due) {
+                if let Some(file) = self.versions.as_mut().and_then(Versions::expire) {
+                    self.drop_file(file);
+                }
+            } else {
+                self.background(due);
+            }
+        }
+    }
+
+    /// When something becomes due next.
+    pub fn next_due(&self) -> Option<Instant> {
+        let versions = self.versions.as_ref().and_then(Versions::next_due);
+        [self.writer.next_due(), self.log.next_due(), versions]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// The writer's turn: finishes one write, or starts what has been dirty for too long.
+    fn background(&mut self, due: Instant) {
+        let Store {
+            writer,
+            pool,
+            storage,
+            files,
+            counters,
+            ..
+        } = self;
+        writer.finish(due, pool);
+        let mut submit = submitter(storage, files, counters);
+        writer.write_old(due, pool, &mut submit);
+        writer.refill(due, pool, &mut submit);
+    }
+
+    /// A frame for a page, or the wait for one.
+    fn frame(&mut self, now: Instant) -> Result<u32, Wait> {
+        let Store {
+            writer,
+            pool,
+            storage,
+            files,
+            counters,
+            ..
+        } = self;
+        writer.refill(now, pool, &mut submitter(storage, files, counters));
+        match pool.take_free() {
+            Some(frame) => Ok(frame),
+            None => Err(Wait::new(now, Cause::Write, writer.next_completion(now))),
+        }
+    }
+
+    /// Reads a missing page, with its extent where that is the unit.
+    fn bring_in(&mut self, now: Instant, file: FileId, page: u64) -> Result<Completion, Wait> {
+        let place = self
+            .files
+            .find(file, page)
+            .expect("the caller found the page");
+        let first = match self.read_unit {
+            ReadUnit::Page => place,
+            ReadUnit::Extent => place.extent_start(),
+        };
+        let pages = match self.read_unit {
+            ReadUnit::Page => 1,
+            ReadUnit::Extent => EXTENT_PAGES,
+        };
+        let frame = self.frame(now)?;
+        let completion = if self.timeless {
+            self.storage
+                .warm(first.volume, first.offset(), Bytes(pages * PAGE.0));
+            Completion::immediate(now)
+        } else {
+            self.counters.physical_reads += 1;
+            self.storage.submit(
+                now,
+                first.volume,
+                Request::read(first.offset(), Bytes(pages * PAGE.0)),
+            )
+        };
+        self.pool.install(frame, place.key(), completion);
+        for other in (0..pages)
+            .map(|n| first.key() + n)
+            .filter(|key| *key != place.key())
+        {
+            self.admit(now, other, completion);
+        }
+        Ok(completion)
+    }
+
+    /// Takes a page in beside another one, where there is a frame to spare.
+    fn admit(&mut self, now: Instant, key: u64, completion: Completion) {
+        if self.pool.holds(key) {
+            return;
+        }
+        if let Ok(frame) = self.frame(now) {
+            self.pool.install(frame, key, completion);
+        }
+    }
+
+    /// Reads ahead of a sequential reader.
+    fn read_ahead(&mut self, now: Instant, session: u32, file: FileId, page: u64) {
+        for first in self.read_ahead.wanted(session, file, page) {
+            let Some(place) = self.files.find(file, first) else {
+                continue;
+            };
+            if self.pool.holds(place.key()) {
+                continue;
+            }
+            let start = place.extent_start();
+            let request = Request::read(start.offset(), Bytes(EXTENT_PAGES * PAGE.0));
+            self.counters.physical_reads += 1;
+            let completion = self.storage.submit(now, start.volume, request);
+            for key in (0..EXTENT_PAGES).map(|n| start.key() + n) {
+                self.admit(now, key, completion);
+            }
+        }
+    }
+}
+
+/// What a session has yet to have written before its commit is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitTicket {
+    /// The session.
+    pub session: u32,
+    /// Log records not yet handed to the log.
+    pub log_bytes: u64,
+    /// Rows whose old versions are not yet kept.
+    pub rows: u64,
+    /// Up to where the log has to be durable, once the records are in it.
+    pub(crate) log_end: Option<u64>,
+}
+
+impl CommitTicket {
+    /// A commit of `log_bytes` of records over `rows` changed rows.
+    pub fn new(session: u32, log_bytes: u64, rows: u64) -> CommitTicket {
+        CommitTicket {
+            session,
+            log_bytes,
+            rows,
+            log_end: None,
+        }
+    }
+}
+
+/// Hands gathered runs of pages to the volumes.
+fn submitter<'a>(
+    storage: &'a mut Storage,
+    files: &'a Files,
+    counters: &'a mut Counters,
+) -> impl FnMut(Instant, u64, u64) -> Completion + 'a {
+    move |now, first_key, pages| {
+        counters.pages_written += pages;
+        let place = files.by_key(first_key);
+        storage.submit(
+            now,
+            place.volume,
+            Request::write(place.offset(), Bytes(pages * PAGE.0)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::{DiskSpec, Iops, LatencySpec, MachineSpec, Throughput, VolumeSpec};
+
+    fn spec() -> StoreSpec {
+        let file = FileSpec {
+            volume: 0,
+            size: None,
+        };
+        StoreSpec {
+            memory: Bytes::mib(1),
+            read_unit: ReadUnit::Page,
+            read_ahead: Bytes::ZERO,
+            write_gather: Bytes::kib(256),
+            writes_in_flight: 8,
+            checkpoint: None,
+            commit: Commit::Durable,
+            versions: None,
+            data: vec![file],
+            temp: vec![file],
+            log: file,
+        }
+    }
+
+    fn store(spec: &StoreSpec) -> Store {
+        let disk = DiskSpec {
+            read_latency: LatencySpec::constant(Duration::from_millis(1)),
+            write_latency: LatencySpec::constant(Duration::from_millis(1)),
+            ..DiskSpec::limited(Iops(1_000), Throughput::from_mb_per_s(100))
+        };
+        let storage = Storage::new(&MachineSpec::unlimited(), &[VolumeSpec::of("d", disk)], 1);
+        Store::new(spec, storage, 1)
+    }
+
+    /// Asks until done, and says when that was.
+    fn patiently(mut now: Instant, mut ask: impl FnMut(Instant) -> Step) -> Instant {
+        while let Step::Wait(wait) = ask(now) {
+            now = wait.until;
+        }
+        now
+    }
+
+    fn written(store: &mut Store, file: FileId, pages: u64) -> Instant {
+        (0..pages).fold(Instant::ZERO, |now, page| {
+            patiently(now, |now| {
+                store
+                    .write(now, file, page)
+                    .expect("files that grow are never full")
+            })
+        })
+    }
+
+    #[test]
+    fn a_write_that_finds_a_frame_does_not_wait() {
+        let mut store = store(&spec());
+        let file = store.create(Role::Temp);
+        assert_eq!(written(&mut store, file, 64), Instant::ZERO);
+        assert_eq!(store.counters().pages_written, 0);
+    }
+
+    #[test]
+    fn writes_beyond_memory_go_at_the_speed_of_the_disk_and_gathered() {
+        let mut store = store(&spec());
+        let file = store.create(Role::Temp);
+        // 100 MiB through a pool of 1 MiB at 100 MB/s: 99 MiB take 1.04 s, and need far fewer than the
+        // 12,672 requests of single pages.
+        let end = written(&mut store, file, 12_800).as_secs_f64();
+        assert!((1.0..1.1).contains(&end), "{end}");
+        assert!(
+            store.storage().usage()[0].used < 1_000,
+            "{:?}",
+            store.storage().usage()[0]
+        );
+    }
+
+    #[test]
+    fn a_missing_page_waits_for_the_disk_and_a_held_one_does_not() {
+        let mut store = store(&spec());
+        let file = store.create(Role::Data);
+        let now = written(&mut store, file, 1_000);
+        let arrived = patiently(now, |now| store.read(now, 0, file, 0));
+        assert!(arrived > now);
+        assert_eq!(store.read(arrived, 0, file, 0), Step::Done);
+    }
+
+    #[test]
+    fn an_extent_read_brings_in_its_neighbours() {
+        let mut store = store(&StoreSpec {
+            read_unit: ReadUnit::Extent,
+            ..spec()
+        });
+        let file = store.create(Role::Data);
+        let now = written(&mut store, file, 1_000);
+        let arrived = patiently(now, |now| store.read(now, 0, file, 3));
+        for page in 0..8 {
+            assert_eq!(
+                store.read(arrived, 0, file, page),
+                Step::Done,
+                "page {page}"
+            );
+        }
+    }
+
+    #[test]
+    fn dropped_pages_are_never_written() {
+        let mut store = store(&spec());
+        let file = store.create(Role::Temp);
+        written(&mut store, file, 64);
+        store.drop_file(file);
+        assert_eq!(store.counters().pages_discarded, 64);
+        let other = store.create(Role::Temp);
+        assert_eq!(written(&mut store, other, 96), Instant::ZERO);
+        assert_eq!(store.counters().pages_written, 0);
+    }
+
+    #[test]
+    fn a_data_page_is_written_when_it_has_been_dirty_for_too_long() {
+        let mut store = store(&StoreSpec {
+            checkpoint: Some(Duration::SECOND),
+            ..spec()
+        });
+        let file = store.create(Role::Data);
+        written(&mut store, file, 16);
+        store.advance(Instant::from_nanos(999_999_999));
+        assert_eq!(store.counters().pages_written, 0);
+        store.advance(Instant::ZERO + Duration::from_secs(2));
+        assert_eq!(store.counters().pages_written, 16);
+    }
+
+    #[test]
+    fn commits_under_way_share_the_next_flush() {
+        let mut store = store(&spec());
+        let mut tickets: [CommitTicket; 5] =
+            core::array::from_fn(|session| CommitTicket::new(session as u32, 1_000, 0));
+        // All five ask at once: the first flush carries one, the second the other four.
+        let waits = tickets
+            .each_mut()
+            .map(|ticket| store.commit(Instant::ZERO, ticket).expect("no versions"));
+        assert!(waits.iter().all(|step| matches!(step, Step::Wait(_))));
+        let ends = tickets.each_mut().map(|ticket| {
+            patiently(Instant::ZERO, |now| {
+                store.commit(now, ticket).expect("no versions")
+            })
+        });
+        assert_eq!(ends[0], Instant::ZERO + Duration::from_millis(1));
+        assert_eq!(ends[1..], [ends[1]; 4]);
+        assert_eq!(store.storage().usage()[0].used, 2);
+    }
+
+    #[test]
+    fn relaxed_commits_write_full_blocks_and_do_not_wait() {
+        let mut store = store(&StoreSpec {
+            commit: Commit::Relaxed,
+            ..spec()
+        });
+        for _ in 0..120 {
+            let mut ticket = CommitTicket::new(0, 1_024, 0);
+            assert_eq!(store.commit(Instant::ZERO, &mut ticket), Ok(Step::Done));
+        }
+        // 120 KiB are two blocks of 60 KiB.
+        assert_eq!(store.storage().usage()[0].used, 2);
+    }
+
+    #[test]
+    fn versions_that_expire_in_memory_cost_no_write() {
+        let versions = VersionSpec {
+            bytes_per_row: PAGE,
+            retention: Duration::from_millis(1),
+        };
+        let mut store = store(&StoreSpec {
+            versions: Some(versions),
+            ..spec()
+        });
+        let mut now = Instant::ZERO;
+        for _ in 0..1_000 {
+            let mut ticket = CommitTicket::new(0, 0, 1);
+            now = patiently(now + Duration::from_millis(1), |now| {
+                store
+                    .commit(now, &mut ticket)
+                    .expect("files that grow are never full")
+            });
+        }
+        assert_eq!(store.counters().pages_written, 0);
+        assert!(store.counters().pages_discarded > 900);
+    }
+}

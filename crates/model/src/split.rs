@@ -1,0 +1,70 @@
+//! Where a session's time went; the parts sum to the whole.
+
+use alloc::collections::BTreeMap;
+
+use crate::request::Throttle;
+use crate::store::{Cause, Wait};
+use crate::time::Duration;
+
+/// One way for a session to spend time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spent {
+    /// On a processor.
+    Cpu,
+    /// Waiting for a processor.
+    CpuQueued,
+    /// Waiting for a lock.
+    Lock,
+    /// Thinking between operations, or asleep because the script said so.
+    Think,
+    /// Waiting for the store, and what held it up.
+    Waiting(Cause, Part),
+}
+
+/// Which part of a request was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Being carried out.
+    Service,
+    /// Waiting for a place in flight.
+    Queued,
+    /// Held back by a limit.
+    Throttled(Throttle),
+}
+
+/// Time by how it was spent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeSplit(BTreeMap<Spent, Duration>);
+
+impl TimeSplit {
+    /// Adds time spent in one way.
+    pub fn add(&mut self, spent: Spent, time: Duration) {
+        if time > Duration::ZERO {
+            *self.0.entry(spent).or_default() += time;
+        }
+    }
+
+    /// Adds a wait for the store, part by part.
+    pub fn add_wait(&mut self, wait: &Wait) {
+        self.add(Spent::Waiting(wait.cause, Part::Service), wait.part.service);
+        self.add(Spent::Waiting(wait.cause, Part::Queued), wait.part.queued);
+        if let Some(by) = wait.part.throttled_by {
+            self.add(Spent::Waiting(wait.cause, Part::Throttled(by)), wait.part.throttled);
+        }
+    }
+
+    /// Adds all of another split.
+    pub fn merge(&mut self, other: &TimeSplit) {
+        other.iter().for_each(|(spent, time)| self.add(spent, time));
+    }
+
+    /// All of it.
+    pub fn total(&self) -> Duration {
+        self.0.values().copied().sum()
+    }
+
+    /// Each way and its time.
+    pub fn iter(&self) -> impl Iterator<Item = (Spent, Duration)> {
+        self.0.iter().map(|(spent, time)| (*spent, *time))
+    }
+}

@@ -1,0 +1,330 @@
+//! Which data file, and where in it, a page lives: extents handed out by proportional fill.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{EXTENT_PAGES, PAGE};
+use crate::units::Bytes;
+
+/// A file's place on a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSpec {
+    /// Place of the volume in the storage.
+    pub volume: usize,
+    /// Its fixed size; `None`: it grows as needed.
+    pub size: Option<Bytes>,
+}
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Tables and indexes.
+    Data,
+    /// Temporary tables, spills of sorts and hashes, row versions.
+    Temp,
+}
+
+/// A table space as the engine sees it: one run of pages, spread over the role's files in extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u32);
+
+/// All files of a role are full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full {
+    /// Which role.
+    pub role: Role,
+    /// What its files hold together.
+    pub capacity: Bytes,
+}
+
+/// Room kept free on a volume for a file that grows.
+const GROWING: u64 = 1 << 40;
+
+/// One file on a volume.
+struct DataFile {
+    volume: usize,
+    /// Where it starts on the volume.
+    base: u64,
+    /// Extents it may have.
+    capacity: u64,
+    /// Extents in use.
+    used: u64,
+    /// Extents ever used.
+    high: u32,
+    /// Extents given back.
+    free: Vec<u32>,
+}
+
+/// Where a page lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) volume: usize,
+    file: u16,
+    page: u64,
+    base: u64,
+}
+
+impl Place {
+    /// Unique over all files; neighbours in a file have neighbouring keys.
+    pub(super) fn key(&self) -> u64 {
+        u64::from(self.file) << 40 | self.page
+    }
+
+    /// Bytes from the start of the volume.
+    pub(super) fn offset(&self) -> u64 {
+        self.base + self.page * PAGE.0
+    }
+
+    pub(super) fn extent_start(&self) -> Place {
+        Place {
+            page: self.page / EXTENT_PAGES * EXTENT_PAGES,
+            ..*self
+        }
+    }
+}
+
+/// All data files, and what lives in them.
+pub(super) struct Files {
+    files: Vec<DataFile>,
+    /// Files of each role are `0..temp_start` and `temp_start..log`.
+    temp_start: usize,
+    log: usize,
+    spaces: Vec<Space>,
+    /// Spaces given back whole, to be used again.
+    unused: Vec<FileId>,
+}
+
+/// One table space: its extents, in page order.
+struct Space {
+    role: Role,
+    extents: Vec<Option<(u16, u32)>>,
+}
+
+impl Files {
+    pub(super) fn new(data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
+        let mut ends: Vec<u64> = Vec::new();
+        let files = data.iter().chain(temp).chain([&log]);
+        let files = files
+            .map(|spec| {
+                ends.resize(ends.len().max(spec.volume + 1), 0);
+                let base = ends[spec.volume];
+                let size = spec.size.map_or(GROWING, |size| size.0);
+                ends[spec.volume] += size;
+                let capacity = size / (EXTENT_PAGES * PAGE.0);
+                DataFile {
+                    volume: spec.volume,
+                    base,
+                    capacity,
+                    used: 0,
+                    high: 0,
+                    free: Vec::new(),
+                }
+            })
+            .collect();
+        let log = data.len() + temp.len();
+        Files {
+            files,
+            temp_start: data.len(),
+            log,
+            spaces: Vec::new(),
+            unused: Vec::new(),
+        }
+    }
+
+    /// Volume and start of the log file.
+    pub(super) fn log_place(&self) -> (usize, u64) {
+        (self.files[self.log].volume, self.files[self.log].base)
+    }
+
+    pub(super) fn create(&mut self, role: Role) -> FileId {
+        let space = Space {
+            role,
+            extents: Vec::new(),
+        };
+        match self.unused.pop() {
+            Some(id) => {
+                self.spaces[id.0 as usize] = space;
+                id
+            }
+            None => {
+                self.spaces.push(space);
+                FileId(u32::try_from(self.spaces.len() - 1).expect("fewer than 2^32 files"))
+            }
+        }
+    }
+
+    pub(super) fn role(&self, file: FileId) -> Role {
+        self.spaces[file.0 as usize].role
+    }
+
+    /// Where a page lives, if it was ever written.
+    pub(super) fn find(&self, file: FileId, page: u64) -> Option<Place> {
+        let extents = &self.spaces[file.0 as usize].extents;
+        let (number, extent) = (*extents.get((page / EXTENT_PAGES) as usize)?)?;
+        Some(self.at(
+            number,
+            u64::from(extent) * EXTENT_PAGES + page % EXTENT_PAGES,
+        ))
+    }
+
+    pub(super) fn by_key(&self, key: u64) -> Place {
+        self.at((key >> 40) as u16, key & ((1 << 40) - 1))
+    }
+
+    fn at(&self, file: u16, page: u64) -> Place {
+        let DataFile { volume, base, .. } = self.files[usize::from(file)];
+        Place {
+            volume,
+            file,
+            page,
+            base,
+        }
+    }
+
+    /// Where a page lives; gives it an extent if it has none.
+    pub(super) fn place(&mut self, file: FileId, page: u64) -> Result<Place, Full> {
+        if let Some(place) = self.find(file, page) {
+            return Ok(place);
+        }
+        let role = self.spaces[file.0 as usize].role;
+        let extent = self.allocate(role)?;
+        let extents = &mut self.spaces[file.0 as usize].extents;
+        let index = (page / EXTENT_PAGES) as usize;
+        extents.resize(extents.len().max(index + 1), None);
+        extents[index] = Some(extent);
+        Ok(self.at(
+            extent.0,
+            u64::from(extent.1) * EXTENT_PAGES + page % EXTENT_PAGES,
+        ))
+    }
+
+    /// The next extent goes to the file with the largest share of its space free, the first of equals:
+    /// equal files are filled in turn, unequal ones in proportion to their size.
+    ///
+    /// Source: proportional fill, <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
+    fn allocate(&mut self, role: Role) -> Result<(u16, u32), Full> {
+        let range = match role {
+            Role::Data => 0..self.temp_start,
+            Role::Temp => self.temp_start..self.log,
+        };
+        let fullness = |file: &DataFile, other: &DataFile| {
+            (u128::from(file.used) * u128::from(other.capacity))
+                .cmp(&(u128::from(other.used) * u128::from(file.capacity)))
+        };
+        let room = range
+            .clone()
+            .filter(|index| self.files[*index].used < self.files[*index].capacity);
+        let chosen = room.min_by(|a, b| fullness(&self.files[*a], &self.files[*b]).then(a.cmp(b)));
+        let Some(chosen) = chosen else {
+            let extents: u64 = self.files[range].iter().map(|file| file.capacity).sum();
+            return Err(Full {
+                role,
+                capacity: Bytes(extents * EXTENT_PAGES * PAGE.0),
+            });
+        };
+        let file = &mut self.files[chosen];
+        file.used += 1;
+        let extent = file.free.pop().unwrap_or_else(|| {
+            file.high += 1;
+            file.high - 1
+        });
+        Ok((
+            u16::try_from(chosen).expect("fewer than 2^16 data files"),
+            extent,
+        ))
+    }
+
+    /// Gives back the extents that lie wholly at or after page `first`, naming every page in them.
+    pub(super) fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
+        let keep = first.div_ceil(EXTENT_PAGES) as usize;
+        let extents = &mut self.spaces[file.0 as usize].extents;
+        let gone = extents.split_off(keep.min(extents.len()));
+        for (number, extent) in gone.into_iter().flatten() {
+            let start = self.at(number, u64::from(extent) * EXTENT_PAGES);
+            (0..EXTENT_PAGES).for_each(|n| page(start.key() + n));
+            let data_file = &mut self.files[usize::from(number)];
+            data_file.used -= 1;
+            data_file.free.push(extent);
+        }
+    }
+
+    /// Lets a released file's id be given to another one.
+    pub(super) fn forget(&mut self, file: FileId) {
+        self.unused.push(file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(sizes: &[u64]) -> Files {
+        let temp: Vec<_> = sizes
+            .iter()
+            .map(|mib| FileSpec {
+                volume: 0,
+                size: Some(Bytes::mib(*mib)),
+            })
+            .collect();
+        Files::new(
+            &[],
+            &temp,
+            FileSpec {
+                volume: 0,
+                size: None,
+            },
+        )
+    }
+
+    fn filled(files: &mut Files, extents: u64) -> Vec<u64> {
+        let space = files.create(Role::Temp);
+        for extent in 0..extents {
+            files
+                .place(space, extent * EXTENT_PAGES)
+                .expect("there is room");
+        }
+        files.files[..files.log]
+            .iter()
+            .map(|file| file.used)
+            .collect()
+    }
+
+    #[test]
+    fn equal_files_are_filled_in_turn() {
+        assert_eq!(filled(&mut files(&[8, 8, 8, 8]), 10), [3, 3, 2, 2]);
+    }
+
+    #[test]
+    fn unequal_files_are_filled_in_proportion() {
+        assert_eq!(filled(&mut files(&[24, 8]), 16), [12, 4]);
+    }
+
+    #[test]
+    fn full_files_say_so_with_their_capacity() {
+        let mut files = files(&[1, 1]);
+        let space = files.create(Role::Temp);
+        // 2 MiB are 32 extents.
+        let full = (0..33).find_map(|extent| files.place(space, extent * EXTENT_PAGES).err());
+        assert_eq!(
+            full,
+            Some(Full {
+                role: Role::Temp,
+                capacity: Bytes::mib(2)
+            })
+        );
+    }
+
+    #[test]
+    fn released_extents_are_used_again() {
+        let mut files = files(&[1]);
+        let space = files.create(Role::Temp);
+        (0..16).for_each(|extent| assert!(files.place(space, extent * EXTENT_PAGES).is_ok()));
+        let mut pages = 0;
+        files.release(space, 0, |_| pages += 1);
+        assert_eq!(pages, 128);
+        let again = files.create(Role::Temp);
+        assert!(files.place(again, 0).is_ok());
+    }
+}

@@ -1,0 +1,101 @@
+//! Read-ahead: a session that reads page after page finds the next ones on their way.
+
+use core::iter::StepBy;
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::files::FileId;
+use super::{EXTENT_PAGES, PAGE};
+use crate::units::Bytes;
+
+/// Pages in a row before a reader counts as sequential.
+const RUN: u32 = 4;
+/// A tree's inner pages lie between its leaves: a step of up to this many pages is still in a row.
+const STEP_MAX: u64 = 2;
+
+/// How far ahead, and where each reader is.
+pub(super) struct ReadAhead {
+    pages: u64,
+    readers: HashMap<(u32, FileId), Reader>,
+}
+
+#[derive(Default)]
+struct Reader {
+    last: u64,
+    run: u32,
+    /// Up to where was read ahead.
+    until: u64,
+}
+
+impl ReadAhead {
+    pub(super) fn new(distance: Bytes) -> ReadAhead {
+        ReadAhead {
+            pages: distance.0 / PAGE.0,
+            readers: HashMap::new(),
+        }
+    }
+
+    /// First pages of the extents to bring in, now that `session` is at `page`.
+    pub(super) fn wanted(&mut self, session: u32, file: FileId, page: u64) -> StepBy<Range<u64>> {
+        let none = (0..0).step_by(EXTENT_PAGES as usize);
+        if self.pages == 0 {
+            return none;
+        }
+        let reader = self.readers.entry((session, file)).or_default();
+        let step = page.wrapping_sub(reader.last);
+        reader.last = page;
+        match step {
+            0 => return none,
+            step if step <= STEP_MAX => reader.run += 1,
+            _ => {
+                *reader = Reader {
+                    last: page,
+                    run: 0,
+                    until: 0,
+                }
+            }
+        }
+        if reader.run < RUN {
+            return none;
+        }
+        let start = reader.until.max((page / EXTENT_PAGES + 1) * EXTENT_PAGES);
+        let end = (page + self.pages) / EXTENT_PAGES * EXTENT_PAGES;
+        reader.until = reader.until.max(end);
+        (start..end.max(start)).step_by(EXTENT_PAGES as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::store::files::{FileSpec, Files, Role};
+
+    fn file() -> FileId {
+        Files::new(
+            &[],
+            &[],
+            FileSpec {
+                volume: 0,
+                size: None,
+            },
+        )
+        .create(Role::Data)
+    }
+
+    #[test]
+    fn only_a_sequential_reader_is_read_ahead_of() {
+        let mut ahead = ReadAhead::new(Bytes::kib(128));
+        let file = file();
+        let sequential: Vec<u64> = (0..9)
+            .flat_map(|page| ahead.wanted(0, file, page))
+            .collect();
+        assert_eq!(sequential, [8, 16]);
+        let scattered: Vec<u64> = (0..8)
+            .flat_map(|n| ahead.wanted(1, file, n * 100))
+            .collect();
+        assert!(scattered.is_empty());
+    }
+}

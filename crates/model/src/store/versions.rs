@@ -1,0 +1,95 @@
+//! Row versions: what an engine with snapshots writes to temp space for every changed row.
+//!
+//! Under SQL Server's read committed snapshot isolation the old image of a row goes to tempdb and stays
+//! until no transaction can want it. Versions are appended page by page and dropped by the extent, after a
+//! retention drawn anew for each extent. One that is dropped while its pages are still dirty in the buffer
+//! pool never reaches a disk: this is how a slow disk comes to write fewer bytes for the same work.
+
+use alloc::collections::{BTreeMap, BinaryHeap};
+use core::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{FileId, Full, Role};
+use super::{CommitTicket, EXTENT_PAGES, PAGE, Step, Store};
+use crate::latency::Latency;
+use crate::random::{self, Stream};
+use crate::spec::LatencySpec;
+use crate::time::{Duration, Instant};
+use crate::units::Bytes;
+
+/// How much versions take, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VersionSpec {
+    /// Bytes of temp space for each changed row, temporary objects included.
+    pub bytes_per_row: Bytes,
+    /// Mean time until they are no longer wanted; exponentially distributed.
+    pub retention: Duration,
+}
+
+/// Versions kept, and when they go.
+pub(super) struct Versions {
+    bytes_per_row: Bytes,
+    retention: Latency,
+    random: Stream,
+    sessions: BTreeMap<u32, Tail>,
+    expiring: BinaryHeap<Reverse<(Instant, FileId)>>,
+}
+
+/// Where a session appends.
+#[derive(Default)]
+struct Tail {
+    /// Bytes not yet written.
+    bytes: u64,
+    /// The extent in use, and how many pages of it are.
+    open: Option<(FileId, u64)>,
+}
+
+impl Versions {
+    pub(super) fn new(spec: VersionSpec, seed: u64) -> Versions {
+        Versions {
+            bytes_per_row: spec.bytes_per_row,
+            retention: Latency::new(LatencySpec::Exponential {
+                mean: spec.retention,
+            }),
+            random: random::stream(seed, "version retention"),
+            sessions: BTreeMap::new(),
+            expiring: BinaryHeap::new(),
+        }
+    }
+
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.expiring.peek().map(|Reverse((due, _))| *due)
+    }
+
+    /// The extent whose time has come.
+    pub(super) fn expire(&mut self) -> Option<FileId> {
+        self.expiring.pop().map(|Reverse((_, file))| file)
+    }
+
+    /// Writes the versions of a ticket's rows, whole pages at a time.
+    pub(super) fn append(
+        &mut self,
+        store: &mut Store,
+        now: Instant,
+        ticket: &mut CommitTicket,
+    ) -> Result<Step, Full> {
+        let tail = self.sessions.entry(ticket.session).or_default();
+        tail.bytes += core::mem::take(&mut ticket.rows) * self.bytes_per_row.0;
+        while tail.bytes >= PAGE.0 {
+            let (file, page) = *tail
+                .open
+                .get_or_insert_with(|| (store.create(Role::Temp), 0));
+            if let Step::Wait(wait) = store.write(now, file, page)? {
+                return Ok(Step::Wait(wait));
+            }
+            tail.bytes -= PAGE.0;
+            tail.open = Some((file, page + 1)).filter(|(_, page)| *page < EXTENT_PAGES);
+            if tail.open.is_none() {
+                let gone = now + self.retention.draw(&mut self.random);
+                self.expiring.push(Reverse((gone, file)));
+            }
+        }
+        Ok(Step::Done)
+    }
+}
