@@ -38,6 +38,7 @@ pub mod storage;
 
 // What a database engine puts between SQL and its files, and the processors it runs on.
 pub mod cores;
+pub mod split;
 pub mod store;
 
 pub use request::{Completion, Measure, Operation, Owner, Request, Throttle};

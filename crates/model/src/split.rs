@@ -49,7 +49,10 @@ impl TimeSplit {
         self.add(Spent::Waiting(wait.cause, Part::Service), wait.part.service);
         self.add(Spent::Waiting(wait.cause, Part::Queued), wait.part.queued);
         if let Some(by) = wait.part.throttled_by {
-            self.add(Spent::Waiting(wait.cause, Part::Throttled(by)), wait.part.throttled);
+            self.add(
+                Spent::Waiting(wait.cause, Part::Throttled(by)),
+                wait.part.throttled,
+            );
         }
     }
 

@@ -162,7 +162,7 @@ fn with_unit(
 ) -> fmt::Result {
     for (unit, factor) in units {
         if value >= *factor {
-            return if value % factor == 0 {
+            return if value.is_multiple_of(*factor) {
                 write!(f, "{} {unit}{suffix}", value / factor)
             } else {
                 write!(f, "{:.1} {unit}{suffix}", value as f64 / *factor as f64)

@@ -1,1 +1,31 @@
 //! Real files that feel like modelled volumes.
+//!
+//! [`virtual_time`] runs embedded SQLite over a [`model::store::Store`]: the SQL really executes, on real
+//! bytes, while disks, processors and waits exist in virtual time only. [`vfs`] is SQLite's side of it, and
+//! the one place with `unsafe` code.
+//!
+//! ```
+//! use model::store::{Commit, FileSpec, ReadUnit, Role, Store, StoreSpec};
+//! use model::{Bytes, DiskSpec, Duration, Iops, MachineSpec, Storage, Throughput, VolumeSpec};
+//! use volume::virtual_time::{CpuCosts, Simulation};
+//!
+//! let disk = VolumeSpec::of("d", DiskSpec::limited(Iops(500), Throughput::from_mb_per_s(60)));
+//! let file = FileSpec { volume: 0, size: None };
+//! let spec = StoreSpec {
+//!     memory: Bytes::mib(1), read_unit: ReadUnit::Page, read_ahead: Bytes::ZERO,
+//!     write_gather: Bytes::kib(256), writes_in_flight: 32, checkpoint: None, commit: Commit::Durable,
+//!     versions: None, data: vec![file], temp: vec![file], log: file,
+//! };
+//! let store = Store::new(&spec, Storage::new(&MachineSpec::unlimited(), &[disk], 1), 1);
+//! let simulation = Simulation::new(store, 2, CpuCosts::default())?;
+//! let end = simulation.run(vec![Box::new(|session| {
+//!     let connection = session.open("example", Role::Data).expect("a new database");
+//!     connection.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(8000000))").expect("valid SQL");
+//! })]);
+//! // 8 MB through a pool of 1 MiB at 60 MB/s.
+//! assert!(end.as_secs_f64() > 0.1);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod vfs;
+pub mod virtual_time;

@@ -129,10 +129,10 @@ impl Log {
         let mut completion = submit(now, self.volume, Request::write(offset, Bytes(padded)));
         self.started += length;
         // A later block is of no use before the earlier ones: it is done when they are.
-        if let Some((before, _)) = self.in_flight.back() {
-            if before.done > completion.done {
-                completion = *before;
-            }
+        if let Some((before, _)) = self.in_flight.back()
+            && before.done > completion.done
+        {
+            completion = *before;
         }
         self.in_flight.push_back((completion, self.started));
     }

@@ -232,6 +232,13 @@ impl Store {
         self.files.forget(file);
     }
 
+    /// Whether a page is in the buffer pool, or on its way: asking for it reaches no disk.
+    pub fn holds(&self, file: FileId, page: u64) -> bool {
+        self.files
+            .find(file, page)
+            .is_some_and(|place| self.pool.holds(place.key()))
+    }
+
     /// A session reads a page.
     pub fn read(&mut self, now: Instant, session: u32, file: FileId, page: u64) -> Step {
         self.advance(now);
@@ -632,13 +639,16 @@ mod tests {
             .each_mut()
             .map(|ticket| store.commit(Instant::ZERO, ticket).expect("no versions"));
         assert!(waits.iter().all(|step| matches!(step, Step::Wait(_))));
-        let ends = tickets.each_mut().map(|ticket| {
-            patiently(Instant::ZERO, |now| {
-                store.commit(now, ticket).expect("no versions")
-            })
+        let [first, second, others @ ..] = &mut tickets;
+        let first = patiently(Instant::ZERO, |now| {
+            store.commit(now, first).expect("no versions")
         });
-        assert_eq!(ends[0], Instant::ZERO + Duration::from_millis(1));
-        assert_eq!(ends[1..], [ends[1]; 4]);
+        let second = patiently(first, |now| store.commit(now, second).expect("no versions"));
+        assert_eq!(first, Instant::ZERO + Duration::from_millis(1));
+        assert_eq!(second, Instant::ZERO + Duration::from_millis(2));
+        for other in others {
+            assert_eq!(store.commit(second, other), Ok(Step::Done));
+        }
         assert_eq!(store.storage().usage()[0].used, 2);
     }
 

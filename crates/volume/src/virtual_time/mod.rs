@@ -1,0 +1,26 @@
+//! SQLite in virtual time: sessions are coroutines on one thread, and time is what the model says.
+//!
+//! ```text
+//!  session (coroutine)      VFS                      scheduler
+//!  ── SQL ──► SQLite ──► page access ──► CPU burst on a virtual core
+//!                                   └──► store: done, or wait until t ──► heap of (t, order)
+//!  ◄──────────────────────────────────── resumed when nothing earlier is left
+//! ```
+//!
+//! Only one session runs at a time, always the one whose time is earliest, so that requests reach the
+//! store in the order of virtual time, and the same seed gives the same run. The cost of execution is
+//! not measured but counted (VM steps, pages asked for, statements), for the same reason.
+//!
+//! A session is suspended only inside the VFS, the busy handler and [`Session`]'s own waits, where SQLite
+//! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
+
+mod cost;
+mod scheduler;
+mod session;
+
+pub use cost::CpuCosts;
+pub use scheduler::{Body, Simulation, Stalled};
+pub use session::Session;
+
+pub(crate) use scheduler::World;
+pub(crate) use session::current;

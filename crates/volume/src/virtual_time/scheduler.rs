@@ -1,0 +1,280 @@
+//! The simulation: its world, and the loop that resumes whichever session is earliest.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::io;
+use std::rc::Rc;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use model::cores::Cores;
+use model::store::Store;
+use model::{Duration, Instant};
+
+use super::cost::CpuCosts;
+use super::session::{Session, enter, leave};
+use crate::vfs::Inode;
+use crate::vfs::spool::Spool;
+
+/// Stack of a session; SQLite needs a small part of it.
+const STACK: usize = 1 << 20;
+
+/// Longest burst before a session lets others run: SQL Server's scheduling quantum.
+///
+/// Source: *Thread and task architecture guide*,
+/// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
+pub(crate) const QUANTUM: Duration = Duration::from_millis(4);
+
+/// What one session does.
+pub type Body<'a> = Box<dyn FnOnce(&Session) + 'a>;
+
+/// A store, processors and files, and the virtual time they live in.
+///
+/// One at a time on a thread. Connections opened in it must be closed before it is dropped.
+pub struct Simulation {
+    world: Rc<World>,
+}
+
+/// What sessions and the VFS share.
+pub(crate) struct World {
+    pub(crate) store: RefCell<Store>,
+    pub(crate) cores: RefCell<Cores>,
+    pub(crate) costs: CpuCosts,
+    pub(crate) spool: RefCell<Spool>,
+    pub(crate) files: RefCell<HashMap<String, Rc<Inode>>>,
+    /// Sessions that can go on, by when and in which order they came to be.
+    ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
+    order: Cell<u64>,
+    /// Application locks, by key.
+    locks: RefCell<BTreeMap<i64, Lock>>,
+    /// When the last session ended.
+    end: Cell<Instant>,
+    stopping: Cell<bool>,
+    pub(crate) logical_reads: Cell<u64>,
+    pub(crate) lock_waits: Cell<u64>,
+}
+
+/// An application lock.
+#[derive(Default)]
+struct Lock {
+    held: bool,
+    waiting: VecDeque<u32>,
+}
+
+/// Every session waits for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalled {
+    /// How many of them.
+    pub sessions: usize,
+}
+
+impl Simulation {
+    /// A simulation at time zero.
+    ///
+    /// # Errors
+    /// When no temporary file can be made.
+    pub fn new(store: Store, cores: u32, costs: CpuCosts) -> io::Result<Simulation> {
+        crate::vfs::register();
+        Ok(Simulation {
+            world: Rc::new(World {
+                store: RefCell::new(store),
+                cores: RefCell::new(Cores::new(cores)),
+                costs,
+                spool: RefCell::new(Spool::new()?),
+                files: RefCell::new(HashMap::new()),
+                ready: RefCell::new(BinaryHeap::new()),
+                order: Cell::new(0),
+                locks: RefCell::new(BTreeMap::new()),
+                end: Cell::new(Instant::ZERO),
+                stopping: Cell::new(false),
+                logical_reads: Cell::new(0),
+                lock_waits: Cell::new(0),
+            }),
+        })
+    }
+
+    /// Runs sessions that all start at the present end of virtual time; returns when the last one ends.
+    ///
+    /// # Panics
+    /// When memory for a session's stack cannot be had.
+    pub fn run(&self, bodies: Vec<Body<'_>>) -> Instant {
+        self.run_to_end(bodies).unwrap_or(self.world.end.get())
+    }
+
+    /// As [`Simulation::run`], and says so when sessions could only wait for one another.
+    ///
+    /// # Errors
+    /// When sessions hold locks that others wait for in a circle. They have been stopped.
+    ///
+    /// # Panics
+    /// When memory for a session's stack cannot be had.
+    pub fn run_to_end(&self, bodies: Vec<Body<'_>>) -> Result<Instant, Stalled> {
+        let start = self.world.end.get();
+        let mut running: Vec<_> = (0_u32..)
+            .zip(bodies)
+            .map(|(id, body)| {
+                self.world.wake(id, start);
+                Some(spawn(
+                    Rc::new(Session::new(id, start, Rc::clone(&self.world))),
+                    body,
+                ))
+            })
+            .collect();
+        let mut stalled = None;
+        loop {
+            while let Some((now, id)) = self.world.next() {
+                let Some((session, coroutine)) = &mut running[id as usize] else {
+                    continue;
+                };
+                enter(session);
+                let result = coroutine.resume(now);
+                leave();
+                if let CoroutineResult::Return(()) = result {
+                    self.world.end.set(self.world.end.get().max(session.now()));
+                    running[id as usize] = None;
+                }
+            }
+            let waiting: Vec<u32> = (0_u32..)
+                .zip(&running)
+                .filter(|(_, session)| session.is_some())
+                .map(|(id, _)| id)
+                .collect();
+            if waiting.is_empty() {
+                break;
+            }
+            stalled.get_or_insert(Stalled {
+                sessions: waiting.len(),
+            });
+            self.stop();
+            waiting
+                .into_iter()
+                .for_each(|id| self.world.wake(id, self.world.end.get()));
+        }
+        stalled.map_or(Ok(self.world.end.get()), Err)
+    }
+
+    /// Runs something that is not to be measured: files are placed and caches filled as ever, but it takes
+    /// no virtual time and reaches no modelled disk.
+    pub fn timeless<T>(&self, work: impl FnOnce(&Session) -> T) -> T {
+        self.world.store.borrow_mut().set_timeless(true);
+        let session = Rc::new(Session::new(0, self.now(), Rc::clone(&self.world)));
+        enter(&session);
+        let result = work(&session);
+        leave();
+        self.world.store.borrow_mut().set_timeless(false);
+        result
+    }
+
+    /// Lets virtual time pass until `then`, in which the store goes about its business.
+    pub fn pass(&self, then: Instant) {
+        self.world.store.borrow_mut().advance(then);
+        self.world.end.set(self.world.end.get().max(then));
+    }
+
+    /// The end of virtual time so far.
+    pub fn now(&self) -> Instant {
+        self.world.end.get()
+    }
+
+    /// Ends all sessions as soon as possible: from now on every access to a file fails.
+    pub fn stop(&self) {
+        self.world.stopping.set(true);
+    }
+
+    /// Looks at the store, or changes it, between runs.
+    pub fn with_store<T>(&self, look: impl FnOnce(&mut Store) -> T) -> T {
+        look(&mut self.world.store.borrow_mut())
+    }
+
+    /// CPU time given out so far.
+    pub fn cpu_busy(&self) -> Duration {
+        self.world.cores.borrow().busy
+    }
+
+    /// Pages that SQLite asked for so far, found in its own small cache or not.
+    pub fn logical_reads(&self) -> u64 {
+        self.world.logical_reads.get()
+    }
+
+    /// How often a session had to wait for a lock so far.
+    pub fn lock_waits(&self) -> u64 {
+        self.world.lock_waits.get()
+    }
+}
+
+impl Drop for Simulation {
+    /// Files know their world: without this the two would keep each other for ever.
+    fn drop(&mut self) {
+        let files = self.world.files.take();
+        drop(files);
+    }
+}
+
+type Running = (Rc<Session>, Coroutine<Instant, (), ()>);
+
+fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> Running {
+    // SAFETY: the coroutine does not outlive the call of `run_to_end` that was given the body: the loop
+    // there resumes it until it returns.
+    let body: Body<'static> = unsafe { std::mem::transmute::<Body<'a>, Body<'static>>(body) };
+    let own = Rc::clone(&session);
+    let stack = DefaultStack::new(STACK).expect("memory for a session's stack");
+    let coroutine = Coroutine::with_stack(stack, move |yielder, now| {
+        own.begin(yielder, now);
+        body(&own);
+        own.finish();
+    });
+    (session, coroutine)
+}
+
+impl World {
+    /// Lets a session go on at `when`.
+    pub(crate) fn wake(&self, id: u32, when: Instant) {
+        let order = self.order.get();
+        self.order.set(order + 1);
+        self.ready.borrow_mut().push(Reverse((when, order, id)));
+    }
+
+    fn next(&self) -> Option<(Instant, u32)> {
+        self.ready
+            .borrow_mut()
+            .pop()
+            .map(|Reverse((now, _, id))| (now, id))
+    }
+
+    /// Whether nobody else can go on before `when`.
+    pub(crate) fn is_turn(&self, when: Instant) -> bool {
+        self.ready
+            .borrow()
+            .peek()
+            .is_none_or(|Reverse((first, _, _))| *first > when)
+    }
+
+    pub(crate) fn stopping(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// Takes an application lock, or a place in its queue; whether it was taken.
+    pub(crate) fn take_lock(&self, key: i64, id: u32) -> bool {
+        let mut locks = self.locks.borrow_mut();
+        let lock = locks.entry(key).or_default();
+        if lock.held {
+            lock.waiting.push_back(id);
+            return false;
+        }
+        lock.held = true;
+        true
+    }
+
+    /// Hands an application lock to the first in its queue, who goes on at `now`.
+    pub(crate) fn release_lock(&self, key: i64, now: Instant) {
+        let next = self.locks.borrow_mut().get_mut(&key).and_then(|lock| {
+            let next = lock.waiting.pop_front();
+            lock.held = next.is_some();
+            next
+        });
+        if let Some(next) = next {
+            self.wake(next, now);
+        }
+    }
+}
