@@ -61,6 +61,20 @@ impl TimeSplit {
         other.iter().for_each(|(spent, time)| self.add(spent, time));
     }
 
+    /// What came since `earlier`, a former state of the same split.
+    pub fn since(&self, earlier: &TimeSplit) -> TimeSplit {
+        let later = |(spent, time): (Spent, Duration)| {
+            let before = earlier.0.get(&spent).copied().unwrap_or_default();
+            (spent, time.saturating_sub(before))
+        };
+        TimeSplit(
+            self.iter()
+                .map(later)
+                .filter(|(_, time)| *time > Duration::ZERO)
+                .collect(),
+        )
+    }
+
     /// All of it.
     pub fn total(&self) -> Duration {
         self.0.values().copied().sum()

@@ -240,9 +240,9 @@ impl Storage {
         machine.chain(disks).collect()
     }
 
-    /// Name of the machine limit at `place`.
-    pub fn machine_limit_name(&self, place: u8) -> &str {
-        &self.machine.limits[usize::from(place)].0
+    /// Names of the machine's limits, as [`crate::Owner::Machine`] counts them.
+    pub fn machine_limit_names(&self) -> impl Iterator<Item = &str> {
+        self.machine.limits.iter().map(|(name, _)| name.as_str())
     }
 }
 

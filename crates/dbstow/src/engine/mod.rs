@@ -1,0 +1,3 @@
+//! Engines: what carries a workload's statements out.
+
+pub mod sqlite;

@@ -1,0 +1,174 @@
+//! Watches every request to a disk during the measured time.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hdrhistogram::Histogram;
+use model::storage::DiskPlace;
+use model::{Completion, Duration, Instant, Observer, Operation, Request};
+
+use crate::record::{DiskRecord, Series, histogram};
+
+/// Length of an interval of the series.
+const INTERVAL: Duration = Duration::SECOND;
+
+/// What one disk did.
+struct DiskMeter {
+    reads: u64,
+    writes: u64,
+    flushes: u64,
+    cache_hits: u64,
+    read_bytes: u64,
+    write_bytes: u64,
+    read_latency: Histogram<u64>,
+    write_latency: Histogram<u64>,
+}
+
+impl DiskMeter {
+    fn new() -> DiskMeter {
+        DiskMeter {
+            reads: 0,
+            writes: 0,
+            flushes: 0,
+            cache_hits: 0,
+            read_bytes: 0,
+            write_bytes: 0,
+            read_latency: histogram::empty(),
+            write_latency: histogram::empty(),
+        }
+    }
+
+    fn count(&mut self, place: DiskPlace, request: &Request, completion: &Completion) {
+        let latency = completion.latency().as_nanos().max(1);
+        match request.operation {
+            Operation::Read => {
+                self.reads += 1;
+                self.cache_hits += u64::from(place.cache_hit);
+                self.read_bytes += request.length.0;
+                self.read_latency.saturating_record(latency);
+            }
+            Operation::Write => {
+                self.writes += 1;
+                self.write_bytes += request.length.0;
+                self.write_latency.saturating_record(latency);
+            }
+            Operation::Flush => self.flushes += 1,
+        }
+    }
+}
+
+/// Totals over all disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+    /// Mean latency of reads, in milliseconds; 0 without any.
+    pub read_latency_ms: f64,
+    /// Mean latency of writes.
+    pub write_latency_ms: f64,
+    /// Mean latency of both.
+    pub transfer_latency_ms: f64,
+}
+
+/// Counts, latencies and series by disk.
+pub struct Meter {
+    names: Vec<Vec<String>>,
+    disks: Vec<Vec<DiskMeter>>,
+    series: BTreeMap<String, Vec<u64>>,
+    from: Instant,
+    until: Instant,
+}
+
+impl Meter {
+    /// A meter for volumes of these names and numbers of disks, that counts nothing yet.
+    pub fn new<'a>(volumes: impl Iterator<Item = (&'a str, usize)>) -> Meter {
+        let name = |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
+        let names: Vec<Vec<String>> = volumes.map(|(volume, count)| name(volume, count)).collect();
+        let disks = names.iter().map(|names| names.iter().map(|_| DiskMeter::new()).collect()).collect();
+        let never = Instant::from_nanos(u64::MAX);
+        Meter { names, disks, series: BTreeMap::new(), from: never, until: never }
+    }
+
+    /// Counts requests given from `from` until `until`; the series runs on regardless.
+    pub fn measure(&mut self, from: Instant, until: Instant) {
+        (self.from, self.until) = (from, until);
+    }
+
+    /// Adds to a series at `now`.
+    pub fn add(&mut self, now: Instant, name: &str, amount: u64) {
+        let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
+        if !self.series.contains_key(name) {
+            self.series.insert(name.to_owned(), Vec::new());
+        }
+        let values = self.series.get_mut(name).expect("it was inserted above");
+        values.resize(values.len().max(index + 1), 0);
+        values[index] += amount;
+    }
+
+    /// The disks' records, by volume.
+    pub fn disks(&self) -> Vec<Vec<DiskRecord>> {
+        let record = |(name, disk): (&String, &DiskMeter)| DiskRecord {
+            name: name.clone(),
+            reads: disk.reads,
+            writes: disk.writes,
+            flushes: disk.flushes,
+            cache_hits: disk.cache_hits,
+            read_bytes: disk.read_bytes,
+            write_bytes: disk.write_bytes,
+            read_latency: (disk.reads > 0).then(|| histogram::encode(&disk.read_latency)),
+            write_latency: (disk.writes > 0).then(|| histogram::encode(&disk.write_latency)),
+        };
+        let volume = |(names, disks): (&Vec<String>, &Vec<DiskMeter>)| names.iter().zip(disks).map(record).collect();
+        self.names.iter().zip(&self.disks).map(volume).collect()
+    }
+
+    /// The series.
+    pub fn series(&self) -> Series {
+        Series { interval_ns: INTERVAL.as_nanos(), values: self.series.clone() }
+    }
+
+    /// Totals over all disks.
+    pub fn totals(&self) -> Totals {
+        let disks = || self.disks.iter().flatten();
+        let (mut reads, mut writes) = (histogram::empty(), histogram::empty());
+        for disk in disks() {
+            // Histograms that grow take any other.
+            let _ = (reads.add(&disk.read_latency), writes.add(&disk.write_latency));
+        }
+        let mean_ms = |latency: &Histogram<u64>| if latency.is_empty() { 0.0 } else { latency.mean() / 1e6 };
+        let (read_ms, write_ms) = (mean_ms(&reads), mean_ms(&writes));
+        let requests = reads.len() + writes.len();
+        let both = read_ms * reads.len() as f64 + write_ms * writes.len() as f64;
+        Totals {
+            requests,
+            bytes: disks().map(|disk| disk.read_bytes + disk.write_bytes).sum(),
+            read_latency_ms: read_ms,
+            write_latency_ms: write_ms,
+            transfer_latency_ms: if requests == 0 { 0.0 } else { both / requests as f64 },
+        }
+    }
+}
+
+/// A meter that a store can report to while the trial holds on to it.
+#[derive(Clone)]
+pub struct SharedMeter(pub Rc<RefCell<Meter>>);
+
+impl Observer for SharedMeter {
+    fn request(&mut self, now: Instant, place: DiskPlace, request: &Request, completion: &Completion) {
+        let mut meter = self.0.borrow_mut();
+        let name = meter.names[place.volume][place.disk].clone();
+        let (count, bytes) = match request.operation {
+            Operation::Read => (".reads", ".read_bytes"),
+            Operation::Write => (".writes", ".write_bytes"),
+            Operation::Flush => (".flushes", ".flush_bytes"),
+        };
+        meter.add(now, &(name.clone() + count), 1);
+        meter.add(now, &(name + bytes), request.length.0);
+        if now >= meter.from && now < meter.until {
+            meter.disks[place.volume][place.disk].count(place, request, completion);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! One trial: an arm carried out once from a clean start.
+//!
+//! ```text
+//! stage ─► load ─► quiesce, go cold or stay warm ─► run (warm-up left out) ─► collect ─► record
+//! ```
+
+mod meter;
+mod sessions;
+mod stage;
+mod collect;
+mod simulate;
+
+pub use simulate::{Cancelled, carry_out};
+pub use stage::{Stage, StageError};
+
+/// Which trial of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialId {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Digest of the plan.
+    pub plan: String,
+    /// Name of the arm.
+    pub arm: String,
+    /// Block, from 0.
+    pub block: u32,
+    /// Place in the block's order, from 0.
+    pub position: u32,
+    /// Seed.
+    pub seed: u64,
+}
