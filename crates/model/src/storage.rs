@@ -376,18 +376,21 @@ impl Attached {
 
     /// Served by the cache alone.
     fn in_cache(&mut self, machine: &mut Machine, now: Instant, request: &Request) -> Completion {
-        let Some((cache, Some(limit))) = &machine.cache else {
+        let Some((cache, limit)) = &machine.cache else {
             return Completion::immediate(now);
         };
+        // A cache that no limit governs still takes its time.
         let (latency, limit) = (cache.hit_latency.clone(), *limit);
-        let unit = machine_unit(self.disk.io_unit);
-        let admission = Admission::default().pass(
-            machine.at(Some(limit)),
-            Owner::Machine(limit),
-            unit,
-            now,
-            request,
-        );
+        let mut admission = Admission::default();
+        if let Some(place) = limit {
+            admission = admission.pass(
+                machine.at(Some(place)),
+                Owner::Machine(place),
+                machine_unit(self.disk.io_unit),
+                now,
+                request,
+            );
+        }
         completion(now, admission, Duration::ZERO, self.disk.draw(&latency))
     }
 
