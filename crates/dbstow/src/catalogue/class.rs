@@ -1,0 +1,55 @@
+//! What disks of one kind have in common: everything but their size, limits and price.
+
+use model::{Bytes, DiskSpec, IoUnit, LimitSpec, Throughput};
+
+use super::latency::Latency;
+use super::source::Source;
+
+/// A kind of disk, such as Azure's premium SSDs: how it counts, how long it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// What disks call it.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// How the vendor counts one I/O.
+    pub io_unit: IoUnit,
+    /// How fast the bytes of one request move; `None` adds nothing to the latency.
+    pub transfer: Option<Throughput>,
+    /// Requests carried out at the same time; `None` is no bound.
+    pub in_flight_max: Option<u32>,
+    /// Machine limits that govern its disks, in order of preference.
+    pub machine_limits: Vec<String>,
+    /// Whether a host cache may stand in front.
+    pub host_cache: bool,
+    /// Time to carry out a read.
+    pub read: Latency,
+    /// Time to carry out a write.
+    pub write: Latency,
+    /// Time to carry out a flush.
+    pub flush: Latency,
+    /// Where all but the latencies comes from.
+    pub sources: Vec<Source>,
+    /// What nobody published, and why it was chosen so.
+    pub assumed: Vec<String>,
+    /// What to know.
+    pub notes: Vec<String>,
+}
+
+impl Class {
+    /// A disk of this class.
+    pub(super) fn spec(&self, size: Bytes, limits: Vec<LimitSpec>) -> DiskSpec {
+        DiskSpec {
+            size,
+            limits,
+            io_unit: self.io_unit,
+            read_latency: self.read.spec,
+            write_latency: self.write.spec,
+            flush_latency: self.flush.spec,
+            transfer: self.transfer,
+            in_flight_max: self.in_flight_max,
+            machine_limits: self.machine_limits.clone(),
+            host_cache_allowed: self.host_cache,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A disk in the catalogue, and what a user may ask of it.
+
+use model::{Bytes, DiskSpec, Iops, Throughput};
+
+use super::class::Class;
+use super::error::CatalogueError;
+use super::limits::{Chosen, Limit, Limits};
+use super::price::Price;
+use super::quantity::Quantity;
+use super::size::SizeRule;
+use super::source::{Confidence, Source};
+
+/// A disk, or a managed service's storage tier, as the vendor sells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskEntry {
+    /// Vendor and product, such as `azure.premium.p30`.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// Other names that lead to it.
+    pub aliases: Vec<String>,
+    /// How its kind counts, and how long it takes.
+    pub class: Class,
+    /// Which sizes it comes in.
+    pub size: SizeRule,
+    /// Its own limits.
+    pub limits: Limits,
+    /// What it costs, where that is known.
+    pub price: Option<Price>,
+    /// How its limits are known.
+    pub confidence: Confidence,
+    /// Where its limits and price come from.
+    pub sources: Vec<Source>,
+    /// What nobody published, and why it was chosen so.
+    pub assumed: Vec<String>,
+    /// What to know.
+    pub notes: Vec<String>,
+}
+
+/// What a user may ask of a disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provision {
+    /// How large; needed for disks that come in any size.
+    pub size: Option<Bytes>,
+    /// Provisioned IOPS, where the disk lets one ask.
+    pub iops: Option<Iops>,
+    /// Provisioned throughput, where the disk lets one ask.
+    pub throughput: Option<Throughput>,
+    /// Bursting, where it is an option.
+    pub bursting: bool,
+}
+
+/// A disk as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provisioned {
+    /// For the model.
+    pub spec: DiskSpec,
+    /// List price in US dollars a month, where it is known; bursting that is billed by use not included.
+    pub usd_per_month: Option<f64>,
+}
+
+impl DiskEntry {
+    /// The disk with what is asked, checked against the vendor's rules.
+    ///
+    /// # Errors
+    /// When the vendor does not sell it like this: what was asked, what is allowed, and the remedy.
+    pub fn provision(&self, asked: &Provision) -> Result<Provisioned, CatalogueError> {
+        let size = self.size.choose(asked.size);
+        let size = size.map_err(|(problem, remedy)| self.refused(problem, remedy))?;
+        let iops = self.choose_iops(asked, size)?;
+        let iops_total = iops.map_or(0, Chosen::largest);
+        let throughput = self.choose_throughput(asked, size, iops_total)?;
+        if asked.bursting && !self.limits.bursts_at_all() {
+            return Err(self.refused(
+                "bursting asked, but it does not burst".into(),
+                "leave `bursting` out".into(),
+            ));
+        }
+        let limits = self.limits.specs(iops, throughput, size, asked.bursting);
+        let throughput_total = throughput.map_or(0, Chosen::largest);
+        let usd_per_month = self
+            .price
+            .as_ref()
+            .map(|price| price.usd_per_month(size, Iops(iops_total), Throughput(throughput_total)));
+        Ok(Provisioned {
+            spec: self.class.spec(size, limits),
+            usd_per_month,
+        })
+    }
+
+    fn choose_iops(
+        &self,
+        asked: &Provision,
+        size: Bytes,
+    ) -> Result<Option<Chosen<Iops>>, CatalogueError> {
+        let limit = self.limits.iops.as_ref();
+        self.choose("iops", limit, asked.iops, size, 0, |wanted, most| {
+            let enough = |size| most.amount(size, 0) >= wanted;
+            let larger = self.size.smallest(size, enough)?;
+            Some(format!("or for a size of {larger} or more"))
+        })
+    }
+
+    fn choose_throughput(
+        &self,
+        asked: &Provision,
+        size: Bytes,
+        iops: u64,
+    ) -> Result<Option<Chosen<Throughput>>, CatalogueError> {
+        let limit = self.limits.throughput.as_ref();
+        self.choose(
+            "throughput",
+            limit,
+            asked.throughput,
+            size,
+            iops,
+            |wanted, most| {
+                let iops_most = self.iops_most(size)?;
+                let needed = smallest(iops, iops_most, |iops| most.amount(size, iops) >= wanted)?;
+                Some(format!("or for {needed} IOPS or more"))
+            },
+        )
+    }
+
+    /// The rate of one measure: what was asked if it is allowed, else what one gets unasked.
+    ///
+    /// `otherwise` knows what else to ask for so that a larger rate becomes possible.
+    fn choose<Q: Quantity>(
+        &self,
+        key: &str,
+        limit: Option<&Limit<Q>>,
+        asked: Option<Q>,
+        size: Bytes,
+        iops: u64,
+        otherwise: impl Fn(Q, &super::rule::Rule<Q>) -> Option<String>,
+    ) -> Result<Option<Chosen<Q>>, CatalogueError> {
+        let Some(Limit::Asked { least, most, .. }) = limit else {
+            return match asked {
+                None => Ok(limit.and_then(|limit| limit.unasked(size, iops))),
+                Some(asked) => Err(self.refused(
+                    format!(
+                        "{key} {} asked, but they are not provisioned",
+                        asked.shown()
+                    ),
+                    format!("leave `{key}` out, or choose another disk"),
+                )),
+            };
+        };
+        let (least, most_here) = (least.amount(size, iops), most.amount(size, iops));
+        let allowed = format!("{} to {}", least.shown(), most_here.shown());
+        let wanted = match asked {
+            Some(wanted) => wanted,
+            None => match limit.and_then(|limit| limit.unasked(size, iops)) {
+                Some(unasked) => return Ok(Some(unasked)),
+                None => {
+                    let problem = format!("its {key} have to be asked for, and none were");
+                    return Err(self.refused(problem, format!("add `{key}`, {allowed}")));
+                }
+            },
+        };
+        if wanted < least || wanted > most_here {
+            let else_ask = otherwise(wanted, most).filter(|_| wanted > most_here);
+            return Err(self.refused(
+                format!(
+                    "{key} {} asked, allowed at {size} are {allowed}",
+                    wanted.shown()
+                ),
+                match else_ask {
+                    Some(else_ask) => format!("ask for no more, {else_ask}"),
+                    None => format!("ask for {allowed}"),
+                },
+            ));
+        }
+        Ok(Some(Chosen::Shared(wanted)))
+    }
+
+    fn iops_most(&self, size: Bytes) -> Option<u64> {
+        match self.limits.iops.as_ref()? {
+            Limit::Asked { most, .. } => Some(most.amount(size, 0).0),
+            Limit::Shared(_) | Limit::Split { .. } => None,
+        }
+    }
+
+    fn refused(&self, problem: String, remedy: String) -> CatalogueError {
+        CatalogueError::Provision {
+            disk: self.name.clone(),
+            problem,
+            remedy,
+        }
+    }
+}
+
+/// The smallest of `low..=high` that is `enough`, which must not turn false again.
+fn smallest(mut low: u64, mut high: u64, enough: impl Fn(u64) -> bool) -> Option<u64> {
+    if !enough(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if enough(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Catalogue;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_asked_is_either_granted_as_asked_or_refused(
+            bytes in prop_oneof![any::<u64>(), (0..70_000u64).prop_map(|gib| gib << 30)],
+            iops in prop::option::of(prop_oneof![any::<u64>(), 0..300_000u64]),
+            throughput in prop::option::of(prop_oneof![any::<u64>(), 0..20_000_000_000u64]),
+            bursting: bool,
+        ) {
+            let asked = Provision {
+                size: Some(Bytes(bytes)),
+                iops: iops.map(Iops),
+                throughput: throughput.map(Throughput),
+                bursting,
+            };
+            for disk in Catalogue::builtin().disks() {
+                if let Ok(provisioned) = disk.provision(&asked) {
+                    prop_assert_eq!(provisioned.spec.size, Bytes(bytes));
+                }
+            }
+        }
+    }
+}

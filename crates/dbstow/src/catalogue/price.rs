@@ -1,0 +1,104 @@
+//! List prices, so that a placement's gain can be set against its cost.
+
+use model::{Bytes, Iops, Throughput};
+use serde::Serialize;
+
+use super::wire::{PriceWire, StepWire};
+
+/// What a disk costs a month, in US dollars; a list price of the region its source names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Price {
+    /// As a whole.
+    Whole {
+        /// Dollars a month.
+        usd: f64,
+    },
+    /// By what is provisioned.
+    Parts {
+        /// Dollars a month for each GiB.
+        per_gib: f64,
+        /// For each IOPS, in steps.
+        per_iops: Vec<Step>,
+        /// For each MiB/s, in steps.
+        per_mib_per_s: Vec<Step>,
+    },
+}
+
+/// The price of each unit above a threshold, up to the next step's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// Units up to this are not charged by this step.
+    pub above: u64,
+    /// Dollars a month for each unit.
+    pub usd: f64,
+}
+
+impl Price {
+    /// Dollars a month for a disk of this size and these rates.
+    pub fn usd_per_month(&self, size: Bytes, iops: Iops, throughput: Throughput) -> f64 {
+        match self {
+            Price::Whole { usd } => *usd,
+            Price::Parts {
+                per_gib,
+                per_iops,
+                per_mib_per_s,
+            } => {
+                let gib = size.0 as f64 / (1u64 << 30) as f64;
+                let mib_per_s = throughput.0 as f64 / (1u64 << 20) as f64;
+                per_gib * gib + steps(per_iops, iops.0 as f64) + steps(per_mib_per_s, mib_per_s)
+            }
+        }
+    }
+
+    pub(super) fn read(
+        whole: Option<f64>,
+        parts: Option<&PriceWire>,
+    ) -> Result<Option<Price>, String> {
+        match (whole, parts) {
+            (None, None) => Ok(None),
+            (Some(usd), None) => {
+                check(usd)?;
+                Ok(Some(Price::Whole { usd }))
+            }
+            (None, Some(wire)) => {
+                check(wire.per_gib)?;
+                Ok(Some(Price::Parts {
+                    per_gib: wire.per_gib,
+                    per_iops: read_steps(&wire.per_iops)?,
+                    per_mib_per_s: read_steps(&wire.per_mib_per_s)?,
+                }))
+            }
+            (Some(_), Some(_)) => Err("`usd_per_month` and `price` exclude each other".into()),
+        }
+    }
+}
+
+fn steps(steps: &[Step], units: f64) -> f64 {
+    let ends = steps.iter().skip(1).map(|step| step.above as f64);
+    let ends = ends.chain([f64::INFINITY]);
+    let charged =
+        |(step, end): (&Step, f64)| (units.min(end) - step.above as f64).max(0.0) * step.usd;
+    steps.iter().zip(ends).map(charged).sum()
+}
+
+fn read_steps(wires: &[StepWire]) -> Result<Vec<Step>, String> {
+    if !wires.is_sorted_by(|a, b| a.above < b.above) {
+        return Err("in a price, `above` has to rise from step to step".into());
+    }
+    let read = |wire: &StepWire| {
+        check(wire.usd)?;
+        Ok(Step {
+            above: wire.above,
+            usd: wire.usd,
+        })
+    };
+    wires.iter().map(read).collect()
+}
+
+fn check(usd: f64) -> Result<(), String> {
+    if usd.is_finite() && usd >= 0.0 {
+        Ok(())
+    } else {
+        Err(format!("{usd} is not a price; write dollars, 0 or more"))
+    }
+}

@@ -1,0 +1,278 @@
+//! From a file's keys and values to entries: everything is looked up and checked here.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use model::{Bytes, DiskSpec, HostCacheSpec, IoUnit, LimitSpec, MachineSpec};
+use toml::Spanned;
+
+use super::Catalogue;
+use super::class::Class;
+use super::disk::{DiskEntry, Provision};
+use super::error::{CatalogueError, near, suggestion};
+use super::latency::Latency;
+use super::limits::Limits;
+use super::machine::MachineEntry;
+use super::price::Price;
+use super::size::SizeRule;
+use super::source::Source;
+use super::wire::{
+    ClassWire, DiskWire, FileWire, HostCacheWire, LatencyWire, LimitsWire, LocalDiskWire,
+    MachineWire, SourceWire,
+};
+
+/// Reads `text` into `catalogue`: sources, classes, disks, machines, in the order of reference.
+///
+/// # Errors
+/// The first mistake, with its line. The catalogue may then hold a part of the file.
+pub(super) fn file(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    let place = Place { text, file };
+    let wire: FileWire = toml::from_str(text).map_err(|e| {
+        let offset = e.span().map_or(0, |span| span.start);
+        place.error(offset, e.message().trim_end().replace('\n', ", "))
+    })?;
+    place.each(wire.source, |id, wire| {
+        let source = source(id, wire);
+        insert(&mut catalogue.sources, id, source)
+    })?;
+    place.each(wire.class, |name, wire| {
+        let class = class(catalogue, name, wire)?;
+        insert(&mut catalogue.classes, name, class)
+    })?;
+    place.each(wire.disk, |name, wire| {
+        let disk = disk(catalogue, name, wire)?;
+        alias(catalogue, name, &disk.aliases)?;
+        insert(&mut catalogue.disks, name, disk)
+    })?;
+    place.each(wire.machine, |name, wire| {
+        let machine = machine(catalogue, name, wire)?;
+        alias(catalogue, name, &machine.aliases)?;
+        insert(&mut catalogue.machines, name, machine)
+    })
+}
+
+/// A file's text and name, to say where a mistake is.
+struct Place<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Place<'_> {
+    fn each<T>(
+        &self,
+        entries: BTreeMap<String, Spanned<T>>,
+        mut read: impl FnMut(&str, &T) -> Result<(), String>,
+    ) -> Result<(), CatalogueError> {
+        for (name, entry) in &entries {
+            read(name, entry.get_ref())
+                .map_err(|e| self.error(entry.span().start, format!("`{name}`: {e}")))?;
+        }
+        Ok(())
+    }
+
+    fn error(&self, offset: usize, message: String) -> CatalogueError {
+        let before = self.text.as_bytes().get(..offset).unwrap_or_default();
+        CatalogueError::File {
+            file: self.file.to_owned(),
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+            message,
+        }
+    }
+}
+
+fn insert<T>(entries: &mut BTreeMap<String, T>, name: &str, entry: T) -> Result<(), String> {
+    match entries.entry(name.to_owned()) {
+        Entry::Vacant(vacant) => {
+            vacant.insert(entry);
+            Ok(())
+        }
+        Entry::Occupied(_) => Err("already defined; choose another name".into()),
+    }
+}
+
+fn alias(catalogue: &mut Catalogue, name: &str, aliases: &[String]) -> Result<(), String> {
+    for alias in aliases {
+        if catalogue.disks.contains_key(alias) || catalogue.machines.contains_key(alias) {
+            return Err(format!("the alias `{alias}` is the name of another entry"));
+        }
+        insert(&mut catalogue.aliases, alias, name.to_owned())
+            .map_err(|e| format!("the alias `{alias}` is {e}"))?;
+    }
+    Ok(())
+}
+
+fn lookup<'a, T>(
+    entries: &'a BTreeMap<String, T>,
+    kind: &str,
+    name: &str,
+) -> Result<&'a T, String> {
+    entries.get(name).ok_or_else(|| {
+        let near = near(name, entries.keys());
+        format!("there is no {kind} `{name}`{}", suggestion(&near))
+    })
+}
+
+fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
+    let found = ids
+        .iter()
+        .map(|id| lookup(&catalogue.sources, "source", id).cloned());
+    found.collect()
+}
+
+fn source(id: &str, wire: &SourceWire) -> Source {
+    Source {
+        id: id.to_owned(),
+        title: wire.title.clone(),
+        url: wire.url.clone(),
+        date: wire.date.clone(),
+        note: wire.note.clone(),
+    }
+}
+
+fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, String> {
+    let latency = |key: &str, wire: &LatencyWire| {
+        let sources = sources(catalogue, &wire.sources)?;
+        Latency::read(wire, sources).map_err(|e| format!("`{key}`: {e}"))
+    };
+    if wire.io_size_max == Some(Bytes::ZERO) || wire.in_flight_max == Some(0) {
+        return Err("`io_size_max` and `in_flight_max` have to be above zero".into());
+    }
+    if wire.transfer.is_some_and(|transfer| transfer.0 == 0) {
+        return Err("`transfer` has to be above zero".into());
+    }
+    Ok(Class {
+        name: name.to_owned(),
+        title: wire.title.clone(),
+        io_unit: IoUnit {
+            size_max: wire.io_size_max,
+            charge_min: wire.io_charge_min,
+        },
+        transfer: wire.transfer,
+        in_flight_max: wire.in_flight_max,
+        machine_limits: wire.machine_limits.clone(),
+        host_cache: wire.host_cache,
+        read: latency("read", &wire.read)?,
+        write: latency("write", &wire.write)?,
+        flush: latency("flush", &wire.flush)?,
+        sources: sources(catalogue, &wire.sources)?,
+        assumed: wire.assumed.clone(),
+        notes: wire.notes.clone(),
+    })
+}
+
+fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry, String> {
+    let mut class = lookup(&catalogue.classes, "class", &wire.class)?.clone();
+    if let Some(host_cache) = wire.host_cache {
+        class.host_cache = host_cache;
+    }
+    if let Some(machine_limits) = &wire.machine_limits {
+        class.machine_limits.clone_from(machine_limits);
+    }
+    if wire.sources.is_empty() {
+        return Err("an entry needs `sources`".into());
+    }
+    Ok(DiskEntry {
+        name: name.to_owned(),
+        title: wire.title.clone(),
+        aliases: wire.aliases.clone(),
+        class,
+        size: SizeRule::read(&wire.size)?,
+        limits: Limits::read(
+            wire.iops.as_ref(),
+            wire.throughput.as_ref(),
+            wire.burst.as_ref(),
+        )?,
+        price: Price::read(wire.usd_per_month, wire.price.as_ref())?,
+        confidence: wire.confidence,
+        sources: sources(catalogue, &wire.sources)?,
+        assumed: wire.assumed.clone(),
+        notes: wire.notes.clone(),
+    })
+}
+
+fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<MachineEntry, String> {
+    if wire.cores == 0 || wire.memory == Bytes::ZERO {
+        return Err("`cores` and `memory` have to be above zero".into());
+    }
+    if wire.sources.is_empty() {
+        return Err("an entry needs `sources`".into());
+    }
+    let mut limits = BTreeMap::new();
+    for (name, wire) in &wire.limits {
+        let specs = machine_limit(wire).map_err(|e| format!("limit `{name}`: {e}"))?;
+        limits.insert(name.clone(), specs);
+    }
+    let host_cache = wire.host_cache.as_ref();
+    let host_cache = host_cache.map(|wire| self::host_cache(catalogue, wire, &limits));
+    let local_disk = wire.local_disk.as_ref();
+    let local_disk = local_disk.map(|wire| self::local_disk(catalogue, wire));
+    Ok(MachineEntry {
+        name: name.to_owned(),
+        title: wire.title.clone(),
+        aliases: wire.aliases.clone(),
+        disks_max: wire.disks_max,
+        files_max: wire.files_max,
+        spec: MachineSpec {
+            cores: wire.cores,
+            memory: wire.memory,
+            host_cache: host_cache.transpose()?,
+            local_disk: local_disk.transpose()?,
+            limits,
+        },
+        confidence: wire.confidence,
+        sources: sources(catalogue, &wire.sources)?,
+        assumed: wire.assumed.clone(),
+        notes: wire.notes.clone(),
+    })
+}
+
+fn machine_limit(wire: &LimitsWire) -> Result<Vec<LimitSpec>, String> {
+    let limits = Limits::read(
+        wire.iops.as_ref(),
+        wire.throughput.as_ref(),
+        wire.burst.as_ref(),
+    )?;
+    if !limits.is_fixed() {
+        return Err("a machine's limits are not asked for; write the amounts".into());
+    }
+    Ok(limits.specs_unasked(Bytes::ZERO))
+}
+
+fn host_cache(
+    catalogue: &Catalogue,
+    wire: &HostCacheWire,
+    limits: &BTreeMap<String, Vec<LimitSpec>>,
+) -> Result<HostCacheSpec, String> {
+    lookup(limits, "limit", &wire.limit)?;
+    let class = lookup(&catalogue.classes, "class", &wire.class)?;
+    Ok(HostCacheSpec {
+        size: wire.size,
+        hit_latency: class.read.spec,
+        limit: wire.limit.clone(),
+    })
+}
+
+fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, String> {
+    match (&wire.disk, &wire.class, wire.size) {
+        (Some(disk), None, None) => {
+            let disk = lookup(&catalogue.disks, "disk", disk)?;
+            let provisioned = disk.provision(&Provision::default());
+            Ok(provisioned.map_err(|e| e.to_string())?.spec)
+        }
+        (None, Some(class), Some(size)) if size > Bytes::ZERO => {
+            let class = lookup(&catalogue.classes, "class", class)?;
+            let limits = Limits::read(wire.iops.as_ref(), wire.throughput.as_ref(), None)?;
+            if !limits.is_fixed() {
+                return Err("a local disk's limits are not asked for; write the amounts".into());
+            }
+            Ok(class.spec(size, limits.specs_unasked(size)))
+        }
+        (Some(_) | None, Some(_) | None, Some(_) | None) => {
+            Err("`local_disk` is a `disk` by its name, or a `class` with a `size`".into())
+        }
+    }
+}
