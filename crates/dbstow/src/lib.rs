@@ -3,4 +3,6 @@
 pub mod record;
 pub mod stats;
 
+pub mod quantity;
+
 pub mod findings;
