@@ -3,9 +3,28 @@
 //! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
+mod compared;
+mod diagnosis;
+mod disks;
+mod doubts;
+mod limits;
+mod make;
+mod metrics;
+mod question;
+mod reason;
+mod split;
+mod trials;
+mod warnings;
+
+#[cfg(test)]
+pub(crate) mod examples;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use make::make;
+pub use question::{ArmQuestion, Question, twin_of};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.findings/1";
@@ -78,6 +97,16 @@ pub enum Published {
     Number(f64),
     /// What was said instead of a number: `"<1"`, `"over a minute"`.
     Words(String),
+}
+
+impl Published {
+    /// How far `ours` is off, as a share of the published number; `None` for words or a published 0.
+    pub fn deviation(&self, ours: f64) -> Option<f64> {
+        match self {
+            Published::Number(published) if *published != 0.0 => Some(ours / published - 1.0),
+            Published::Number(_) | Published::Words(_) => None,
+        }
+    }
 }
 
 /// An estimate with its interval and unit.

@@ -3,6 +3,8 @@
 //! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
 //! from records by [`crate::findings`], on any machine, at any later time.
 
+pub mod histogram;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,147 @@
+//! A small question and its records, made by hand, for tests.
+
+use std::collections::BTreeMap;
+
+use super::{ArmQuestion, Published, Question};
+use crate::record::{
+    DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, SCHEMA, Series, VolumeRecord,
+    histogram,
+};
+
+/// Two placements of tempdb, as in the first article.
+pub(crate) fn question() -> Question {
+    Question {
+        experiment: "tempdb-ssd-vs-premium".into(),
+        question: "Is tempdb faster on the local SSD or on a P30?".into(),
+        source: Some("an article".into()),
+        mode: "simulate".into(),
+        seed: 1,
+        blocks: 3,
+        margin: 0.05,
+        baseline: Some("local-ssd".into()),
+        metric: "elapsed_s".into(),
+        arms: vec![arm("local-ssd", 157.0, true), arm("p30", 164.0, false)],
+        fitted: Vec::new(),
+        aa: false,
+    }
+}
+
+fn arm(name: &str, elapsed_s: f64, fitted: bool) -> ArmQuestion {
+    ArmQuestion {
+        name: name.into(),
+        published: BTreeMap::from([("elapsed_s".into(), Published::Number(elapsed_s))]),
+        fitted,
+        usd_per_month: None,
+    }
+}
+
+/// Three blocks of both placements, which tie.
+pub(crate) fn records() -> Vec<Record> {
+    let elapsed = [(0, 158.0, 164.5), (1, 157.2, 163.1), (2, 158.4, 164.0)];
+    elapsed
+        .into_iter()
+        .flat_map(|(block, ssd, p30)| [trial("local-ssd", block, ssd), trial("p30", block, p30)])
+        .collect()
+}
+
+/// One finished trial that took `elapsed_s` and was throttled by its machine.
+pub(crate) fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
+    let end_ns = (elapsed_s * 1e9) as u64;
+    Record {
+        schema: SCHEMA.into(),
+        version: "0.1.0".into(),
+        experiment: "tempdb-ssd-vs-premium".into(),
+        plan: "5f3a".into(),
+        mode: "simulate".into(),
+        arm: arm.into(),
+        block,
+        position: block % 2,
+        seed: u64::from(block),
+        outcome: Outcome::Finished,
+        metrics: BTreeMap::from([
+            ("elapsed_s".into(), elapsed_s),
+            ("mb_per_s".into(), 8_300.0 / elapsed_s),
+            ("physical_reads".into(), 67_000.0),
+        ]),
+        phases: vec![
+            phase("load", 0, 30_000_000_000, false),
+            phase("run", 0, end_ns, true),
+        ],
+        time_split_ns: split_of(&[
+            ("cpu", 110),
+            ("read.service", 180),
+            ("read.throttled.machine.cached.throughput", 710),
+        ]),
+        volumes: vec![volume()],
+        limits: vec![
+            limit("machine.cached.throughput", "all", 0.98),
+            limit("disk.temp.1.iops", "all", 0.09),
+            limit("disk.temp.1.throughput", "all", 0.32),
+        ],
+        operations: None,
+        series: Series {
+            interval_ns: 1_000_000_000,
+            values: BTreeMap::new(),
+        },
+        errors: Errors::default(),
+        notes: Vec::new(),
+    }
+}
+
+fn phase(name: &str, start_ns: u64, end_ns: u64, measured: bool) -> Phase {
+    Phase {
+        name: name.into(),
+        start_ns,
+        end_ns,
+        measured,
+    }
+}
+
+fn volume() -> VolumeRecord {
+    VolumeRecord {
+        name: "temp".into(),
+        disk: "azure/p30".into(),
+        files: BTreeMap::from([("temp".into(), 1)]),
+        disks: vec![DiskRecord {
+            name: "temp.1".into(),
+            reads: 67_000,
+            writes: 16_000,
+            flushes: 0,
+            cache_hits: 0,
+            read_bytes: 67_000 * 65_536,
+            write_bytes: 4_000_000_000,
+            read_latency: Some(latency(1_500_000)),
+            write_latency: Some(latency(4_000_000)),
+        }],
+    }
+}
+
+fn latency(typical_ns: u64) -> String {
+    let mut latency = histogram::empty();
+    latency
+        .record_n(typical_ns, 95)
+        .expect("the histogram grows");
+    latency
+        .record_n(typical_ns * 8, 5)
+        .expect("the histogram grows");
+    histogram::encode(&latency)
+}
+
+/// A limit that counts requests of `counts`.
+pub(crate) fn limit(name: &str, counts: &str, utilisation: f64) -> LimitRecord {
+    LimitRecord {
+        name: name.into(),
+        counts: counts.into(),
+        used: utilisation * 64e6 * 160.0,
+        rate: 64e6,
+        utilisation,
+    }
+}
+
+/// A split of the sessions' time.
+pub(crate) fn split_of(parts: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    parts
+        .iter()
+        .map(|(cause, ns)| ((*cause).to_owned(), ns * 1_000_000))
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Latency histograms as text: HDR histogram V2 bytes in base64.
+//!
+//! The form is the one that HdrHistogram's own tools read, so that a record's histogram can be pasted
+//! into them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use thiserror::Error;
+
+/// Digits that are kept of every latency: within 1 in 1000.
+const DIGITS: u8 = 3;
+
+/// A text that holds no histogram.
+#[derive(Debug, Error)]
+pub enum HistogramError {
+    /// It is not base64.
+    #[error("histogram is not base64: {0}")]
+    Text(#[from] base64::DecodeError),
+    /// It is base64 of something else, or cut short.
+    #[error("histogram is damaged: {0}")]
+    Bytes(#[from] hdrhistogram::serialization::DeserializeError),
+}
+
+/// An empty histogram of nanoseconds that grows to whatever is recorded, so that nothing clips.
+pub fn empty() -> Histogram<u64> {
+    Histogram::new(DIGITS).expect("3 digits are within the 0 to 5 allowed")
+}
+
+/// The text of `histogram`.
+pub fn encode(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("writing to memory does not fail, and counts are below 2^63");
+    STANDARD.encode(bytes)
+}
+
+/// The histogram in `text`.
+///
+/// # Errors
+/// When `text` is not base64, or its bytes are not a whole histogram.
+pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
+    let bytes = STANDARD.decode(text)?;
+    Ok(Deserializer::new().deserialize(&mut bytes.as_slice())?)
+}
+
+/// All of `texts` in one histogram, and how many of them could not be read.
+pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> (Histogram<u64>, usize) {
+    let mut merged = empty();
+    let mut damaged = 0;
+    for text in texts {
+        match decode(text) {
+            Ok(histogram) => merged
+                .add(histogram)
+                .expect("a histogram that grows takes any other"),
+            Err(_) => damaged += 1,
+        }
+    }
+    (merged, damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_survives_its_text() {
+        let mut histogram = empty();
+        histogram.record_n(550_000, 1_000).unwrap();
+        histogram.record(3_600_000_000_000).unwrap();
+
+        assert_eq!(decode(&encode(&histogram)).unwrap(), histogram);
+    }
+
+    #[test]
+    fn damaged_texts_are_errors_not_panics() {
+        let whole = encode(&empty());
+
+        assert!(matches!(decode("~~~"), Err(HistogramError::Text(_))));
+        assert!(matches!(decode("AAAA"), Err(HistogramError::Bytes(_))));
+        assert!(decode(&whole[..whole.len() - 8]).is_err());
+    }
+
+    #[test]
+    fn merging_adds_the_counts_and_counts_the_damaged() {
+        let mut one = empty();
+        one.record(1_000).unwrap();
+        let one = encode(&one);
+
+        let (merged, damaged) = merge([one.as_str(), "~", one.as_str()].into_iter());
+
+        assert_eq!((merged.len(), damaged), (2, 1));
+    }
+}

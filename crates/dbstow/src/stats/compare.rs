@@ -1,0 +1,291 @@
+//! Two arms, block by block: a ratio with its interval, and a verdict with a margin.
+
+use super::estimate::{deviation, half_width, mean};
+
+/// Blocks beyond which nobody is asked to go on.
+const BLOCKS_MAX: usize = 1_000;
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// A time: less of it.
+    Lower,
+    /// A rate: more of it.
+    Higher,
+}
+
+/// What can be said of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Better by more than the margin, and chance does not explain it.
+    Faster,
+    /// Worse by more than the margin, and chance does not explain it.
+    Slower,
+    /// The whole interval lies within the margin.
+    NoDifference,
+    /// Neither.
+    CannotTell,
+}
+
+/// A candidate against its baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Geometric mean over blocks of candidate / baseline.
+    pub mean: f64,
+    /// Lower end of the interval; equal to the mean for a single block, which has no interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Blocks that were compared.
+    pub blocks: usize,
+    /// What can be said.
+    pub verdict: Verdict,
+    /// Blocks in all that would settle a [`Verdict::CannotTell`], if the ratio and its spread stayed
+    /// as seen; `None` when settled, with a single block, or when 1000 would not do.
+    pub blocks_needed: Option<u32>,
+}
+
+/// Compares `candidate` with `baseline`, which hold one sample a block, in the same order.
+///
+/// Works on logarithms of the ratio within each block, so that what a block has in common (a slow
+/// hour) cancels, and so that 2x and 1/2x are as far from 1. Pairs that are not positive finite numbers
+/// have no ratio and are left out; `None` when no pair remains.
+///
+/// With an interval wholly inside `1/(1+margin) ..= 1+margin` there is no difference that counts; with
+/// an interval that excludes 1 and a mean beyond the margin there is one. The first is the usual
+/// equivalence test, at 2.5 % a side (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987).
+/// Intervals are not widened for the number of candidates.
+///
+/// # Panics
+/// When the two slices differ in length, or the margin is negative.
+pub fn compare(
+    baseline: &[f64],
+    candidate: &[f64],
+    margin: f64,
+    better: Better,
+) -> Option<Comparison> {
+    assert_eq!(baseline.len(), candidate.len(), "one sample a block each");
+    assert!(margin >= 0.0, "a margin of {margin} is negative");
+    let logs: Vec<f64> = std::iter::zip(baseline, candidate)
+        .filter(|(baseline, candidate)| usable(**baseline) && usable(**candidate))
+        .map(|(baseline, candidate)| (candidate / baseline).ln())
+        .collect();
+    if logs.is_empty() {
+        return None;
+    }
+    let seen = Seen {
+        mean: mean(&logs),
+        deviation: deviation(&logs),
+        margin: margin.ln_1p(),
+    };
+    let half = seen.half(logs.len());
+    let settled = half.is_some_and(|half| seen.settled(half));
+    Some(Comparison {
+        mean: seen.mean.exp(),
+        low: (seen.mean - half.unwrap_or(0.0)).exp(),
+        high: (seen.mean + half.unwrap_or(0.0)).exp(),
+        blocks: logs.len(),
+        verdict: if settled {
+            seen.verdict(better)
+        } else {
+            Verdict::CannotTell
+        },
+        blocks_needed: if settled {
+            None
+        } else {
+            seen.blocks_needed(logs.len())
+        },
+    })
+}
+
+fn usable(sample: f64) -> bool {
+    sample.is_finite() && sample > 0.0
+}
+
+/// Logarithms of ratios, summed up.
+struct Seen {
+    mean: f64,
+    deviation: f64,
+    margin: f64,
+}
+
+impl Seen {
+    fn half(&self, blocks: usize) -> Option<f64> {
+        half_width(self.deviation, blocks)
+    }
+
+    fn within_margin(&self, half: f64) -> bool {
+        self.mean.abs() + half <= self.margin
+    }
+
+    fn settled(&self, half: f64) -> bool {
+        let beyond_margin = self.mean.abs() > self.margin && self.mean.abs() > half;
+        self.within_margin(half) || beyond_margin
+    }
+
+    /// The verdict, once settled.
+    fn verdict(&self, better: Better) -> Verdict {
+        let higher = self.mean > 0.0;
+        if self.mean.abs() <= self.margin {
+            Verdict::NoDifference
+        } else if higher == (better == Better::Higher) {
+            Verdict::Faster
+        } else {
+            Verdict::Slower
+        }
+    }
+
+    fn blocks_needed(&self, blocks: usize) -> Option<u32> {
+        if blocks < 2 {
+            return None;
+        }
+        let needed = (blocks + 1..=BLOCKS_MAX)
+            .find(|blocks| self.half(*blocks).is_some_and(|half| self.settled(half)))?;
+        u32::try_from(needed).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::normal;
+    use super::*;
+
+    fn verdict_of(baseline: &[f64], candidate: &[f64]) -> Verdict {
+        compare(baseline, candidate, 0.05, Better::Lower)
+            .unwrap()
+            .verdict
+    }
+
+    #[test]
+    fn what_a_block_has_in_common_cancels() {
+        let comparison = compare(
+            &[10.0, 20.0, 40.0],
+            &[20.0, 40.0, 80.0],
+            0.05,
+            Better::Lower,
+        )
+        .unwrap();
+
+        assert!((comparison.mean - 2.0).abs() < 1e-12);
+        assert!((comparison.high - comparison.low).abs() < 1e-9);
+        assert_eq!(comparison.verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn the_paired_interval_is_the_textbook_one() {
+        // logs of 1.1, 1.2, 1.3: mean 0.180001, s 0.083564, t(2; 0.975) = 4.302653
+        // half width 4.302653 x 0.083564 / sqrt(3) = 0.207584
+        let comparison = compare(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3], 0.05, Better::Lower).unwrap();
+
+        assert!((comparison.mean.ln() - 0.180_001).abs() < 1e-5);
+        assert!(
+            (comparison.high.ln() - 0.387_585).abs() < 1e-4,
+            "{comparison:?}"
+        );
+    }
+
+    #[test]
+    fn more_time_is_slower_and_more_rate_is_faster() {
+        let (one, two) = ([1.0, 1.0], [2.0, 2.0]);
+
+        assert_eq!(
+            compare(&one, &two, 0.05, Better::Lower).unwrap().verdict,
+            Verdict::Slower
+        );
+        assert_eq!(
+            compare(&one, &two, 0.05, Better::Higher).unwrap().verdict,
+            Verdict::Faster
+        );
+        assert_eq!(
+            compare(&two, &one, 0.05, Better::Lower).unwrap().verdict,
+            Verdict::Faster
+        );
+        assert_eq!(
+            compare(&two, &one, 0.05, Better::Higher).unwrap().verdict,
+            Verdict::Slower
+        );
+    }
+
+    #[test]
+    fn identical_arms_without_spread_do_not_differ() {
+        assert_eq!(verdict_of(&[3.3; 4], &[3.3; 4]), Verdict::NoDifference);
+    }
+
+    #[test]
+    fn a_difference_within_the_margin_does_not_count_however_sure() {
+        assert_eq!(verdict_of(&[100.0; 5], &[104.0; 5]), Verdict::NoDifference);
+    }
+
+    #[test]
+    fn a_wide_interval_cannot_tell_and_says_how_many_blocks_would() {
+        let comparison = compare(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3], 0.05, Better::Lower).unwrap();
+
+        // mean 0.180001, s 0.083564: 4 blocks give 3.182446 x 0.083564 / 2 = 0.132968 < 0.180001
+        assert_eq!(comparison.verdict, Verdict::CannotTell);
+        assert_eq!(comparison.blocks_needed, Some(4));
+    }
+
+    #[test]
+    fn one_block_cannot_tell() {
+        let comparison = compare(&[1.0], &[2.0], 0.05, Better::Lower).unwrap();
+
+        assert_eq!(comparison.verdict, Verdict::CannotTell);
+        assert_eq!(comparison.blocks_needed, None);
+    }
+
+    #[test]
+    fn a_ratio_on_the_margin_asks_for_no_hopeless_number_of_blocks() {
+        // mean ln 1.0499..: within the margin by so little that no 1000 blocks prove it
+        let candidate = [0.95 * 1.049_99, 1.049_99 / 0.95];
+        let comparison = compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower).unwrap();
+
+        assert_eq!(comparison.verdict, Verdict::CannotTell);
+        assert_eq!(comparison.blocks_needed, None);
+    }
+
+    #[test]
+    fn blocks_without_a_ratio_are_left_out() {
+        let comparison =
+            compare(&[1.0, 0.0, 1.0], &[2.0, 1.0, f64::NAN], 0.05, Better::Lower).unwrap();
+
+        assert_eq!(comparison.blocks, 1);
+        assert_eq!(compare(&[0.0], &[1.0], 0.05, Better::Lower), None);
+    }
+
+    /// The share of experiments of `blocks` blocks that come to `verdict`, with 4 % noise a trial.
+    fn rate_of(verdict: Verdict, ratio: f64, blocks: usize) -> f64 {
+        let mut random = model::random::stream(2, "verdicts");
+        let tries = 3_000;
+        let hits = (0..tries)
+            .filter(|_| {
+                let baseline = normal(&mut random, 100.0, 4.0, blocks);
+                let candidate = normal(&mut random, 100.0 * ratio, 4.0 * ratio, blocks);
+                verdict_of(&baseline, &candidate) == verdict
+            })
+            .count();
+        hits as f64 / f64::from(tries)
+    }
+
+    #[test]
+    fn twins_are_called_different_less_than_5_times_in_100() {
+        for blocks in [3, 5, 10] {
+            let wrong =
+                rate_of(Verdict::Faster, 1.0, blocks) + rate_of(Verdict::Slower, 1.0, blocks);
+            assert!(wrong < 0.05, "{blocks} blocks: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_difference_at_the_margin_is_denied_less_than_3_times_in_100() {
+        for blocks in [3, 5, 10] {
+            let wrong = rate_of(Verdict::NoDifference, 1.05, blocks);
+            assert!(wrong < 0.03, "{blocks} blocks: {wrong}");
+        }
+    }
+
+    #[test]
+    fn a_plain_difference_is_found() {
+        // 20 % at a paired noise of sqrt(2) x 4 %: found nearly always within 5 blocks
+        assert!(rate_of(Verdict::Slower, 1.2, 5) > 0.95);
+    }
+}

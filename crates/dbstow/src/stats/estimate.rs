@@ -1,0 +1,138 @@
+//! A mean with its interval between trials.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How sure an interval is to hold the true value.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A mean with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Mean of the samples.
+    pub mean: f64,
+    /// Lower end of the interval; equal to the mean for a single sample, which has no interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// How many samples.
+    pub n: usize,
+}
+
+/// The mean of `samples` with its two-sided interval by Student's t; `None` when there are none.
+///
+/// Assumes that samples are independent and roughly normal, as means of whole trials tend to be.
+///
+/// Source: Student, "The probable error of a mean", Biometrika 6, 1908.
+pub fn estimate(samples: &[f64]) -> Option<Estimate> {
+    let n = samples.len();
+    if n == 0 {
+        return None;
+    }
+    let mean = mean(samples);
+    let half = half_width(deviation(samples), n).unwrap_or(0.0);
+    Some(Estimate {
+        mean,
+        low: mean - half,
+        high: mean + half,
+        n,
+    })
+}
+
+/// Half the width of the interval around the mean of `n` samples that deviate by `deviation`; `None`
+/// when `n` is below 2.
+pub(super) fn half_width(deviation: f64, n: usize) -> Option<f64> {
+    if n < 2 {
+        return None;
+    }
+    let t = students_t(n - 1).inverse_cdf(0.5 + CONFIDENCE / 2.0);
+    Some(t * deviation / (n as f64).sqrt())
+}
+
+/// The chance that `|t|` is at least as large when there is no effect. An effect without any scatter
+/// (`t` infinite) has no chance; no effect without any scatter (`t` not a number) is certain.
+pub(super) fn chance_of(t: f64, freedom: usize) -> f64 {
+    if t.is_nan() {
+        1.0
+    } else if t.is_infinite() {
+        0.0
+    } else {
+        2.0 * students_t(freedom).sf(t.abs())
+    }
+}
+
+/// The mean; not a number for no samples.
+pub(super) fn mean(samples: &[f64]) -> f64 {
+    samples.iter().sum::<f64>() / samples.len() as f64
+}
+
+/// The standard deviation of a sample (divided by n - 1); 0 below two samples.
+///
+/// Samples that are equal have none, whatever rounding does to their mean.
+pub(super) fn deviation(samples: &[f64]) -> f64 {
+    if samples.len() < 2 || samples.iter().all(|sample| *sample == samples[0]) {
+        return 0.0;
+    }
+    let mean = mean(samples);
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    (squares / (samples.len() - 1) as f64).sqrt()
+}
+
+fn students_t(freedom: usize) -> StudentsT {
+    StudentsT::new(0.0, 1.0, freedom as f64)
+        .expect("a scale of 1 and at least one degree of freedom are valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::normal;
+    use super::*;
+
+    #[test]
+    fn five_samples_have_the_textbook_interval() {
+        // mean 3, s = sqrt(2.5), t(4; 0.975) = 2.776445: 2.776445 x 1.581139 / sqrt(5) = 1.963243
+        let estimate = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+
+        assert_eq!((estimate.mean, estimate.n), (3.0, 5));
+        assert!((estimate.low - (3.0 - 1.963_243)).abs() < 1e-5);
+        assert!((estimate.high - (3.0 + 1.963_243)).abs() < 1e-5);
+    }
+
+    #[test]
+    fn one_sample_has_a_mean_and_no_width() {
+        let estimate = estimate(&[7.0]).unwrap();
+
+        assert_eq!(
+            (estimate.low, estimate.mean, estimate.high),
+            (7.0, 7.0, 7.0)
+        );
+    }
+
+    #[test]
+    fn identical_samples_have_no_width() {
+        let estimate = estimate(&[0.1; 7]).unwrap();
+
+        assert_eq!(estimate.low, estimate.high);
+    }
+
+    #[test]
+    fn no_samples_have_no_estimate() {
+        assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn the_interval_holds_the_true_mean_95_times_in_100() {
+        let mut random = model::random::stream(1, "coverage");
+        let tries = 4_000;
+
+        let held = (0..tries)
+            .filter(|_| {
+                let estimate = estimate(&normal(&mut random, 100.0, 7.0, 5)).unwrap();
+                estimate.low <= 100.0 && 100.0 <= estimate.high
+            })
+            .count();
+
+        // binomial: 0.95 +- 3 x sqrt(0.95 x 0.05 / 4000) = 0.95 +- 0.0103
+        let share = held as f64 / f64::from(tries);
+        assert!((share - 0.95).abs() < 0.0104, "{share}");
+    }
+}

@@ -1,0 +1,31 @@
+//! Numbers only: estimates, comparisons, and looking for what would make them wrong.
+//!
+//! Nothing here knows of records, units or files. Intervals are at [`CONFIDENCE`] and lie *between*
+//! trials: how many requests a trial made says nothing about how much the next trial would differ.
+
+mod compare;
+mod estimate;
+mod humps;
+mod trend;
+
+pub use compare::{Better, Comparison, Verdict, compare};
+pub use estimate::{CONFIDENCE, Estimate, estimate};
+pub use humps::{Humps, two_humps};
+pub use trend::{OrderEffect, Trend, drift, order_effect};
+
+/// Seeded samples for the tests of this folder.
+#[cfg(test)]
+mod samples {
+    use rand_distr::{Distribution, Normal};
+
+    /// `n` draws from a normal distribution.
+    pub(super) fn normal(
+        random: &mut impl rand::Rng,
+        mean: f64,
+        deviation: f64,
+        n: usize,
+    ) -> Vec<f64> {
+        let distribution = Normal::new(mean, deviation).unwrap();
+        (0..n).map(|_| distribution.sample(random)).collect()
+    }
+}
