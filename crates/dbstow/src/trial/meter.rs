@@ -60,7 +60,7 @@ impl DiskMeter {
 
 /// Totals over all disks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
+pub(super) struct Totals {
     /// Reads and writes.
     pub requests: u64,
     /// Bytes of both.
@@ -74,7 +74,7 @@ pub struct Totals {
 }
 
 /// Counts, latencies and series by disk.
-pub struct Meter {
+pub(super) struct Meter {
     names: Vec<Vec<String>>,
     disks: Vec<Vec<DiskMeter>>,
     series: BTreeMap<String, Vec<u64>>,
@@ -84,7 +84,7 @@ pub struct Meter {
 
 impl Meter {
     /// A meter for volumes of these names and numbers of disks, that counts nothing yet.
-    pub fn new<'a>(volumes: impl Iterator<Item = (&'a str, usize)>) -> Meter {
+    pub(super) fn new<'a>(volumes: impl Iterator<Item = (&'a str, usize)>) -> Meter {
         let name = |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
         let names: Vec<Vec<String>> = volumes.map(|(volume, count)| name(volume, count)).collect();
         let disks = names.iter().map(|names| names.iter().map(|_| DiskMeter::new()).collect()).collect();
@@ -93,12 +93,12 @@ impl Meter {
     }
 
     /// Counts requests given from `from` until `until`; the series runs on regardless.
-    pub fn measure(&mut self, from: Instant, until: Instant) {
+    pub(super) fn measure(&mut self, from: Instant, until: Instant) {
         (self.from, self.until) = (from, until);
     }
 
     /// Adds to a series at `now`.
-    pub fn add(&mut self, now: Instant, name: &str, amount: u64) {
+    pub(super) fn add(&mut self, now: Instant, name: &str, amount: u64) {
         let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
         if !self.series.contains_key(name) {
             self.series.insert(name.to_owned(), Vec::new());
@@ -109,7 +109,7 @@ impl Meter {
     }
 
     /// The disks' records, by volume.
-    pub fn disks(&self) -> Vec<Vec<DiskRecord>> {
+    pub(super) fn disks(&self) -> Vec<Vec<DiskRecord>> {
         let record = |(name, disk): (&String, &DiskMeter)| DiskRecord {
             name: name.clone(),
             reads: disk.reads,
@@ -126,12 +126,12 @@ impl Meter {
     }
 
     /// The series.
-    pub fn series(&self) -> Series {
+    pub(super) fn series(&self) -> Series {
         Series { interval_ns: INTERVAL.as_nanos(), values: self.series.clone() }
     }
 
     /// Totals over all disks.
-    pub fn totals(&self) -> Totals {
+    pub(super) fn totals(&self) -> Totals {
         let disks = || self.disks.iter().flatten();
         let (mut reads, mut writes) = (histogram::empty(), histogram::empty());
         for disk in disks() {
@@ -154,7 +154,7 @@ impl Meter {
 
 /// A meter that a store can report to while the trial holds on to it.
 #[derive(Clone)]
-pub struct SharedMeter(pub Rc<RefCell<Meter>>);
+pub(super) struct SharedMeter(pub(super) Rc<RefCell<Meter>>);
 
 impl Observer for SharedMeter {
     fn request(&mut self, now: Instant, place: DiskPlace, request: &Request, completion: &Completion) {
