@@ -118,10 +118,10 @@ fn overview(disks: &[&DiskEntry]) -> String {
         vec![
             disk.name.clone(),
             disk.size.shown(),
-            shown(disk.limits.iops.as_ref()),
-            shown(disk.limits.throughput.as_ref()),
+            brief(disk.limits.iops.as_ref()),
+            brief(disk.limits.throughput.as_ref()),
             format!(
-                "{} / {}",
+                "{}\n{}",
                 disk.class.read.typical(),
                 disk.class.write.typical()
             ),
@@ -133,10 +133,14 @@ fn overview(disks: &[&DiskEntry]) -> String {
         "size",
         "IOPS",
         "throughput",
-        "p50 read / write",
-        "USD a month",
+        "p50 r, w",
+        "USD/month",
     ];
     listing::table(&header, disks.iter().map(row).collect())
+}
+
+fn brief<Q: Quantity>(limit: Option<&Limit<Q>>) -> String {
+    limit.map_or_else(|| "no limit".into(), Limit::brief)
 }
 
 fn shown<Q: Quantity>(limit: Option<&Limit<Q>>) -> String {
