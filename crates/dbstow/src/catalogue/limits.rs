@@ -90,6 +90,20 @@ impl<Q: Quantity> Limit<Q> {
         }
     }
 
+    /// In as little room as a table's cell has; reads and writes on a line each.
+    pub fn brief(&self) -> String {
+        match self {
+            Limit::Shared(rule) => rule.shown(),
+            Limit::Split { read, write } => {
+                format!("r {}\nw {}", read.shown(), write.shown())
+            }
+            Limit::Asked { least, most, .. } => match most.ceiling() {
+                Some(ceiling) => format!("asked, up to {}", ceiling.shown()),
+                None => format!("asked, from {}", least.shown()),
+            },
+        }
+    }
+
     /// The rates without the user's say; `None` where the user has to ask.
     pub(super) fn unasked(&self, size: Bytes, iops: u64) -> Option<Chosen<Q>> {
         match self {

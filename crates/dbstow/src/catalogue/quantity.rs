@@ -101,6 +101,8 @@ impl Quantity for Throughput {
             n if n.is_multiple_of(1_000_000) => per_s("MB", 1_000_000),
             n if n.is_multiple_of(1 << 20) => per_s("MiB", 1 << 20),
             n if n < 1 << 20 && n.is_multiple_of(1 << 10) => per_s("KiB", 1 << 10),
+            n if n < 1_000_000 && n.is_multiple_of(10_000) => format!("{} MB/s", n as f64 / 1e6),
+            n if n < 1 << 20 => format!("{:.2} MiB/s", n as f64 / f64::from(1 << 20)),
             _ => self.to_string(),
         }
     }

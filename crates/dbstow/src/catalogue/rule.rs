@@ -67,6 +67,19 @@ impl<Q: Quantity> Rule<Q> {
         }
     }
 
+    /// The largest amount that any disk can have by this rule, where there is a bound.
+    pub fn ceiling(&self) -> Option<Q> {
+        match self {
+            Rule::Fixed(value) => Some(*value),
+            Rule::Linear(linear) => linear.at_most,
+            Rule::Tiers(tiers) => tiers.iter().map(|tier| tier.value).max(),
+            Rule::Largest(rules) => {
+                let ceilings: Option<Vec<Q>> = rules.iter().map(Rule::ceiling).collect();
+                ceilings?.into_iter().max()
+            }
+        }
+    }
+
     /// In a few words, for tables and messages.
     pub fn shown(&self) -> String {
         match self {
@@ -256,5 +269,8 @@ mod tests {
     fn throughput_is_shown_in_the_unit_it_was_given_in() {
         assert_eq!(Rule::Fixed(Throughput(131_072_000)).shown(), "125 MiB/s");
         assert_eq!(Rule::Fixed(Throughput(200_000_000)).shown(), "200 MB/s");
+        assert_eq!(Rule::Fixed(Throughput(250_000)).shown(), "0.25 MB/s");
+        // 0.28 MiB/s = 293,601 B/s
+        assert_eq!(Rule::Fixed(Throughput(293_601)).shown(), "0.28 MiB/s");
     }
 }
