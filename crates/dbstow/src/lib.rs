@@ -6,3 +6,5 @@ pub mod stats;
 pub mod quantity;
 
 pub mod findings;
+
+pub mod report;
