@@ -49,9 +49,14 @@ pub fn number(value: f64) -> String {
 
 /// A share in percent: `71 %`, `0.4 %`.
 pub fn percent(share: f64) -> String {
+    format!("{} %", percent_bare(share))
+}
+
+/// A share in percent, for a table whose header says so: `71`, `0.4`.
+pub fn percent_bare(share: f64) -> String {
     let percent = share * 100.0;
-    let decimals = usize::from(percent != 0.0 && percent.abs() < 9.95);
-    format!("{} %", fixed(percent, decimals))
+    let text = fixed(percent, usize::from(percent.abs() < 9.95));
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// A deviation in percent, with its sign: `+4.5 %`, `-12 %`.
@@ -186,6 +191,7 @@ mod tests {
         assert_eq!(percent(0.714), "71 %");
         assert_eq!(percent(0.004), "0.4 %");
         assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.097), "9.7 %");
         assert_eq!(percent_signed(0.0446), "+4.5 %");
         assert_eq!(percent_signed(-0.12), "-12 %");

@@ -338,7 +338,7 @@ mod tests {
         let told = warned(&make(&question(), &records), "little-io").unwrap();
 
         assert!(
-            told.starts_with("local-ssd and p30: sessions waited for I/O at most 2.0 %"),
+            told.starts_with("local-ssd and p30: sessions waited for I/O at most 2 %"),
             "{told}"
         );
     }

@@ -1,0 +1,95 @@
+//! Findings as CSV: one row an arm and metric, for spreadsheets and plotting.
+
+use crate::findings::{Arm, Findings, Published};
+
+/// The columns; those with a number are in the unit of the row, but `deviation` is a share.
+const COLUMNS: [&str; 12] = [
+    "experiment",
+    "mode",
+    "arm",
+    "trials",
+    "metric",
+    "mean",
+    "low",
+    "high",
+    "unit",
+    "published",
+    "deviation",
+    "fitted",
+];
+
+/// The rows under a header. A metric that was published but not found has empty `mean`, `low` and
+/// `high`; `published` may be words, such as `<1`.
+pub fn render(findings: &Findings) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |row: &[String]| writer.write_record(row).expect("writing to memory");
+    write(&COLUMNS.map(String::from));
+    for arm in &findings.arms {
+        for row in rows(findings, arm) {
+            write(&row);
+        }
+    }
+    let bytes = writer.into_inner().expect("writing to memory");
+    String::from_utf8(bytes).expect("every cell was text")
+}
+
+fn rows(findings: &Findings, arm: &Arm) -> Vec<[String; 12]> {
+    let only_published = arm
+        .published
+        .keys()
+        .filter(|name| !arm.metrics.contains_key(*name));
+    let names = arm.metrics.keys().chain(only_published);
+    names.map(|name| row(findings, arm, name)).collect()
+}
+
+fn row(findings: &Findings, arm: &Arm, name: &str) -> [String; 12] {
+    let metric = arm.metrics.get(name);
+    let published = arm.published.get(name);
+    let deviation = metric.and_then(|metric| published?.deviation(metric.mean));
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    [
+        findings.experiment.clone(),
+        findings.mode.clone(),
+        arm.name.clone(),
+        arm.trials.to_string(),
+        name.into(),
+        number(metric.map(|metric| metric.mean)),
+        number(metric.map(|metric| metric.low)),
+        number(metric.map(|metric| metric.high)),
+        metric.map_or_else(String::new, |metric| metric.unit.clone()),
+        published.map_or_else(String::new, |published| match published {
+            Published::Number(number) => number.to_string(),
+            Published::Words(words) => words.clone(),
+        }),
+        number(deviation),
+        arm.fitted.to_string(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::{examples, make};
+
+    #[test]
+    fn every_metric_of_every_arm_has_a_row() {
+        let mut question = examples::question();
+        let words = Published::Words("over a minute, \"hot\"".into());
+        question.arms[1]
+            .published
+            .insert("read_latency_ms".into(), words);
+
+        let text = render(&make(&question, &examples::records()[2..4]));
+
+        insta::assert_snapshot!(text, @r#"
+        experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,elapsed_s,157.2,157.2,157.2,s,157,0.001273885350318471,true
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,mb_per_s,52.79898218829517,52.79898218829517,52.79898218829517,MB/s,,,true
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,physical_reads,67000,67000,67000,,,,true
+        tempdb-ssd-vs-premium,simulate,p30,1,elapsed_s,163.1,163.1,163.1,s,164,-0.005487804878048785,false
+        tempdb-ssd-vs-premium,simulate,p30,1,mb_per_s,50.88902513795218,50.88902513795218,50.88902513795218,MB/s,,,false
+        tempdb-ssd-vs-premium,simulate,p30,1,physical_reads,67000,67000,67000,,,,false
+        tempdb-ssd-vs-premium,simulate,p30,1,read_latency_ms,,,,,"over a minute, ""hot""",,false
+        "#);
+    }
+}

@@ -1,0 +1,226 @@
+//! Findings for a terminal: at most 100 columns, no colour.
+//!
+//! In the order in which a DBA asks: what was asked, what came out, beside what was published; does it
+//! differ; why; what did the disks do; how far to trust it.
+
+mod arms;
+mod disks;
+mod table;
+mod time;
+
+use super::sentence;
+use super::words::wrapped;
+use crate::findings::{Arm, Findings};
+
+/// The whole report, with a line feed at its end.
+pub fn render(findings: &Findings) -> String {
+    let sections = [
+        heading(findings),
+        arms::tables(findings),
+        verdicts(findings),
+        reasons(findings),
+        time::table(findings),
+        disks::table(findings),
+        fitted(findings),
+        warnings(findings),
+    ];
+    let written: Vec<String> = sections
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    written.join("\n")
+}
+
+fn heading(findings: &Findings) -> String {
+    let blocks = match findings.blocks {
+        1 => "1 block".into(),
+        more => format!("{more} blocks"),
+    };
+    let mut text = wrapped("", &findings.question);
+    let run = format!(
+        "{}: {}, {blocks}, seed {}",
+        findings.experiment, findings.mode, findings.seed
+    );
+    text.push_str(&wrapped("", &run));
+    if let Some(source) = &findings.source {
+        text.push_str(&wrapped("published: ", source));
+    }
+    text
+}
+
+fn verdicts(findings: &Findings) -> String {
+    let mut text = String::new();
+    for comparison in &findings.comparisons {
+        text.push_str(&wrapped("= ", &sentence::verdict(findings, comparison)));
+    }
+    if let Some(floor) = &findings.noise_floor {
+        text.push_str(&wrapped("  ", &sentence::noise_floor(floor)));
+    }
+    text
+}
+
+/// The reasons, arms with the same one together.
+fn reasons(findings: &Findings) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for arm in &findings.arms {
+        match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
+            Some((_, arms)) => arms.push(&arm.name),
+            None => reasons.push((&arm.reason, vec![&arm.name])),
+        }
+    }
+    let mut text = String::from("Why\n");
+    for (reason, arms) in reasons {
+        text.push_str(&wrapped("- ", &format!("{}: {reason}", arms.join(", "))));
+    }
+    text
+}
+
+fn fitted(findings: &Findings) -> String {
+    if findings.fitted.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("Fitted to published figures\n");
+    for fitted in &findings.fitted {
+        let line = format!(
+            "{} = {} (to {})",
+            fitted.parameter,
+            fitted.value,
+            fitted.to.join(", ")
+        );
+        text.push_str(&wrapped("- ", &line));
+    }
+    let published = |fitted: bool| {
+        let arms = findings.arms.iter();
+        let arms = arms.filter(|arm| !arm.published.is_empty() && arm.fitted == fitted);
+        arms.map(|arm: &Arm| arm.name.as_str()).collect::<Vec<_>>()
+    };
+    for (what, arms) in [
+        ("rows used to fit: ", published(true)),
+        ("rows predicted: ", published(false)),
+    ] {
+        let arms = if arms.is_empty() {
+            "none".into()
+        } else {
+            arms.join(", ")
+        };
+        text.push_str(&wrapped("  ", &format!("{what}{arms}")));
+    }
+    text
+}
+
+fn warnings(findings: &Findings) -> String {
+    if findings.warnings.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("Warnings\n");
+    for warning in &findings.warnings {
+        text.push_str(&wrapped("! ", &format!("{}: {}", warning.id, warning.text)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::WIDTH;
+    use super::*;
+    use crate::findings::{Fitted, Published, Question, examples, make};
+
+    #[test]
+    fn a_tie_reads_from_question_to_warnings() {
+        let question = Question {
+            fitted: vec![Fitted {
+                parameter: "engine.cpu_scale".into(),
+                value: "1.3".into(),
+                to: vec!["local-ssd".into()],
+            }],
+            ..examples::question()
+        };
+
+        insta::assert_snapshot!(render(&make(&question, &examples::records())), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: simulate, 3 blocks, seed 1
+        published: an article
+
+         placement   published              elapsed     throughput   physical reads
+                     figures                      s           MB/s
+        ────────────────────────────────────────────────────────────────────────────
+         local-ssd   fitted             157.9 ± 1.5   52.58 ± 0.51           67,000
+                                 publ. 157 (+0.6 %)
+         p30         predicted          163.9 ± 1.8   50.65 ± 0.55           67,000
+                                 publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
+          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+
+         placement   where the sessions' time went
+        ───────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+
+         placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
+                                         read/write    read/write      mean/p99      mean/p99   IOPS/MB/s
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1      temp     424 / 101   27.8 / 25.3   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+         p30         temp.1      temp    409 / 97.6   26.8 / 24.4   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+
+        Fitted to published figures
+        - engine.cpu_scale = 1.3 (to local-ssd)
+          rows used to fit: local-ssd
+          rows predicted: p30
+
+        Warnings
+        ! model-chance: simulated: intervals show the model's own chance over seeds, not how much a real
+          machine differs from run to run, nor how well the model fits yours. Confirm what matters with
+          --mode measure.
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
+          not found; judge the model by the predicted rows alone.
+        "#);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_hundred_columns() {
+        let mut question = examples::question();
+        let long = "a placement whose name goes on and on without any regard for tables";
+        question.arms[0].name = long.into();
+        question.baseline = Some(long.into());
+        for metric in [
+            "read_latency_ms",
+            "transfer_size_kb",
+            "iops",
+            "batch_requests_per_s",
+        ] {
+            let words = Published::Words("pretty much the same as with one file".into());
+            question.arms[0].published.insert(metric.into(), words);
+        }
+        let mut records = examples::records();
+        for record in records
+            .iter_mut()
+            .filter(|record| record.arm == "local-ssd")
+        {
+            record.arm = long.into();
+            record.volumes[0].disk = "azure/premium-ssd-v2-with-much-provisioned".into();
+        }
+
+        let text = render(&make(&question, &records));
+
+        let wide: Vec<&str> = text
+            .lines()
+            .filter(|line| line.chars().count() > WIDTH)
+            .collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+    }
+
+    #[test]
+    fn without_any_record_the_report_still_says_so() {
+        let text = render(&make(&examples::question(), &[]));
+
+        assert!(text.contains("trials without a record"), "{text}");
+    }
+}
