@@ -1,0 +1,265 @@
+//! From a valid text to a [`Spec`]: one pass for the whole file, then one for each arm with what it
+//! sets.
+
+use std::collections::BTreeMap;
+
+use model::Bytes;
+use toml_edit::Value;
+
+use super::document::Text;
+use super::error::{Fault, listed, remedy, touches};
+use super::placement::Placement;
+use super::settings::{Settings, Volume};
+use super::{Arm, Origin, Source, Spec, placement, protocol, resolve, wire};
+
+/// Sections that an arm may set keys of; the others are the same for all arms.
+const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
+
+/// The experiment that `text` describes; `origin` is what it was before `--quick` and `--set`.
+pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
+    let asked = text.wire();
+    check_whole(text, &asked)?;
+    let asked_arms = asked_arms(text, &asked)?;
+    let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
+    let protocol = protocol::resolve(&asked.protocol, &names)?;
+    protocol::check_published(&asked, &names)?;
+    let mut arms = asked_arms
+        .iter()
+        .map(|arm| resolved(text, &asked, arm, origin))
+        .collect::<Result<Vec<Arm>, Fault>>()?;
+    let fitted = protocol::fitted(text, &asked.fitted, &arms)?;
+    for arm in &mut arms {
+        arm.fitted = fitted.iter().any(|entry| entry.to.contains(&arm.name));
+    }
+    Ok(Spec {
+        name: asked.name,
+        question: asked.question,
+        source: asked.source.map(|source| Source {
+            title: source.title,
+            date: source.date,
+            note: source.note,
+        }),
+        protocol,
+        arms,
+        fitted,
+        overrides: origin.overrides.clone(),
+        quick: origin.quick,
+        origin: origin.clone(),
+    })
+}
+
+/// `text` with `keys` set, each blamed on its entry under `blamed`.
+pub(super) fn with_all(
+    text: &Text,
+    keys: &BTreeMap<String, toml::Value>,
+    blamed: &[&str],
+) -> Result<Text, Fault> {
+    keys.iter().try_fold(text.clone(), |text, (key, value)| {
+        let path = [blamed, &[key.as_str()]].concat();
+        let value = value.to_string().parse::<Value>();
+        value
+            .map_err(|error| error.message().to_owned())
+            .and_then(|value| text.with(key, value))
+            .map_err(|message| Fault::at(&path, format!("{key}: {message}")))
+    })
+}
+
+/// An arm as the file has it, or as it follows from a placement.
+struct AskedArm {
+    name: String,
+    placement: String,
+    set: BTreeMap<String, toml::Value>,
+}
+
+/// Everything but arms, whether or not an arm uses it.
+fn check_whole(text: &Text, asked: &wire::Experiment) -> Result<(), Fault> {
+    resolve::named(&["name"], &asked.name)?;
+    if asked.question.trim().is_empty() {
+        return Err(Fault::at(
+            &["question"],
+            "the question is empty; say what is to be found out",
+        ));
+    }
+    for (section, names) in [
+        ("volume", asked.volume.keys().collect::<Vec<_>>()),
+        ("placement", asked.placement.keys().collect()),
+        ("arm", asked.arm.keys().collect()),
+    ] {
+        for name in names {
+            resolve::named(&[section, name], name)?;
+        }
+    }
+    if asked.placement.is_empty() {
+        let message = "there is no placement; add [placement.NAME] with data, temp and log";
+        return Err(Fault::at(&["placement"], message));
+    }
+    for name in text.in_order("placement", asked.placement.keys()) {
+        settings(text, asked, name)?;
+    }
+    for name in text.in_order("volume", asked.volume.keys()) {
+        resolve::volume(name, &asked.volume[name])?;
+    }
+    Ok(())
+}
+
+fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Settings, Fault> {
+    let defined = text.in_order("volume", asked.volume.keys());
+    let placement = placement::resolve(placement, &asked.placement[placement], &defined)?;
+    let used = placement.volumes();
+    let volumes = defined
+        .iter()
+        .filter(|name| used.contains(name.as_str()))
+        .map(|name| resolve::volume(name, &asked.volume[*name]))
+        .collect::<Result<Vec<Volume>, Fault>>()?;
+    for volume in &volumes {
+        check_fits(&placement, volume, volume.provision.size)?;
+    }
+    let settings = Settings {
+        machine: resolve::machine(&asked.machine)?,
+        volumes,
+        workload: resolve::workload(&asked.workload)?,
+        engine: resolve::engine(&asked.engine)?,
+        placement,
+    };
+    if let Some(memory) = settings.machine.memory
+        && memory < settings.engine.memory
+    {
+        let message = format!(
+            "a buffer pool of {} does not fit into a machine with {memory}",
+            settings.engine.memory
+        );
+        return Err(Fault::at(&["engine", "memory"], message));
+    }
+    Ok(settings)
+}
+
+/// Refuses files that are together larger than the volume's disks, each of which holds `disk_size`.
+pub(super) fn check_fits(
+    placement: &Placement,
+    volume: &Volume,
+    disk_size: Option<Bytes>,
+) -> Result<(), Fault> {
+    let asked = placement.size_on(&volume.name);
+    let Some(size) = disk_size else {
+        return Ok(());
+    };
+    let held = Bytes(size.0.saturating_mul(u64::from(volume.count)));
+    if asked <= held {
+        return Ok(());
+    }
+    let message = format!(
+        "placement \"{}\" puts {asked} of files on volume \"{}\", which holds {held}; \
+         make the files smaller, or the volume larger",
+        placement.name, volume.name
+    );
+    Err(Fault::at(&["placement", &placement.name], message))
+}
+
+fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fault> {
+    if asked.arm.is_empty() {
+        let placements = text.in_order("placement", asked.placement.keys());
+        let arm = |name: &String| AskedArm {
+            name: name.clone(),
+            placement: name.clone(),
+            set: BTreeMap::new(),
+        };
+        return Ok(placements.into_iter().map(arm).collect());
+    }
+    text.in_order("arm", asked.arm.keys())
+        .into_iter()
+        .map(|name| {
+            let arm = &asked.arm[name];
+            Ok(AskedArm {
+                name: name.clone(),
+                placement: placement_of(name, arm, asked)?,
+                set: arm.set.clone(),
+            })
+        })
+        .collect()
+}
+
+fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result<String, Fault> {
+    let placements = &asked.placement;
+    match &arm.placement {
+        Some(given) if placements.contains_key(given) => Ok(given.clone()),
+        Some(given) => {
+            let hint = remedy(given, "defined", placements.keys().map(String::as_str));
+            let message = format!(
+                "arm \"{name}\" is to use placement \"{given}\", which is not defined{hint}"
+            );
+            Err(Fault::at(&["arm", name, "placement"], message))
+        }
+        None if placements.contains_key(name) => Ok(name.to_owned()),
+        None => match (placements.keys().next(), placements.len()) {
+            (Some(only), 1) => Ok(only.clone()),
+            (_, _) => {
+                let message = format!(
+                    "arm \"{name}\" does not say which placement it uses (defined: {})",
+                    listed(placements.keys())
+                );
+                Err(Fault::at(&["arm", name], message))
+            }
+        },
+    }
+}
+
+/// The arm with what it sets.
+fn resolved(
+    text: &Text,
+    whole: &wire::Experiment,
+    arm: &AskedArm,
+    origin: &Origin,
+) -> Result<Arm, Fault> {
+    let set_path = ["arm", arm.name.as_str(), "set"];
+    for key in arm.set.keys() {
+        check_settable(arm, key, origin)?;
+    }
+    let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
+    let settings = settings(&own, &own.wire(), &arm.placement)
+        .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
+    Ok(Arm {
+        name: arm.name.clone(),
+        settings,
+        published: whole.published.get(&arm.name).cloned().unwrap_or_default(),
+        fitted: false,
+    })
+}
+
+/// The fault, laid at what the arm sets if that touches its key.
+pub(super) fn blamed(arm: &str, set: &BTreeMap<String, toml::Value>, fault: Fault) -> Fault {
+    match set.keys().find(|set| touches(set, &fault.key)) {
+        Some(key) => in_arm(arm, Fault::at(&["arm", arm, "set", key], fault.message)),
+        None => fault,
+    }
+}
+
+fn in_arm(arm: &str, fault: Fault) -> Fault {
+    Fault {
+        message: format!("arm \"{arm}\": {}", fault.message),
+        ..fault
+    }
+}
+
+/// Refuses a key that arms do not set, and one that was also set from outside: one of the two would
+/// be without effect, and silently so.
+fn check_settable(arm: &AskedArm, key: &str, origin: &Origin) -> Result<(), Fault> {
+    let section = key.split('.').next().unwrap_or_default();
+    if !SETTABLE.contains(&section) {
+        let message = format!(
+            "arm \"{}\" sets \"{key}\", but an arm sets keys of {} only",
+            arm.name,
+            listed(SETTABLE)
+        );
+        return Err(Fault::at(&["arm", &arm.name, "set", key], message));
+    }
+    if origin.overrides.iter().any(|(set, _)| set == key) {
+        let path: Vec<&str> = key.split('.').collect();
+        let message = format!(
+            "arm \"{}\" sets this key itself, so this would change nothing there; \
+             change the arm in a copy of the file",
+            arm.name
+        );
+        return Err(Fault::at(&path, message));
+    }
+    Ok(())
+}

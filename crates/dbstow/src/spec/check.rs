@@ -1,0 +1,90 @@
+//! Looks up the names of an experiment: disks, machines, workloads and their parameters.
+
+use std::collections::BTreeMap;
+
+use super::arms::{blamed, check_fits};
+use super::error::{Fault, remedy};
+use super::known::{Known, KnownWorkload};
+use super::settings::{Machine, Parameter, Script, Settings, Workload};
+use super::{Spec, SpecError};
+
+impl Spec {
+    /// Looks up every name, and adds what a workload decides where the experiment does not: defaults of
+    /// its parameters, and its digest.
+    ///
+    /// # Errors
+    /// The first name that is not known, or value that the vendor or the workload does not allow.
+    pub fn check(mut self, known: &dyn Known) -> Result<Spec, SpecError> {
+        let asked = self.origin.text.wire();
+        for arm in &mut self.arms {
+            settings(&mut arm.settings, known).map_err(|fault| {
+                let set = asked.arm.get(&arm.name).map(|asked| &asked.set);
+                let none = BTreeMap::new();
+                let fault = blamed(&arm.name, set.unwrap_or(&none), fault);
+                self.origin.error(fault)
+            })?;
+        }
+        Ok(self)
+    }
+}
+
+fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {
+    machine(&settings.machine, known)?;
+    for volume in &settings.volumes {
+        let size = known
+            .disk(&settings.machine, volume)
+            .map_err(|message| Fault::at(&["volume", &volume.name], message))?;
+        check_fits(&settings.placement, volume, size)?;
+    }
+    workload(&mut settings.workload, known)
+}
+
+fn machine(machine: &Machine, known: &dyn Known) -> Result<(), Fault> {
+    known
+        .machine(machine)
+        .map_err(|message| Fault::at(&["machine", "type"], message))
+}
+
+fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
+    let key = match workload.script {
+        Script::BuiltIn(_) => "name",
+        Script::Folder(_) => "folder",
+    };
+    let KnownWorkload { parameters, digest } = known
+        .workload(&workload.script)
+        .map_err(|message| Fault::at(&["workload", key], message))?;
+    let given = std::mem::take(&mut workload.parameters);
+    for (name, value) in &given {
+        check_parameter(&workload.script, &parameters, name, value)
+            .map_err(|message| Fault::at(&["workload", "parameters", name], message))?;
+    }
+    workload.parameters = parameters;
+    workload.parameters.extend(given);
+    workload.digest = Some(digest);
+    Ok(())
+}
+
+fn check_parameter(
+    script: &Script,
+    known: &BTreeMap<String, Parameter>,
+    name: &str,
+    value: &Parameter,
+) -> Result<(), String> {
+    let Some(default) = known.get(name) else {
+        let hint = remedy(name, "it has", known.keys().map(String::as_str));
+        return Err(format!(
+            "workload \"{script}\" has no parameter \"{name}\"{hint}"
+        ));
+    };
+    let of_a_kind = match default {
+        Parameter::Integer(_) => matches!(value, Parameter::Integer(_)),
+        Parameter::Number(_) => matches!(value, Parameter::Number(_) | Parameter::Integer(_)),
+        Parameter::Text(_) => matches!(value, Parameter::Text(_)),
+    };
+    if of_a_kind {
+        return Ok(());
+    }
+    Err(format!(
+        "parameter \"{name}\" is {value}, which is not of the kind of its default, {default}"
+    ))
+}

@@ -1,0 +1,40 @@
+//! What an experiment's names stand for, asked of those who know: catalogue and workloads.
+
+use std::collections::BTreeMap;
+
+use model::Bytes;
+
+use super::settings::{Machine, Parameter, Script, Volume};
+
+/// Knows disks, machines and workloads by name.
+///
+/// Errors are texts without place, lower case and with the remedy; the spec adds file and line.
+pub trait Known {
+    /// Checks the machine's type.
+    ///
+    /// # Errors
+    /// No such type, with the near one.
+    fn machine(&self, machine: &Machine) -> Result<(), String>;
+
+    /// Checks a volume's disk, what was provisioned of it, and its host cache, on this machine.
+    /// Gives what one of its disks holds, where that is known.
+    ///
+    /// # Errors
+    /// No such disk, with the near one, or the vendor's rule that is broken.
+    fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String>;
+
+    /// What a workload can be told, and what it is.
+    ///
+    /// # Errors
+    /// No such workload, with the near one, or what is wrong with its folder.
+    fn workload(&self, script: &Script) -> Result<KnownWorkload, String>;
+}
+
+/// What is known of a workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownWorkload {
+    /// Its parameters with their defaults.
+    pub parameters: BTreeMap<String, Parameter>,
+    /// Digest of its scripts, so that a changed script is another plan.
+    pub digest: String,
+}

@@ -1,0 +1,59 @@
+//! The names of metrics that an experiment may compare by or show a published figure of.
+
+use super::error::remedy;
+
+/// Every metric that a trial can report; the unit is the suffix, a name without one is a count.
+///
+/// `batch_requests` are statements, `business_transactions` whole transactions, `application_requests`
+/// groups of transactions as an application's user issues them. `disk_*` are means over the disks that
+/// hold the files the experiment is about.
+pub const METRICS: [&str; 27] = [
+    "elapsed_s",
+    "operations_per_s",
+    "batch_requests_per_s",
+    "application_requests_per_s",
+    "business_transactions_per_s",
+    "logical_reads",
+    "physical_reads",
+    "mb_per_s",
+    "read_mb_per_s",
+    "write_mb_per_s",
+    "disk_read_mb_per_s",
+    "disk_write_mb_per_s",
+    "iops",
+    "read_latency_ms",
+    "write_latency_ms",
+    "transfer_latency_ms",
+    "transfer_size_kb",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p90_ms",
+    "latency_p95_ms",
+    "latency_p99_ms",
+    "latency_p999_ms",
+    "latency_max_ms",
+    "io_wait_s",
+    "spilled_mb",
+    "cpu_share",
+];
+
+/// Refuses a metric that no trial reports, with the near one.
+pub(crate) fn check(name: &str) -> Result<(), String> {
+    if METRICS.contains(&name) {
+        return Ok(());
+    }
+    let hint = remedy(name, "known", METRICS);
+    Err(format!("there is no metric \"{name}\"{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_metric_is_refused_with_the_near_one() {
+        let error = check("elapsed_ms").expect_err("no such metric");
+        assert!(error.ends_with("did you mean \"elapsed_s\"?"), "{error}");
+        assert_eq!(check("iops"), Ok(()));
+    }
+}

@@ -1,0 +1,174 @@
+//! An experiment as asked: read, understood and checked, but nothing left open decided yet.
+//!
+//! ```text
+//! text ──document──> wire ──resolve, placement, protocol──> Spec ──check──> Spec ──> crate::plan
+//!        --quick, --set                                       catalogue, workloads
+//! ```
+//!
+//! The file format is documented key by key in the wire types and in FORMAT.md.
+
+mod amount;
+mod arms;
+mod builtin;
+mod check;
+mod document;
+mod error;
+mod known;
+mod metric;
+mod placement;
+mod protocol;
+mod resolve;
+mod settings;
+mod wire;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use builtin::{builtin_names, builtin_text};
+pub use error::SpecError;
+pub use known::{Known, KnownWorkload};
+pub use metric::METRICS;
+pub use placement::{File, Placement, Role};
+pub use protocol::{Fitted, Protocol, Source};
+pub use settings::{
+    Amount, Arrival, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, ReadUnit,
+    Script, Settings, Temperature, Versions, Volume, Workload,
+};
+
+use crate::findings::Published;
+use document::{Text, typed};
+use error::{Fault, touches};
+
+/// An experiment that makes sense.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Its name.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<Source>,
+    /// How trials are repeated and compared.
+    pub protocol: Protocol,
+    /// What is compared, in the order of the file; at least one.
+    pub arms: Vec<Arm>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// Keys and values that were set from outside the file.
+    pub overrides: Vec<(String, String)>,
+    /// Whether the file's `[quick]` settings are in force.
+    pub quick: bool,
+    origin: Origin,
+}
+
+/// A placement at a setting: what one trial tries out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// All that a trial needs.
+    pub settings: Settings,
+    /// What was published for it, by metric.
+    pub published: BTreeMap<String, Published>,
+    /// Whether a parameter was fitted to its published figures.
+    pub fitted: bool,
+}
+
+/// Where the text came from: turns a fault into an error with its place.
+#[derive(Clone, Debug)]
+struct Origin {
+    file: String,
+    text: Text,
+    overrides: Vec<(String, String)>,
+    quick: bool,
+}
+
+impl Spec {
+    /// Reads an experiment: `text` of `file`, with its `[quick]` settings if `quick` asks for them, and
+    /// then with `overrides`, dotted keys and values, in their order.
+    ///
+    /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does.
+    ///
+    /// # Errors
+    /// The first mistake, with its line or override.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        quick: bool,
+    ) -> Result<Spec, SpecError> {
+        let (original, asked) = Text::read(text).map_err(|(line, message)| SpecError::File {
+            file: file.to_owned(),
+            line,
+            message,
+        })?;
+        let origin = Origin {
+            file: file.to_owned(),
+            text: original,
+            overrides: overrides.to_vec(),
+            quick,
+        };
+        let quickened = arms::with_all(&origin.text, &asked.quick, &["quick"])
+            .map_err(|fault| origin.error(fault))?;
+        let start = if quick {
+            quickened
+        } else {
+            origin.text.clone()
+        };
+        let edited = origin.overridden(start)?;
+        arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))
+    }
+
+    /// Reads the built-in experiment `name`.
+    ///
+    /// # Errors
+    /// When none is called so, or an override is wrong.
+    pub fn builtin(
+        name: &str,
+        overrides: &[(String, String)],
+        quick: bool,
+    ) -> Result<Spec, SpecError> {
+        let text = builtin_text(name)?;
+        Spec::parse(&format!("experiments/{name}.toml"), text, overrides, quick)
+    }
+}
+
+impl Origin {
+    fn overridden(&self, start: Text) -> Result<Text, SpecError> {
+        self.overrides.iter().try_fold(start, |text, (key, value)| {
+            text.with(key, typed(value))
+                .map_err(|message| SpecError::Override {
+                    key: key.clone(),
+                    value: value.clone(),
+                    message,
+                })
+        })
+    }
+
+    /// Places a fault: at the override that set its key, or at its line.
+    fn error(&self, fault: Fault) -> SpecError {
+        let Fault { key, message } = fault;
+        let of_override = |(set, _): &&(String, String)| touches(set, &key);
+        if let Some((key, value)) = self.overrides.iter().rev().find(of_override) {
+            return SpecError::Override {
+                key: key.clone(),
+                value: value.clone(),
+                message,
+            };
+        }
+        let quick = |set: &&String| touches(set, &key);
+        let line = match self.text.wire().quick.keys().find(quick) {
+            Some(set) if self.quick => self.text.line(&["quick".to_owned(), set.clone()]),
+            Some(_) | None => self.text.line(&key),
+        };
+        SpecError::File {
+            file: self.file.clone(),
+            line,
+            message,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Where the files of each role live.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use model::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Fault, listed};
+use super::wire;
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Tables and indexes.
+    Data,
+    /// Temporary space.
+    Temp,
+    /// The log.
+    Log,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
+
+    /// Its name in an experiment file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Data => "data",
+            Role::Temp => "temp",
+            Role::Log => "log",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where data, temporary space and log live.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// What the experiment calls it.
+    pub name: String,
+    /// Files of tables and indexes; at least one.
+    pub data: Vec<File>,
+    /// Files of temporary space; at least one.
+    pub temp: Vec<File>,
+    /// The file of the log.
+    pub log: File,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// The volume it lives on.
+    pub volume: String,
+    /// The size it is created with; `None`: it grows as needed.
+    pub size: Option<Bytes>,
+}
+
+impl Placement {
+    /// The files of `role`.
+    pub fn files(&self, role: Role) -> &[File] {
+        match role {
+            Role::Data => &self.data,
+            Role::Temp => &self.temp,
+            Role::Log => std::slice::from_ref(&self.log),
+        }
+    }
+
+    /// Names of the volumes that hold a file.
+    pub fn volumes(&self) -> BTreeSet<&str> {
+        let files = Role::ALL.into_iter().flat_map(|role| self.files(role));
+        files.map(|file| file.volume.as_str()).collect()
+    }
+
+    /// Sum of the sizes known beforehand of the files on `volume`.
+    pub fn size_on(&self, volume: &str) -> Bytes {
+        let files = Role::ALL.into_iter().flat_map(|role| self.files(role));
+        let sizes = files
+            .filter(|file| file.volume == volume)
+            .filter_map(|file| file.size);
+        Bytes(sizes.fold(0, |sum, size| sum.saturating_add(size.0)))
+    }
+}
+
+/// What a placement as written means, given the volumes there are.
+pub(crate) fn resolve(
+    name: &str,
+    asked: &wire::Placement,
+    defined: &[&String],
+) -> Result<Placement, Fault> {
+    let files = |role: Role| {
+        let files = match role {
+            Role::Data => &asked.data,
+            Role::Temp => &asked.temp,
+            Role::Log => &asked.log,
+        };
+        let path = ["placement", name, role.name()];
+        let Some(files) = files else {
+            return Err(Fault::at(
+                &path,
+                format!(
+                    "placement \"{name}\" does not say where {role} lives; \
+                     add {role} = {{ volumes = \"...\" }} (defined: {})",
+                    listed(defined)
+                ),
+            ));
+        };
+        dealt(name, role, files, defined)
+    };
+    let mut log = files(Role::Log)?;
+    let log = match (log.pop(), log.is_empty()) {
+        (Some(file), true) => file,
+        (_, _) => {
+            return Err(Fault::at(
+                &["placement", name, "log"],
+                format!(
+                    "placement \"{name}\" puts the log in several files, but a log is written in \
+                     one file at a time; to spread it, give its volume several disks (count)"
+                ),
+            ));
+        }
+    };
+    Ok(Placement {
+        name: name.to_owned(),
+        data: files(Role::Data)?,
+        temp: files(Role::Temp)?,
+        log,
+    })
+}
+
+/// Most files a role can have: what SQL Server allows a database (32,767).
+///
+/// Source: <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
+const FILES_MAX: u32 = 32_767;
+
+/// The files of one role, dealt to its volumes in turn.
+fn dealt(
+    name: &str,
+    role: Role,
+    asked: &wire::Files,
+    defined: &[&String],
+) -> Result<Vec<File>, Fault> {
+    let fault = |message: String| {
+        let message = format!("placement \"{name}\" {message}");
+        Fault::at(&["placement", name, role.name()], message)
+    };
+    let volumes = asked.volumes.as_slice();
+    if volumes.is_empty() {
+        return Err(fault(format!("names no volume for {role}")));
+    }
+    if let Some(unknown) = volumes.iter().find(|volume| !defined.contains(volume)) {
+        return Err(fault(format!(
+            "puts {role} on volume \"{unknown}\", which is not defined (defined: {})",
+            listed(defined)
+        )));
+    }
+    let count = asked
+        .files
+        .unwrap_or(u32::try_from(volumes.len()).unwrap_or(u32::MAX));
+    if count == 0 || count > FILES_MAX {
+        return Err(fault(format!(
+            "gives {role} {count} files; it needs 1 to {FILES_MAX}"
+        )));
+    }
+    let count = count as usize;
+    if count < volumes.len() {
+        return Err(fault(format!(
+            "gives {role} {count} file(s) for {} volumes, so that some would stay empty; \
+             name fewer volumes, or ask for more files",
+            volumes.len()
+        )));
+    }
+    let sizes = sizes(asked, count).map_err(|message| fault(format!("{message} for {role}")))?;
+    Ok(volumes
+        .iter()
+        .cycle()
+        .zip(sizes)
+        .map(|(volume, size)| File {
+            volume: volume.clone(),
+            size,
+        })
+        .collect())
+}
+
+/// One size for each of `count` files.
+fn sizes(asked: &wire::Files, count: usize) -> Result<Vec<Option<Bytes>>, String> {
+    let Some(given) = &asked.file_size else {
+        return Ok(vec![None; count]);
+    };
+    if given.as_slice().contains(&Bytes::ZERO) {
+        return Err("has a file_size of zero; leave it out for a file that grows".to_owned());
+    }
+    match given {
+        super::amount::OneOrMany::One(size) => Ok(vec![Some(*size); count]),
+        super::amount::OneOrMany::Many(list) if list.len() == count => {
+            Ok(list.iter().copied().map(Some).collect())
+        }
+        super::amount::OneOrMany::Many(list) => Err(format!(
+            "lists {} sizes where there are {count} file(s); give one size each, or one for all,",
+            list.len()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(text: &str) -> Result<Placement, String> {
+        let asked: wire::Placement = toml::from_str(text).map_err(|error| error.to_string())?;
+        let defined = ["d".to_owned(), "e".to_owned()];
+        let defined: Vec<&String> = defined.iter().collect();
+        resolve("p", &asked, &defined).map_err(|fault| fault.message)
+    }
+
+    fn with_temp(temp: &str) -> Result<Placement, String> {
+        placed(&format!(
+            "data = {{ volumes = \"d\" }}\nlog = {{ volumes = \"d\" }}\ntemp = {temp}"
+        ))
+    }
+
+    #[test]
+    fn files_are_dealt_to_volumes_in_turn() {
+        let placement = with_temp("{ volumes = [\"d\", \"e\"], files = 3, file_size = \"1 GiB\" }")
+            .expect("a placement");
+        let volumes: Vec<&str> = placement.temp.iter().map(|f| f.volume.as_str()).collect();
+        assert_eq!(volumes, ["d", "e", "d"]);
+        assert_eq!(placement.size_on("d"), Bytes::gib(2));
+        assert_eq!(placement.volumes().len(), 2);
+    }
+
+    #[test]
+    fn files_may_be_of_unequal_size() {
+        let placement =
+            with_temp("{ volumes = \"d\", files = 2, file_size = [\"1 GiB\", \"2 GiB\"] }")
+                .expect("a placement");
+        assert_eq!(placement.size_on("d"), Bytes::gib(3));
+        let error = with_temp("{ volumes = \"d\", files = 3, file_size = [\"1 GiB\", \"2 GiB\"] }");
+        assert!(error.expect_err("two of three").contains("lists 2 sizes"));
+    }
+
+    #[test]
+    fn a_role_without_a_home_is_refused() {
+        let error = placed("data = { volumes = \"d\" }\nlog = { volumes = \"d\" }");
+        assert!(
+            error
+                .expect_err("no temp")
+                .contains("does not say where temp lives")
+        );
+    }
+
+    #[test]
+    fn impossible_files_are_refused() {
+        for (temp, expected) in [
+            ("{ volumes = [] }", "names no volume"),
+            ("{ volumes = \"f\" }", "which is not defined"),
+            ("{ volumes = \"d\", files = 0 }", "0 files"),
+            ("{ volumes = \"d\", files = 40000 }", "40000 files"),
+            ("{ volumes = [\"d\", \"e\"], files = 1 }", "for 2 volumes"),
+            ("{ volumes = \"d\", file_size = 0 }", "file_size of zero"),
+        ] {
+            let error = with_temp(temp).expect_err(temp);
+            assert!(error.contains(expected), "{temp}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_log_of_several_files_is_refused() {
+        let error = placed(
+            "data = { volumes = \"d\" }\ntemp = { volumes = \"d\" }\nlog = { volumes = \"d\", files = 2 }",
+        );
+        assert!(error.expect_err("two logs").contains("one file at a time"));
+    }
+}

@@ -1,0 +1,349 @@
+//! What machine, volumes, workload and engine mean as written: defaults filled in, nonsense refused.
+
+use model::{Bytes, Duration, HostCacheMode, Iops};
+
+use super::error::{Fault, listed};
+use super::settings::{
+    Amount, Arrival, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script, Versions,
+    Volume, Workload,
+};
+use super::{amount::Span, wire};
+
+/// The machine, which has a type, or cores and memory.
+pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
+    if asked.kind.is_none() && (asked.cores.is_none() || asked.memory.is_none()) {
+        return Err(Fault::at(
+            &["machine"],
+            "the machine is not known; give a type of the catalogue (type = \"azure.DS2\"), \
+             or cores and memory",
+        ));
+    }
+    not_zero(&["machine", "cores"], asked.cores)?;
+    not_zero(&["machine", "memory"], asked.memory.map(|memory| memory.0))?;
+    Ok(Machine {
+        kind: asked.kind.clone(),
+        cores: asked.cores,
+        memory: asked.memory,
+    })
+}
+
+/// A volume by itself; whether its disk exists is the catalogue's to say.
+pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> {
+    let key = |key: &'static str| ["volume", name, key];
+    not_zero(&key("count"), asked.count)?;
+    not_zero(&key("interleave"), asked.interleave.map(|bytes| bytes.0))?;
+    not_zero(&key("size"), asked.size.map(|bytes| bytes.0))?;
+    not_zero(&key("iops"), asked.iops)?;
+    not_zero(&key("throughput"), asked.throughput.map(|rate| rate.0))?;
+    let volume = Volume {
+        name: name.to_owned(),
+        disk: Disk::from(asked.disk.clone()),
+        count: asked.count.unwrap_or(1),
+        interleave: asked.interleave.unwrap_or(Volume::INTERLEAVE_DEFAULT),
+        host_cache: asked.host_cache.unwrap_or_default(),
+        provision: Provision {
+            size: asked.size,
+            iops: asked.iops.map(Iops),
+            throughput: asked.throughput,
+            bursting: asked.bursting,
+        },
+        replaced: replaced(name, asked.replaced.as_ref())?,
+    };
+    match volume.disk {
+        Disk::Local => local(&volume)?,
+        Disk::Unlimited | Disk::Catalogue(_) => {}
+    }
+    Ok(volume)
+}
+
+fn local(volume: &Volume) -> Result<(), Fault> {
+    let fault = |key: &str, message: &str| {
+        let message = format!("volume \"{}\" {message}", volume.name);
+        Err(Fault::at(&["volume", &volume.name, key], message))
+    };
+    if volume.count > 1 {
+        return fault(
+            "count",
+            "stripes the local disk, but a machine has one; use count = 1",
+        );
+    }
+    if volume.host_cache != HostCacheMode::None {
+        return fault(
+            "host_cache",
+            "puts a host cache before the local disk, which is on the host; leave host_cache out",
+        );
+    }
+    Ok(())
+}
+
+fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Fault> {
+    let Some(asked) = asked else {
+        return Ok(Override::default());
+    };
+    let key = |key: &'static str| ["volume", name, "override", key];
+    not_zero(&key("iops_limit"), asked.iops_limit)?;
+    let throughput = asked.throughput_limit.map(|rate| rate.0);
+    not_zero(&key("throughput_limit"), throughput)?;
+    not_zero(&key("in_flight_max"), asked.in_flight_max)?;
+    not_zero(&key("transfer"), asked.transfer.map(|rate| rate.0))?;
+    Ok(Override {
+        iops_limit: asked.iops_limit.map(Iops),
+        throughput_limit: asked.throughput_limit,
+        in_flight_max: asked.in_flight_max,
+        read_latency: asked.read_latency.map(|latency| latency.0),
+        write_latency: asked.write_latency.map(|latency| latency.0),
+        flush_latency: asked.flush_latency.map(|latency| latency.0),
+        transfer: asked.transfer,
+    })
+}
+
+/// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
+pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
+    not_zero(&["workload", "sessions"], asked.sessions)?;
+    for (name, value) in &asked.parameters {
+        if let Parameter::Number(number) = value
+            && !number.is_finite()
+        {
+            let message = format!("parameter \"{name}\" is {number}; give a finite number");
+            return Err(Fault::at(&["workload", "parameters", name], message));
+        }
+    }
+    Ok(Workload {
+        script: script(asked)?,
+        sessions: asked.sessions.unwrap_or(1),
+        amount: amount(asked)?,
+        warm_up: span(asked.warm_up, Duration::ZERO),
+        arrival: arrival(asked)?,
+        parameters: asked.parameters.clone(),
+        digest: None,
+    })
+}
+
+fn script(asked: &wire::Workload) -> Result<Script, Fault> {
+    match (&asked.name, &asked.folder) {
+        (Some(name), None) if !name.is_empty() => Ok(Script::BuiltIn(name.clone())),
+        (None, Some(folder)) if !folder.is_empty() => Ok(Script::Folder(folder.clone())),
+        (Some(_), Some(_)) => Err(Fault::at(
+            &["workload", "folder"],
+            "the workload has both a name and a folder; keep one",
+        )),
+        (Some(_) | None, None) | (None, Some(_)) => Err(Fault::at(
+            &["workload"],
+            "the workload is empty; give the name of one that is built in, or a folder",
+        )),
+    }
+}
+
+fn amount(asked: &wire::Workload) -> Result<Amount, Fault> {
+    match (asked.operations, asked.duration) {
+        (Some(count), None) => {
+            not_zero(&["workload", "operations"], Some(count))?;
+            Ok(Amount::Operations(count))
+        }
+        (None, Some(Span(duration))) => {
+            not_zero(&["workload", "duration"], Some(duration.as_nanos()))?;
+            Ok(Amount::Duration(duration))
+        }
+        (Some(_), Some(_)) => Err(Fault::at(
+            &["workload", "duration"],
+            "the workload ends after its operations and after a duration; keep one",
+        )),
+        (None, None) => Err(Fault::at(
+            &["workload"],
+            "the workload has no end; give operations, or a duration such as \"10 s\"",
+        )),
+    }
+}
+
+fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
+    let think = span(asked.think, Duration::ZERO);
+    let rate = asked.rate.unwrap_or(0.0);
+    let fault = |message: String| Err(Fault::at(&["workload", "rate"], message));
+    if !(0.0..1e9).contains(&rate) {
+        fault(format!(
+            "a rate of {rate} operations per second is not possible; 0 stands for a closed loop"
+        ))
+    } else if rate == 0.0 {
+        Ok(Arrival::Closed { think })
+    } else if think > Duration::ZERO {
+        fault("operations come at a rate, or after a pause (think), not both".to_owned())
+    } else {
+        Ok(Arrival::Open { rate_per_s: rate })
+    }
+}
+
+/// Smallest buffer pool: below it, a number was meant to have another unit.
+const MEMORY_MIN: Bytes = Bytes::mib(1);
+
+/// The engine. Where a default is SQL Server's, its line says so.
+pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
+    let Some(memory) = asked.memory else {
+        return Err(Fault::at(
+            &["engine"],
+            "the size of the buffer pool is not known, and it decides what reaches the disks; \
+             add [engine] with memory = \"512 MiB\" or as much as it is",
+        ));
+    };
+    if memory < MEMORY_MIN {
+        let message = format!(
+            "a buffer pool of {memory} is too small; give at least {MEMORY_MIN}, with its unit"
+        );
+        return Err(Fault::at(&["engine", "memory"], message));
+    }
+    for (key, amount) in [
+        ("write_gather", asked.write_gather),
+        ("log_gather", asked.log_gather),
+        ("sort_memory", asked.sort_memory),
+    ] {
+        not_zero(&["engine", key], amount.map(|bytes| bytes.0))?;
+    }
+    not_zero(&["engine", "writes_in_flight"], asked.writes_in_flight)?;
+    Ok(Engine {
+        memory,
+        read_unit: asked.read_unit.unwrap_or_default(),
+        read_ahead: asked.read_ahead.unwrap_or(Bytes::ZERO),
+        write_gather: asked.write_gather.unwrap_or(Bytes::kib(256)), // 32 pages, SQL Server to 2014
+        writes_in_flight: asked.writes_in_flight.unwrap_or(32),
+        checkpoint: checkpoint(asked.checkpoint.as_deref())?,
+        commit: asked.commit.unwrap_or_default(),
+        log_gather: asked.log_gather.unwrap_or(Bytes::kib(60)), // SQL Server's largest log block
+        sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
+        start: asked.start.unwrap_or_default(),
+        host_cache_start: asked.host_cache_start.unwrap_or_default(),
+        cpu: Cpu {
+            statement: span(asked.cpu.statement, Duration::from_micros(20)),
+            logical_read: span(asked.cpu.logical_read, Duration::from_micros(1)),
+            vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
+        },
+        versions: asked.versions.as_ref().map(versions).transpose()?,
+    })
+}
+
+fn checkpoint(asked: Option<&str>) -> Result<Option<Duration>, Fault> {
+    let fault = |message: String| Fault::at(&["engine", "checkpoint"], message);
+    match asked {
+        None => Ok(Some(Duration::from_secs(60))), // SQL Server's target recovery time since 2016
+        Some("none") => Ok(None),
+        Some(text) => match text.parse() {
+            Ok(Duration::ZERO) => Err(fault("a checkpoint every 0 s never ends".to_owned())),
+            Ok(interval) => Ok(Some(interval)),
+            Err(error) => Err(fault(format!("{error}; \"none\" turns checkpoints off"))),
+        },
+    }
+}
+
+fn versions(asked: &wire::Versions) -> Result<Versions, Fault> {
+    let bytes = asked.bytes_per_row;
+    not_zero(&["engine", "versions", "bytes_per_row"], Some(bytes.0))?;
+    Ok(Versions {
+        bytes_per_row: bytes,
+        retention: asked.retention.0,
+    })
+}
+
+fn span(asked: Option<Span>, default: Duration) -> Duration {
+    asked.map_or(default, |span| span.0)
+}
+
+fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<(), Fault> {
+    match value.map(Into::into) {
+        Some(0) => {
+            let key = path.join(".");
+            Err(Fault::at(
+                path,
+                format!("{key} is zero; give at least 1, or leave it out"),
+            ))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses a name that could not stand in a dotted key, or be that of a file.
+pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is not a name; use 1 to 64 of the letters a-z, digits, \"-\" and \"_\"",
+        listed([name])
+    );
+    Err(Fault::at(path, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: for<'de> serde::Deserialize<'de>>(text: &str) -> T {
+        toml::from_str(text).expect("the shape is right")
+    }
+
+    fn refused<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
+        result.expect_err("it makes no sense").message
+    }
+
+    #[test]
+    fn a_machine_needs_a_type_or_cores_and_memory() {
+        assert!(machine(&read("type = \"azure.DS2\"")).is_ok());
+        assert!(machine(&read("cores = 2\nmemory = \"7 GiB\"")).is_ok());
+        assert!(refused(machine(&read("cores = 2"))).contains("cores and memory"));
+        assert!(refused(machine(&read("type = \"x\"\ncores = 0"))).contains("machine.cores"));
+    }
+
+    #[test]
+    fn the_local_disk_is_one_and_has_no_host_cache() {
+        let local = |rest: &str| volume("d", &read(&format!("disk = \"local\"\n{rest}")));
+        assert!(local("").is_ok());
+        assert!(refused(local("count = 2")).contains("a machine has one"));
+        assert!(refused(local("host_cache = \"read-only\"")).contains("leave host_cache out"));
+    }
+
+    #[test]
+    fn a_size_of_zero_is_refused_by_its_key() {
+        let error = refused(volume("f", &read("disk = \"x\"\nsize = \"0 GiB\"")));
+        assert!(error.starts_with("volume.f.size is zero"), "{error}");
+    }
+
+    #[test]
+    fn a_workload_has_one_script_one_end_and_one_arrival() {
+        for (text, expected) in [
+            ("operations = 1", "is empty"),
+            ("name = \"\"\noperations = 1", "is empty"),
+            ("name = \"w\"\nfolder = \"f\"\noperations = 1", "keep one"),
+            ("name = \"w\"", "has no end"),
+            (
+                "name = \"w\"\noperations = 1\nparameters = { x = nan }",
+                "is NaN",
+            ),
+            (
+                "name = \"w\"\noperations = 0",
+                "workload.operations is zero",
+            ),
+            (
+                "name = \"w\"\noperations = 1\nduration = \"1 s\"",
+                "keep one",
+            ),
+            ("name = \"w\"\noperations = 1\nrate = -1.0", "a rate of -1"),
+            (
+                "name = \"w\"\noperations = 1\nrate = 5.0\nthink = \"1 s\"",
+                "not both",
+            ),
+            (
+                "name = \"w\"\noperations = 1\nsessions = 0",
+                "workload.sessions is zero",
+            ),
+        ] {
+            let error = refused(workload(&read(text)));
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_engine_says_how_much_memory_it_has() {
+        assert!(refused(engine(&read(""))).contains("buffer pool"));
+        let engine = engine(&read("memory = \"1 GiB\"\ncheckpoint = \"none\"")).expect("enough");
+        assert_eq!(engine.checkpoint, None);
+        assert_eq!(engine.write_gather, Bytes::kib(256));
+    }
+}

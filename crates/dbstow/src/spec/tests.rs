@@ -1,0 +1,314 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const SPLIT: &str = r#"name = "split"
+question = "Do data and log want disks of their own?"
+[machine]
+type = "azure.DS2"
+[volume.slow]
+disk = "azure.premium.p30"
+[volume.data]
+disk = "azure.premium.p30"
+count = 2
+size = "1 GiB"
+[placement.together]
+data = { volumes = "slow" }
+temp = { volumes = "slow" }
+log = { volumes = "slow" }
+[placement.split]
+data = { volumes = "data", files = 2 }
+temp = { volumes = "slow" }
+log = { volumes = "slow" }
+[workload]
+name = "trade"
+operations = 100
+[workload.parameters]
+rows = 1000
+[engine]
+memory = "512 MiB"
+[quick]
+"workload.parameters.rows" = 10
+"protocol.blocks" = 2
+"#;
+
+fn parse(text: &str, overrides: &[(&str, &str)], quick: bool) -> Result<Spec, String> {
+    let overrides: Vec<(String, String)> = overrides
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    Spec::parse("split.toml", text, &overrides, quick).map_err(|error| error.to_string())
+}
+
+fn refused(from: &str, to: &str) -> String {
+    assert!(SPLIT.contains(from), "{from:?} is not in the sample");
+    let error = parse(&SPLIT.replacen(from, to, 1), &[], false);
+    error.expect_err("the sample was broken")
+}
+
+fn set(key: &str, value: &str) -> Result<Spec, String> {
+    parse(SPLIT, &[(key, value)], false)
+}
+
+/// Knows one machine, one disk of 2 GiB, and one workload with one parameter.
+struct Little;
+
+impl Known for Little {
+    fn machine(&self, machine: &Machine) -> Result<(), String> {
+        match machine.kind.as_deref() {
+            Some("azure.DS2") | None => Ok(()),
+            Some(kind) => Err(format!("there is no machine \"{kind}\"")),
+        }
+    }
+
+    fn disk(&self, _: &Machine, volume: &Volume) -> Result<Option<model::Bytes>, String> {
+        match &volume.disk {
+            Disk::Catalogue(name) if name == "azure.premium.p30" => Ok(Some(model::Bytes::gib(2))),
+            Disk::Local | Disk::Unlimited | Disk::Catalogue(_) => {
+                Err(format!("there is no disk \"{}\"", volume.disk))
+            }
+        }
+    }
+
+    fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
+        match script {
+            Script::BuiltIn(name) if name == "trade" => Ok(KnownWorkload {
+                parameters: [
+                    ("rows".to_owned(), Parameter::Integer(5)),
+                    ("skew".to_owned(), Parameter::Number(0.5)),
+                ]
+                .into(),
+                digest: "d".to_owned(),
+            }),
+            Script::BuiltIn(_) | Script::Folder(_) => {
+                Err(format!("there is no workload \"{script}\""))
+            }
+        }
+    }
+}
+
+fn check(overrides: &[(&str, &str)]) -> Result<Spec, String> {
+    let spec = parse(SPLIT, overrides, false)?;
+    spec.check(&Little).map_err(|error| error.to_string())
+}
+
+#[test]
+fn without_arms_every_placement_is_one_in_the_order_of_the_file() {
+    let spec = parse(SPLIT, &[], false).expect("the sample is right");
+    let names: Vec<&str> = spec.arms.iter().map(|arm| arm.name.as_str()).collect();
+    assert_eq!(names, ["together", "split"]);
+    assert_eq!(spec.protocol.baseline, "together");
+    assert_eq!(spec.arms[0].settings.volumes.len(), 1);
+    assert_eq!(spec.arms[1].settings.volumes[0].name, "slow");
+}
+
+#[test]
+fn mistakes_are_named_with_line_value_and_remedy() {
+    let lines = [
+        refused(
+            "log = { volumes = \"slow\" }",
+            "log = { volumes = \"fast\" }",
+        ),
+        refused("memory =", "memori ="),
+        refused("count = 2", "count = -2"),
+        refused("size = \"1 GiB\"", "size = \"-1 GiB\""),
+        refused("size = \"1 GiB\"", "size = \"0 GiB\""),
+        refused("temp = { volumes = \"slow\" }\n", ""),
+        refused("files = 2", "files = 2, file_size = \"3 GiB\""),
+        refused("[volume.slow]", "[volume.data]"),
+        refused("operations = 100", "operations = 0"),
+        refused("memory = \"512 MiB\"", "memory = \"512 MiB"),
+        refused(
+            "memory = \"512 MiB\"",
+            "memory = \"512 MiB\"\ncommit = \"durabel\"",
+        ),
+        refused("[volume.slow]", "[volume.\"sl ow\"]"),
+        refused("blocks\" = 2", "blok\" = 2"),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    split.toml:14: placement "together" puts log on volume "fast", which is not defined (defined: "slow", "data")
+    split.toml:25: there is no key "memori"; did you mean "memory"?
+    split.toml:9: invalid value: integer `-2`, expected a whole number that is not negative
+    split.toml:10: `-1 GiB` is not a size such as "64 KiB", "512 MiB" or "2 GB"
+    split.toml:10: volume.data.size is zero; give at least 1, or leave it out
+    split.toml:11: placement "together" does not say where temp lives; add temp = { volumes = "..." } (defined: "slow", "data")
+    split.toml:15: placement "split" puts 6 GiB of files on volume "data", which holds 2 GiB; make the files smaller, or the volume larger
+    split.toml:7: this key or section stands here a second time; remove or rename one
+    split.toml:21: workload.operations is zero; give at least 1, or leave it out
+    split.toml:25: invalid basic string, expected `"`
+    split.toml:26: "durabel" is not possible here; did you mean "durable"?
+    split.toml:5: "sl ow" is not a name; use 1 to 64 of the letters a-z, digits, "-" and "_"
+    split.toml:28: protocol.blok: there is no key "blok"; did you mean "blocks"?
+    "#);
+}
+
+#[test]
+fn protocol_arms_published_and_fitted_have_to_agree() {
+    let added = |text: &str| {
+        parse(&format!("{SPLIT}{text}"), &[], false).expect_err("what was added is wrong")
+    };
+    let lines = [
+        added("[protocol]\nblocks = 0\n"),
+        added("[protocol]\nmargin = 1.5\n"),
+        added("[protocol]\nbaseline = \"togeter\"\n"),
+        added("[protocol]\nmetric = \"elapsd_s\"\n"),
+        added("[published.splt]\nelapsed_s = 1\n"),
+        added("[published.split]\nelapsed = 1\n"),
+        added("[arm.a]\nplacement = \"splt\"\n"),
+        added("[arm.a]\n"),
+        added("[arm.split.set]\n\"protocol.seed\" = 2\n"),
+        added("[arm.split.set]\n\"workload.sesions\" = 2\n"),
+        added("[arm.split.set]\n\"workload.sessions\" = 0\n"),
+        added("[[fitted]]\nparameter = \"engine.memori\"\nto = \"split\"\nwhy = \"?\"\n"),
+        added("[[fitted]]\nparameter = \"engine.memory\"\nto = \"split\"\nwhy = \"?\"\n"),
+        added(
+            "[published.split]\nelapsed_s = 1\n\
+             [[fitted]]\nparameter = \"engine.memory\"\nto = \"split\"\nwhy = \"?\"\n\
+             [[fitted]]\nparameter = \"engine.memory\"\nto = []\nwhy = \"?\"\n",
+        ),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    split.toml:30: 0 blocks cannot be run; give 1 to 10000
+    split.toml:30: a margin of 1.5 is not between 0 and 1; 0.05 stands for 5 %
+    split.toml:30: the baseline "togeter" is not an arm; did you mean "together"?
+    split.toml:30: there is no metric "elapsd_s"; did you mean "elapsed_s"?
+    split.toml:29: figures are published for "splt", which is not an arm; did you mean "split"?
+    split.toml:30: there is no metric "elapsed"; did you mean "elapsed_s"?
+    split.toml:30: arm "a" is to use placement "splt", which is not defined; did you mean "split"?
+    split.toml:29: arm "a" does not say which placement it uses (defined: "split", "together")
+    split.toml:30: arm "split" sets "protocol.seed", but an arm sets keys of "machine", "volume", "placement", "workload", "engine" only
+    split.toml:30: arm "split": workload.sesions: there is no key "sesions"; did you mean "sessions"?
+    split.toml:30: arm "split": workload.sessions is zero; give at least 1, or leave it out
+    split.toml:29: "engine.memori" is marked as fitted, but is not a key of this file with a value
+    split.toml:29: "engine.memory" is fitted to "split", which is not an arm with published figures (those are: none)
+    split.toml:35: "engine.memory" does not say which arms it was fitted to
+    "#);
+}
+
+#[test]
+fn an_arm_is_a_placement_with_what_it_sets() {
+    let text = format!(
+        "{SPLIT}[arm.two]\nplacement = \"split\"\nset = {{ \"workload.sessions\" = 2 }}\n[arm.split]\n"
+    );
+    let spec = parse(&text, &[], false).expect("two arms");
+    assert_eq!(spec.arms[0].settings.workload.sessions, 2);
+    assert_eq!(spec.arms[1].settings.workload.sessions, 1);
+    let error = parse(&text, &[("workload.sessions", "3")], false).expect_err("one has no effect");
+    assert!(
+        error.starts_with("--set workload.sessions=3: arm \"two\""),
+        "{error}"
+    );
+
+    let text = format!("{SPLIT}[arm.split]\nset = {{ \"workload.name\" = \"trede\" }}\n");
+    let spec = parse(&text, &[], false).expect("names are looked up later");
+    let error = spec
+        .check(&Little)
+        .expect_err("no such workload")
+        .to_string();
+    assert!(
+        error.starts_with("split.toml:30: arm \"split\": there is no"),
+        "{error}"
+    );
+}
+
+#[test]
+fn overrides_come_after_quick_and_are_blamed_for_their_own_mistakes() {
+    let rows = |spec: Spec| spec.arms[0].settings.workload.parameters["rows"].clone();
+    let quick = parse(SPLIT, &[], true).expect("quick");
+    assert_eq!(quick.protocol.blocks, 2);
+    assert_eq!(rows(quick), Parameter::Integer(10));
+    let both = parse(SPLIT, &[("workload.parameters.rows", "7")], true);
+    assert_eq!(rows(both.expect("both")), Parameter::Integer(7));
+    assert!(set("engine.memory", "1 GiB").is_ok());
+    let lines = [
+        set("engine.memory", "1").map(|_| ()),
+        set("workload.sesions", "2").map(|_| ()),
+        set("workload.sessions", "two").map(|_| ()),
+        set("volume.fast.count", "2").map(|_| ()),
+        set("protocol.blocks", "0").map(|_| ()),
+        set("placement.split.log.volumes", "fast").map(|_| ()),
+    ]
+    .map(|result| result.err().unwrap_or_else(|| "right".to_owned()));
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    --set engine.memory=1: a buffer pool of 1 B is too small; give at least 1 MiB, with its unit
+    --set workload.sesions=2: there is no key "sesions"; did you mean "sessions"?
+    --set workload.sessions=two: invalid type: string "two", expected a whole number that is not negative
+    --set volume.fast.count=2: there is no volume "fast" (defined: "slow", "data")
+    --set protocol.blocks=0: 0 blocks cannot be run; give 1 to 10000
+    --set placement.split.log.volumes=fast: placement "split" puts log on volume "fast", which is not defined (defined: "slow", "data")
+    "#);
+}
+
+#[test]
+fn names_are_looked_up_and_defaults_of_parameters_added() {
+    let spec = check(&[]).expect("all known");
+    let workload = &spec.arms[0].settings.workload;
+    assert_eq!(workload.parameters["rows"], Parameter::Integer(1000));
+    assert_eq!(workload.parameters["skew"], Parameter::Number(0.5));
+    assert_eq!(workload.digest.as_deref(), Some("d"));
+}
+
+#[test]
+fn names_that_are_not_known_are_refused_at_their_place() {
+    let lines = [
+        check(&[("machine.type", "azure.DS9")]),
+        check(&[("volume.data.disk", "azure.p30")]),
+        check(&[("workload.name", "trede")]),
+        check(&[("workload.parameters.rosw", "1")]),
+        check(&[("workload.parameters.rows", "many")]),
+        check(&[("placement.split.log.file_size", "3 GiB")]),
+    ]
+    .map(|result| result.map(|_| ()).expect_err("not known"));
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    --set machine.type=azure.DS9: there is no machine "azure.DS9"
+    --set volume.data.disk=azure.p30: there is no disk "azure.p30"
+    --set workload.name=trede: there is no workload "trede"
+    --set workload.parameters.rosw=1: workload "trade" has no parameter "rosw"; did you mean "rows"?
+    --set workload.parameters.rows=many: parameter "rows" is many, which is not of the kind of its default, 5
+    --set placement.split.log.file_size=3 GiB: placement "split" puts 3 GiB of files on volume "slow", which holds 2 GiB; make the files smaller, or the volume larger
+    "#);
+}
+
+#[test]
+fn every_experiment_that_is_built_in_is_right_and_is_named_as_its_file() {
+    assert_eq!(builtin_names().len(), 7);
+    for name in builtin_names() {
+        for quick in [false, true] {
+            let spec = Spec::builtin(name, &[], quick).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(spec.name, name);
+        }
+    }
+    let error = Spec::builtin("tempdb-spil", &[], false).expect_err("no such experiment");
+    assert!(
+        error
+            .to_string()
+            .ends_with("did you mean \"tempdb-spill\"?"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "(?s).{0,200}") {
+        drop(Spec::parse("any.toml", &text, &[], true));
+    }
+
+    /// Broken in one place, the sample reaches every stage of reading.
+    #[test]
+    fn a_broken_experiment_is_read_or_refused(
+        at in 0..SPLIT.len(),
+        gone in 0..20_usize,
+        put in "[\\[\\]{}=\",.#\na-z0-9 -]{0,12}",
+    ) {
+        let end = (at + gone).min(SPLIT.len());
+        let text = format!("{}{put}{}", &SPLIT[..at], &SPLIT[end..]);
+        drop(Spec::parse("any.toml", &text, &[], true));
+    }
+
+    #[test]
+    fn any_override_is_taken_or_refused(key in "[a-z._\"\\[ ]{0,24}", value in ".{0,24}") {
+        for key in [key.clone(), format!("volume.data.{key}"), format!("workload.{key}")] {
+            drop(Spec::parse("any.toml", SPLIT, &[(key, value.clone())], false));
+        }
+    }
+}
