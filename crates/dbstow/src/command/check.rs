@@ -1,0 +1,32 @@
+//! `dbstow check`: reads an experiment and says whether it can be run, without running it.
+
+use anyhow::Result;
+
+use super::Asked;
+use crate::plan::Plan;
+use crate::spec::Known;
+
+/// Checks an experiment without running it
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Which experiment.
+    #[command(flatten)]
+    pub asked: Asked,
+}
+
+/// Prints one line if all is well.
+///
+/// # Errors
+/// The first mistake.
+pub fn run(args: &Args, known: &dyn Known) -> Result<()> {
+    let spec = args.asked.spec(known)?;
+    let plan = Plan::new(&spec, false);
+    println!(
+        "{}: all is well; {} arms x {} blocks = {} trials",
+        args.asked.experiment,
+        plan.arms.len(),
+        plan.protocol.blocks,
+        plan.trials().len()
+    );
+    Ok(())
+}

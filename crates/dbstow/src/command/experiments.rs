@@ -1,0 +1,49 @@
+//! `dbstow experiments`: lists the experiments that are built in, or shows one as a file to start from.
+
+use anyhow::Result;
+
+use crate::spec::{Spec, builtin_names, builtin_text};
+
+/// Lists the built-in experiments, or prints one
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The experiment to print, as the file it is
+    pub name: Option<String>,
+}
+
+/// Prints the list, or the file.
+///
+/// # Errors
+/// When no experiment has that name.
+pub fn run(args: &Args) -> Result<()> {
+    match &args.name {
+        Some(name) => print!("{}", builtin_text(name)?),
+        None => print!("{}", list()?),
+    }
+    Ok(())
+}
+
+/// One line for each: its name, and what it asks.
+fn list() -> Result<String> {
+    let names = builtin_names();
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    names
+        .into_iter()
+        .map(|name| {
+            let spec = Spec::builtin(name, &[], false)?;
+            Ok(format!("{name:<width$}  {}\n", spec.question))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_a_line_for_every_experiment() {
+        let list = list().expect("all are right");
+        assert_eq!(list.lines().count(), builtin_names().len());
+        assert!(list.starts_with("files-times-disks"));
+    }
+}

@@ -1,0 +1,202 @@
+//! What will be done, with nothing left open: arms, blocks, seeds and the order of trials.
+//!
+//! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
+//! so that trials can be carried out one by one, anywhere.
+
+mod describe;
+mod digest;
+
+use model::random;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::spec::{Arm, Fitted, Protocol, Source, Spec};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.plan/1";
+
+/// What the baseline's twin is called after it; no arm of an experiment can have this in its name.
+const TWIN_SUFFIX: &str = ".twin";
+
+/// An experiment with everything decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    schema: String,
+    /// Version of the program that made it.
+    pub version: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What it asks.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<Source>,
+    /// Keys and values that were set from outside the experiment's file.
+    pub overrides: Vec<(String, String)>,
+    /// Whether the file's `[quick]` settings are in force.
+    pub quick: bool,
+    /// How trials are repeated and compared.
+    pub protocol: Protocol,
+    /// What is compared, in the order of the file, the baseline's twin last.
+    pub arms: Vec<Arm>,
+    /// The arm that is the baseline once more, if there is one.
+    pub twin: Option<String>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    trials: Vec<Trial>,
+    digest: String,
+}
+
+/// One arm to be carried out once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Place in the plan, from 0.
+    pub index: u32,
+    /// Name of the arm.
+    pub arm: String,
+    /// Its block, from 0.
+    pub block: u32,
+    /// Place in the shuffled order of its block, from 0.
+    pub position: u32,
+    /// All its randomness. The arms of a block share it: they are compared under the same chance.
+    pub seed: u64,
+}
+
+/// A stored plan that cannot be used.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// It is not a plan, or only a part of one.
+    #[error("this is not a plan of dbstow: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// It was written in another format.
+    #[error("this plan has the format \"{0}\", and this program reads \"{SCHEMA}\"; plan it again")]
+    Schema(String),
+    /// Its content does not go with its digest.
+    #[error(
+        "this plan was changed after it was made: its digest is {stored}, and should be {actual}; plan it again"
+    )]
+    Changed {
+        /// The digest it carries.
+        stored: String,
+        /// The digest of its content.
+        actual: String,
+    },
+}
+
+impl Plan {
+    /// Decides all that `spec` leaves open. With `twin`, the baseline runs once more under another name
+    /// (`--aa`): the spread between the two is the noise floor.
+    pub fn new(spec: &Spec, twin: bool) -> Plan {
+        let mut arms = spec.arms.clone();
+        let twin = twin.then(|| twin_of(&arms, &spec.protocol.baseline));
+        let twin_name = twin.as_ref().map(|arm| arm.name.clone());
+        arms.extend(twin);
+        let mut plan = Plan {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            experiment: spec.name.clone(),
+            question: spec.question.clone(),
+            source: spec.source.clone(),
+            overrides: spec.overrides.clone(),
+            quick: spec.quick,
+            trials: trials(&arms, &spec.protocol),
+            protocol: spec.protocol.clone(),
+            arms,
+            twin: twin_name,
+            fitted: spec.fitted.clone(),
+            digest: String::new(),
+        };
+        plan.digest = digest::of(&plan);
+        plan
+    }
+
+    /// All trials, block by block, in the order in which they run.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The arm called `name`.
+    pub fn arm(&self, name: &str) -> Option<&Arm> {
+        self.arms.iter().find(|arm| arm.name == name)
+    }
+
+    /// What a record has to carry to belong to this plan: 16 hexadecimal digits, made from the
+    /// program's version and all that decides the outcome of a trial.
+    ///
+    /// The number of blocks is not in it, so that more blocks continue a plan; nor are published
+    /// figures, words, margin and metric, which change what is said of records, not the records.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// What would run, for a reader.
+    pub fn describe(&self) -> String {
+        describe::text(self)
+    }
+
+    /// The plan as it is stored.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a plan has text keys and finite numbers only")
+    }
+
+    /// A plan that was stored.
+    ///
+    /// # Errors
+    /// When the text is not a whole plan of this format, or was changed.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let Head { schema } = serde_json::from_str(text)?;
+        if schema != SCHEMA {
+            return Err(PlanError::Schema(schema));
+        }
+        let plan: Plan = serde_json::from_str(text)?;
+        let actual = digest::of(&plan);
+        if plan.digest == actual {
+            Ok(plan)
+        } else {
+            Err(PlanError::Changed {
+                stored: plan.digest,
+                actual,
+            })
+        }
+    }
+}
+
+fn twin_of(arms: &[Arm], baseline: &str) -> Arm {
+    let original = arms.iter().find(|arm| arm.name == baseline);
+    let original = original.expect("a spec's baseline is one of its arms");
+    Arm {
+        name: format!("{baseline}{TWIN_SUFFIX}"),
+        published: Default::default(),
+        fitted: false,
+        ..original.clone()
+    }
+}
+
+/// Each block has its own seed and its own order, both drawn from the protocol's seed and the block's
+/// number alone: what a block is does not depend on how many there are.
+fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
+    let mut trials: Vec<Trial> = Vec::new();
+    for block in 0..protocol.blocks {
+        let seed = random::derive(protocol.seed, "trial", u64::from(block));
+        let order_seed = random::derive(protocol.seed, "order", u64::from(block));
+        let mut order: Vec<&Arm> = arms.iter().collect();
+        order.shuffle(&mut random::stream(order_seed, "order"));
+        for (position, arm) in (0..).zip(order) {
+            trials.push(Trial {
+                index: u32::try_from(trials.len()).expect("arms x blocks of a file fit 32 bits"),
+                arm: arm.name.clone(),
+                block,
+                position,
+                seed,
+            });
+        }
+    }
+    trials
+}
+
+#[cfg(test)]
+mod tests;
