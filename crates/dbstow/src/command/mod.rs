@@ -1,0 +1,3 @@
+//! The subcommands, one a file: the only place that prints.
+
+pub mod workloads;
