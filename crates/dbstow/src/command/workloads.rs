@@ -87,3 +87,33 @@ fn show(workload: &Workload) -> String {
 fn describe(script: &Script) -> String {
     format!("{}: {} statements", script.name, script.statements)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_workload() {
+        let list = list().expect("the built-in workloads are sound");
+        for name in Workload::builtin_names() {
+            assert!(list.contains(name), "{list}");
+        }
+    }
+
+    #[test]
+    fn a_workload_is_shown_with_its_parameters_and_mix() {
+        let text = show(&find("trade").expect("built in"));
+        for part in [
+            "customers = 1000",
+            "trade-order.sql: 12 statements, weight 101",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(
+            find("trad")
+                .expect_err("a slip")
+                .to_string()
+                .contains("`trade`")
+        );
+    }
+}

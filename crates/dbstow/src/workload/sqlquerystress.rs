@@ -1,7 +1,8 @@
 //! What SQLQueryStress users have: a settings file, or an SQL file with threads and iterations.
 //!
-//! Source of the settings: ErikEJ/SqlQueryStress, `QueryStressSettings.cs` and `sample.json`. Only what says what is run is taken; connections are not, so that no password is
-//! read, let alone kept. T-SQL that the engine cannot run is for the engine to say.
+//! Source of the settings: ErikEJ/SqlQueryStress, `QueryStressSettings.cs` and `sample.json`. Only what
+//! says what is run is taken; connections are not, so that no password is read, let alone kept. T-SQL
+//! that the engine cannot run is for the engine to say.
 
 use std::collections::BTreeMap;
 use std::fs;
