@@ -1,0 +1,119 @@
+//! `dbstow workloads [NAME]`: the built-in workloads, or one of them in full.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::workload::{Database, Script, Tables, Workload};
+
+/// Lists the built-in workloads, or shows one.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A built-in workload, or a folder with a `workload.toml`
+    name: Option<String>,
+}
+
+/// Prints what was asked for.
+///
+/// # Errors
+/// When there is no such workload, or its folder is not a sound one.
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let text = match &args.name {
+        None => list().context("built-in workloads")?,
+        Some(name) => show(&find(name)?),
+    };
+    println!("{}", text.trim_end());
+    Ok(())
+}
+
+fn find(name: &str) -> Result<Workload, crate::workload::WorkloadError> {
+    let path = Path::new(name);
+    if !Workload::builtin_names().contains(&name) && path.is_dir() {
+        return Workload::from_folder(path);
+    }
+    Workload::builtin(name)
+}
+
+fn list() -> anyhow::Result<String> {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(["workload", "what it does"]);
+    for name in Workload::builtin_names() {
+        table.add_row([name, &Workload::builtin(name)?.about]);
+    }
+    Ok(table.to_string())
+}
+
+fn show(workload: &Workload) -> String {
+    let mut text = format!("{}\n{}\n\n", workload.name, workload.about);
+    let database = match workload.database {
+        Database::PerSession => "one per session",
+        Database::Shared => "one for all sessions",
+    };
+    let tables = match workload.tables {
+        Tables::Data => "data files",
+        Tables::Temp => "temporary files",
+    };
+    let mut line = |name: &str, value: &str| {
+        writeln!(text, "{name:<12}{value}").expect("a String takes all that is written");
+    };
+    line("database", database);
+    line("tables in", tables);
+    line("counts", workload.operation.name());
+    line("run", &workload.run.length.to_string());
+    let parameters = workload.parameters();
+    for (name, value) in parameters {
+        line("parameter", &format!("{name} = {value}"));
+    }
+    let measured = if workload.load.measured {
+        "measured"
+    } else {
+        "not measured"
+    };
+    for script in workload.load.all() {
+        line("load", &format!("{} ({measured})", describe(script)));
+    }
+    for mixed in &workload.run.scripts {
+        let script = describe(&mixed.script);
+        line("script", &format!("{script}, weight {}", mixed.weight));
+    }
+    text
+}
+
+fn describe(script: &Script) -> String {
+    format!("{}: {} statements", script.name, script.statements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_every_workload() {
+        let list = list().expect("the built-in workloads are sound");
+        for name in Workload::builtin_names() {
+            assert!(list.contains(name), "{list}");
+        }
+    }
+
+    #[test]
+    fn a_workload_is_shown_with_its_parameters_and_mix() {
+        let text = show(&find("trade").expect("built in"));
+        for part in [
+            "customers = 1000",
+            "trade-order.sql: 12 statements, weight 101",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(
+            find("trad")
+                .expect_err("a slip")
+                .to_string()
+                .contains("`trade`")
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! What a workload is: resolved and checked, whatever file it came from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use model::Duration;
+use model::random::Stream;
+use rand::RngExt;
+use serde::Deserialize;
+
+use super::error::WorkloadError;
+use super::script::Script;
+use super::suggest;
+use super::value::Value;
+use super::variables::{Names, Variables};
+
+/// A workload: what is loaded, and what the sessions then do.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// What it does and where it comes from.
+    pub about: String,
+    /// Which sessions share a database.
+    pub database: Database,
+    /// Where its tables live.
+    pub tables: Tables,
+    /// What an operation is called in reports.
+    pub operation: OperationKind,
+    /// What is done before the run.
+    pub load: Load,
+    /// What is measured.
+    pub run: Run,
+    /// How many sessions it was written for, where it says so.
+    pub sessions: Option<u32>,
+    /// Where an imported workload takes parameter rows from; kept for engines that can ask it.
+    pub parameter_query: Option<ParameterQuery>,
+    pub(super) parameters: BTreeMap<String, Value>,
+    pub(super) names: Arc<Names>,
+}
+
+/// Which sessions share a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Database {
+    /// Each session has its own.
+    PerSession,
+    /// There is one for all.
+    Shared,
+}
+
+/// Role of the files that the tables live in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tables {
+    /// Data files.
+    Data,
+    /// Temporary files.
+    Temp,
+}
+
+/// What one execution of a script is called in reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// An operation.
+    #[default]
+    Operation,
+    /// A request of the application: several statements.
+    ApplicationRequest,
+    /// A transaction of the business, as TPC-E counts them.
+    BusinessTransaction,
+}
+
+/// What is done once per database before the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Whether its time and requests count in the result.
+    pub measured: bool,
+    /// Carried out first, in order.
+    pub schema: Vec<Script>,
+    /// Carried out next, in order.
+    pub scripts: Vec<Script>,
+}
+
+/// What the sessions do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// When it ends; see [`Workload::length`].
+    pub length: RunLength,
+    /// The mix; never empty.
+    pub scripts: Vec<Weighted>,
+    /// Bytes of log that one changed row writes: its image and the record's header. An approximation.
+    pub log_bytes_per_row: u64,
+}
+
+/// A script of a mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weighted {
+    /// The script.
+    pub script: Script,
+    /// Its share is its weight over the sum of all weights; 1 or more.
+    pub weight: u32,
+}
+
+/// When a run ends, as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunLength {
+    /// After that many operations of all sessions together.
+    Operations(Setting<u64>),
+    /// After that time.
+    Duration(Setting<Duration>),
+}
+
+/// A value, or the parameter that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting<T> {
+    /// The value.
+    Fixed(T),
+    /// Name of a parameter, or `sessions`.
+    Parameter(String),
+}
+
+/// When a run ends, resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// After that many operations of all sessions together.
+    Operations(u64),
+    /// After that time.
+    Duration(Duration),
+}
+
+/// A query whose rows are parameters of the script, as SQLQueryStress has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterQuery {
+    /// The query.
+    pub text: String,
+    /// Parameter of the main query (`@name`) to column of this one.
+    pub mappings: BTreeMap<String, String>,
+}
+
+impl Workload {
+    /// Its parameters and their values; every one is a variable of the scripts.
+    pub fn parameters(&self) -> &BTreeMap<String, Value> {
+        &self.parameters
+    }
+
+    /// Gives a parameter another value.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or one of them is a text and the other a number.
+    pub fn set_parameter(&mut self, name: &str, value: Value) -> Result<(), WorkloadError> {
+        let Some(current) = self.parameters.get_mut(name) else {
+            return Err(WorkloadError::UnknownParameter {
+                workload: self.name.clone(),
+                name: name.to_owned(),
+                remedy: suggest::remedy(name, self.parameters.keys().map(String::as_str)),
+            });
+        };
+        if matches!(current, Value::Text(_)) != matches!(value, Value::Text(_)) {
+            return Err(WorkloadError::ParameterKind {
+                workload: self.name.clone(),
+                name: name.to_owned(),
+                given: value,
+                default: current.clone(),
+            });
+        }
+        *current = value;
+        Ok(())
+    }
+
+    /// The variables of session number `session` (from 0) of `sessions`, parameters set.
+    pub fn variables(&self, session: u32, sessions: u32) -> Variables {
+        let mut variables = Variables::new(Arc::clone(&self.names), session, sessions);
+        for (name, value) in &self.parameters {
+            variables.set(name, value.clone());
+        }
+        variables
+    }
+
+    /// When the run of `sessions` sessions ends, under the present parameters.
+    ///
+    /// # Errors
+    /// When a parameter that says so is no number above 0, or no span of time.
+    pub fn length(&self, sessions: u32) -> Result<Length, WorkloadError> {
+        let invalid = |name: &str, value: Option<&Value>| WorkloadError::Length {
+            workload: self.name.clone(),
+            name: name.to_owned(),
+            given: value.map_or_else(|| "nothing".to_owned(), Value::to_string),
+        };
+        match &self.run.length {
+            RunLength::Operations(Setting::Fixed(operations)) => {
+                Ok(Length::Operations(*operations))
+            }
+            RunLength::Duration(Setting::Fixed(duration)) => Ok(Length::Duration(*duration)),
+            RunLength::Operations(Setting::Parameter(name)) if name == "sessions" => {
+                Ok(Length::Operations(u64::from(sessions)))
+            }
+            RunLength::Operations(Setting::Parameter(name)) => match self.parameters.get(name) {
+                Some(Value::Int(operations)) if *operations > 0 => {
+                    Ok(Length::Operations(operations.unsigned_abs()))
+                }
+                other => Err(invalid(name, other)),
+            },
+            RunLength::Duration(Setting::Parameter(name)) => {
+                let value = self.parameters.get(name);
+                let duration = match value {
+                    Some(Value::Text(text)) => text.parse().ok(),
+                    Some(Value::Int(_) | Value::Double(_) | Value::Null) | None => None,
+                };
+                match duration {
+                    Some(duration) if duration > Duration::ZERO => Ok(Length::Duration(duration)),
+                    Some(_) | None => Err(invalid(name, value)),
+                }
+            }
+        }
+    }
+}
+
+impl Load {
+    /// All scripts in the order they are carried out.
+    pub fn all(&self) -> impl Iterator<Item = &Script> {
+        self.schema.iter().chain(&self.scripts)
+    }
+}
+
+impl Run {
+    /// Draws a script of the mix by weight; gives its place in [`Run::scripts`].
+    ///
+    /// A mix of one script draws no number, so that adding a second does not shift what others draw.
+    pub fn pick(&self, random: &mut Stream) -> usize {
+        if self.scripts.len() == 1 {
+            return 0;
+        }
+        let total: u64 = self
+            .scripts
+            .iter()
+            .map(|script| u64::from(script.weight))
+            .sum();
+        let mut drawn = random.random_range(0..total);
+        for (index, script) in self.scripts.iter().enumerate() {
+            let weight = u64::from(script.weight);
+            if drawn < weight {
+                return index;
+            }
+            drawn -= weight;
+        }
+        unreachable!("a number below the sum of {total} falls to one of the weights")
+    }
+}
+
+impl OperationKind {
+    /// The word for reports and metric names, in the singular.
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::Operation => "operation",
+            OperationKind::ApplicationRequest => "application_request",
+            OperationKind::BusinessTransaction => "business_transaction",
+        }
+    }
+}
+
+impl fmt::Display for RunLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunLength::Operations(Setting::Fixed(operations)) => {
+                write!(f, "{operations} operations")
+            }
+            RunLength::Duration(Setting::Fixed(duration)) => write!(f, "{duration}"),
+            RunLength::Operations(Setting::Parameter(name)) => write!(f, ":{name} operations"),
+            RunLength::Duration(Setting::Parameter(name)) => write!(f, ":{name}"),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! From a folder, on disk or inside the program, to a [`Workload`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use model::Duration;
+use toml::Spanned;
+
+use super::definition::{Load, Run, RunLength, Setting, Weighted, Workload};
+use super::error::{WorkloadError, line_of};
+use super::script::{Script, ScriptError, ScriptProblem};
+use super::suggest;
+use super::value::Value;
+use super::variables::{BUILTIN_VARIABLES, Names};
+use super::wire::{self, LoadFile, Parameter, RunFile, WeightedFile, WorkloadFile};
+
+/// The file that makes a folder a workload.
+pub(super) const FILE: &str = "workload.toml";
+
+/// Log written per changed row where a workload does not say: a row of 200 bytes and a header of 100.
+///
+/// A round guess for small rows, to be set wherever the log matters.
+pub(super) const LOG_BYTES_PER_ROW: u64 = 300;
+
+/// A folder's files, wherever they are.
+pub(super) trait Folder {
+    /// How messages name `file`.
+    fn place(&self, file: &str) -> String;
+    /// The text of `file`.
+    fn text(&self, file: &str) -> io::Result<String>;
+    /// Names of the scripts that are there.
+    fn scripts(&self) -> Vec<String>;
+}
+
+impl Folder for Path {
+    fn place(&self, file: &str) -> String {
+        self.join(file).display().to_string()
+    }
+
+    fn text(&self, file: &str) -> io::Result<String> {
+        fs::read_to_string(self.join(file))
+    }
+
+    fn scripts(&self) -> Vec<String> {
+        let entries = fs::read_dir(self).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".sql"))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Workload {
+    /// Reads a folder: its `workload.toml` and the scripts this names.
+    ///
+    /// Other files are left alone, dialect variants such as `load.postgres.sql` among them.
+    ///
+    /// # Errors
+    /// The first mistake, with file, line, value and remedy.
+    pub fn from_folder(path: &Path) -> Result<Workload, WorkloadError> {
+        read(path)
+    }
+}
+
+/// Reads and checks a workload.
+pub(super) fn read<F: Folder + ?Sized>(folder: &F) -> Result<Workload, WorkloadError> {
+    let file = folder.place(FILE);
+    let text = folder.text(FILE).map_err(|source| WorkloadError::Read {
+        path: file.clone().into(),
+        source,
+    })?;
+    let WorkloadFile {
+        name,
+        about,
+        database,
+        tables,
+        operation,
+        sessions,
+        parameters,
+        load,
+        run,
+    } = wire::read(&file, &text)?;
+    let mut reader = Reader {
+        folder,
+        file,
+        text: &text,
+        names: Names::new(),
+    };
+    let sessions = match sessions {
+        Some(sessions) => Some(reader.positive("sessions", &sessions)?),
+        None => None,
+    };
+    let parameters = reader.parameters(parameters)?;
+    let load = reader.load(load)?;
+    let run = reader.run(run, &parameters)?;
+    check_defined(&reader.names)?;
+    let workload = Workload {
+        name,
+        about: about.trim().to_owned(),
+        database,
+        tables,
+        operation,
+        load,
+        run,
+        sessions,
+        parameter_query: None,
+        parameters,
+        names: Arc::new(reader.names),
+    };
+    workload.length(sessions.unwrap_or(1))?;
+    Ok(workload)
+}
+
+/// Every variable that a script reads must have a value from somewhere.
+pub(super) fn check_defined(names: &Names) -> Result<(), ScriptError> {
+    match names.undefined() {
+        None => Ok(()),
+        Some(undefined) => Err(ScriptError {
+            file: undefined.file.to_owned(),
+            line: undefined.line,
+            problem: ScriptProblem::Undefined {
+                name: undefined.name.to_owned(),
+                remedy: suggest::remedy(undefined.name, names.defined()),
+            },
+        }),
+    }
+}
+
+struct Reader<'a, F: ?Sized> {
+    folder: &'a F,
+    file: String,
+    text: &'a str,
+    names: Names,
+}
+
+impl<F: Folder + ?Sized> Reader<'_, F> {
+    fn line<T>(&self, place: &Spanned<T>) -> u32 {
+        line_of(self.text, place.span().start)
+    }
+
+    fn value_error<T>(
+        &self,
+        place: &Spanned<T>,
+        key: &'static str,
+        given: impl ToString,
+        wanted: impl Into<String>,
+    ) -> WorkloadError {
+        WorkloadError::Value {
+            file: self.file.clone(),
+            line: self.line(place),
+            key,
+            given: given.to_string(),
+            wanted: wanted.into(),
+        }
+    }
+
+    fn empty<T>(&self, place: &Spanned<T>, what: String) -> WorkloadError {
+        WorkloadError::Empty {
+            file: self.file.clone(),
+            line: self.line(place),
+            what,
+        }
+    }
+
+    fn positive(&self, key: &'static str, value: &Spanned<i64>) -> Result<u32, WorkloadError> {
+        match u32::try_from(*value.get_ref()) {
+            Ok(number) if number > 0 => Ok(number),
+            Ok(_) | Err(_) => {
+                let wanted = format!("give a whole number from 1 to {}", u32::MAX);
+                Err(self.value_error(value, key, value.get_ref(), wanted))
+            }
+        }
+    }
+
+    fn parameters(
+        &mut self,
+        given: BTreeMap<Spanned<String>, Parameter>,
+    ) -> Result<BTreeMap<String, Value>, WorkloadError> {
+        let mut parameters = BTreeMap::new();
+        for (name, Parameter(value)) in given {
+            let reserved = BUILTIN_VARIABLES.contains(&name.get_ref().as_str());
+            if reserved && name.get_ref() != "scale" {
+                let wanted = "dbstow sets that variable itself; choose another name";
+                return Err(self.value_error(&name, "a parameter's name", name.get_ref(), wanted));
+            }
+            if !super::script::is_name(name.get_ref()) {
+                let wanted = "use letters, digits and `_`, no digit first";
+                let shown = format!("`{}`", name.get_ref());
+                return Err(self.value_error(&name, "a parameter's name", shown, wanted));
+            }
+            self.names.define(name.get_ref());
+            parameters.insert(name.into_inner(), value);
+        }
+        Ok(parameters)
+    }
+
+    fn load(&mut self, load: LoadFile) -> Result<Load, WorkloadError> {
+        let mut scripts = |files: Vec<Spanned<String>>| -> Result<Vec<Script>, WorkloadError> {
+            files.iter().map(|file| self.script(file)).collect()
+        };
+        Ok(Load {
+            measured: load.measured,
+            schema: scripts(load.schema)?,
+            scripts: scripts(load.scripts)?,
+        })
+    }
+
+    fn script(&mut self, file: &Spanned<String>) -> Result<Script, WorkloadError> {
+        let name = file.get_ref();
+        let place = self.folder.place(name);
+        let text = self.folder.text(name).map_err(|source| {
+            if source.kind() != io::ErrorKind::NotFound {
+                return WorkloadError::Read {
+                    path: place.clone().into(),
+                    source,
+                };
+            }
+            let there = self.folder.scripts();
+            WorkloadError::MissingScript {
+                file: self.file.clone(),
+                line: self.line(file),
+                script: name.clone(),
+                remedy: suggest::remedy(name, there.iter().map(String::as_str)),
+            }
+        })?;
+        let script = Script::parse(&place, &text, &mut self.names)?;
+        if script.commands.is_empty() {
+            return Err(self.empty(file, format!("script `{name}` does nothing")));
+        }
+        Ok(script)
+    }
+
+    fn run(
+        &mut self,
+        run: Spanned<RunFile>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<Run, WorkloadError> {
+        let length = self.length(&run, parameters)?;
+        let run = run.into_inner();
+        if run.scripts.get_ref().is_empty() {
+            return Err(self.empty(&run.scripts, "`scripts` of the run is empty".to_owned()));
+        }
+        let log_bytes_per_row = match &run.log_bytes_per_row {
+            None => LOG_BYTES_PER_ROW,
+            Some(bytes) => u64::try_from(*bytes.get_ref()).map_err(|_| {
+                let wanted = "give the bytes of log per changed row, 0 or more";
+                self.value_error(bytes, "log_bytes_per_row", bytes.get_ref(), wanted)
+            })?,
+        };
+        let mix = run.scripts.into_inner().into_iter();
+        let scripts = mix
+            .map(|script| self.weighted(script))
+            .collect::<Result<_, _>>()?;
+        Ok(Run {
+            length,
+            scripts,
+            log_bytes_per_row,
+        })
+    }
+
+    fn weighted(&mut self, given: WeightedFile) -> Result<Weighted, WorkloadError> {
+        let weight = match &given.weight {
+            None => 1,
+            Some(weight) => self.positive("weight", weight)?,
+        };
+        let script = self.script(&given.file)?;
+        Ok(Weighted { script, weight })
+    }
+
+    fn length(
+        &self,
+        run: &Spanned<RunFile>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<RunLength, WorkloadError> {
+        match (&run.get_ref().operations, &run.get_ref().duration) {
+            (Some(operations), None) => self.operations(operations, parameters),
+            (None, Some(duration)) => self.duration(duration, parameters),
+            (Some(_), Some(duration)) => Err(self.value_error(
+                duration,
+                "the run's length",
+                "given twice",
+                "give either `operations` or `duration`",
+            )),
+            (None, None) => Err(self.value_error(
+                run,
+                "the run's length",
+                "not given",
+                "add `operations = 10_000` or `duration = \"10 s\"`",
+            )),
+        }
+    }
+
+    fn operations(
+        &self,
+        given: &Spanned<Parameter>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<RunLength, WorkloadError> {
+        const KEY: &str = "operations";
+        let Parameter(value) = given.get_ref();
+        let named = match value {
+            Value::Int(operations) if *operations > 0 => {
+                let operations = Setting::Fixed(operations.unsigned_abs());
+                return Ok(RunLength::Operations(operations));
+            }
+            Value::Text(name) if name == "sessions" || parameters.contains_key(name) => name,
+            Value::Text(name) => {
+                let known = parameters.keys().map(String::as_str).chain(["sessions"]);
+                let remedy = suggest::remedy(name, known);
+                let wanted = format!("give a whole number above 0, or a parameter's name{remedy}");
+                return Err(self.value_error(given, KEY, format!("\"{name}\""), wanted));
+            }
+            Value::Int(_) | Value::Double(_) | Value::Null => {
+                let wanted = "give a whole number above 0, or a parameter's name";
+                return Err(self.value_error(given, KEY, value, wanted));
+            }
+        };
+        Ok(RunLength::Operations(Setting::Parameter(named.clone())))
+    }
+
+    fn duration(
+        &self,
+        given: &Spanned<String>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<RunLength, WorkloadError> {
+        let text = given.get_ref();
+        if parameters.contains_key(text) {
+            return Ok(RunLength::Duration(Setting::Parameter(text.clone())));
+        }
+        match text.parse::<Duration>() {
+            Ok(duration) if duration > Duration::ZERO => {
+                Ok(RunLength::Duration(Setting::Fixed(duration)))
+            }
+            Ok(_) | Err(_) => {
+                let remedy = suggest::remedy(text, parameters.keys().map(String::as_str));
+                let wanted = format!(
+                    "give a span above 0 such as \"10 s\", or the name of a parameter that holds one{remedy}"
+                );
+                Err(self.value_error(given, "duration", format!("\"{text}\""), wanted))
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Scripts: SQL statements with branches, variables and waits, in pgbench's language.
+//!
+//! Source: PostgreSQL, `doc/src/sgml/ref/pgbench.sgml`, "Custom Scripts".
+//! What of it is not supported (`\gset`, `\shell`, pipelines, ..) is an error that says what to do
+//! instead; nothing is skipped in silence.
+
+mod error;
+mod execute;
+mod parse;
+mod scan;
+mod split;
+mod statement;
+
+pub use error::{ScriptError, ScriptProblem};
+pub use execute::{Driver, ExecutionError};
+pub(super) use parse::is_name;
+
+use super::expression::Expression;
+use super::variables::Slot;
+
+/// A script, read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    /// The file it came from, as messages name it.
+    pub name: String,
+    /// What it does, in order.
+    pub commands: Vec<Command>,
+    /// How many statements it has; their indices run from 0 to one less.
+    pub statements: usize,
+}
+
+/// A step of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// A statement for the engine.
+    Sql(Statement),
+    /// `\set name expression`
+    Set {
+        /// The variable.
+        slot: Slot,
+        /// Its new value.
+        expression: Expression,
+        /// Line in the file, from 1.
+        line: u32,
+    },
+    /// `\if .. \elif .. \else .. \endif`
+    If {
+        /// `\if` and every `\elif`, in order.
+        branches: Vec<Branch>,
+        /// What `\else` holds.
+        otherwise: Vec<Command>,
+    },
+    /// `\sleep span`
+    Sleep {
+        /// How long.
+        pause: Pause,
+        /// Line in the file, from 1.
+        line: u32,
+    },
+}
+
+/// An SQL statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The SQL, with `?1`, `?2`, .. where `:name` stood, and without the `;`.
+    pub text: String,
+    /// The variables behind `?1`, `?2`, .. in that order.
+    pub parameters: Vec<String>,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// Number within its script, from 0: a key for prepared statements.
+    pub index: usize,
+    pub(super) slots: Vec<Slot>,
+}
+
+/// A branch of `\if`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// Taken when this holds and none before did.
+    pub condition: Expression,
+    /// Line of the condition in the file, from 1.
+    pub line: u32,
+    /// What it does.
+    pub commands: Vec<Command>,
+}
+
+/// How long `\sleep` waits: `amount` times `unit`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pause {
+    /// A literal or a variable.
+    pub amount: Expression,
+    /// Of what.
+    pub unit: PauseUnit,
+}
+
+/// Unit of `\sleep`; without one it is the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseUnit {
+    /// `us`
+    Microsecond,
+    /// `ms`
+    Millisecond,
+    /// `s`
+    Second,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! What SQLQueryStress users have: a settings file, or an SQL file with threads and iterations.
+//!
+//! Source of the settings: ErikEJ/SqlQueryStress, `QueryStressSettings.cs` and `sample.json`. Only what
+//! says what is run is taken; connections are not, so that no password is read, let alone kept. T-SQL
+//! that the engine cannot run is for the engine to say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::definition::{
+    Database, Load, OperationKind, ParameterQuery, Run, RunLength, Setting, Tables, Weighted,
+    Workload,
+};
+use super::error::{WorkloadError, line_of};
+use super::expression::Expression;
+use super::folder::{LOG_BYTES_PER_ROW, check_defined};
+use super::script::{Command, Pause, PauseUnit, Script};
+use super::value::Value;
+use super::variables::Names;
+
+/// The settings file, as far as it says what is run; members this does not name are passed over.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Settings {
+    main_query: String,
+    #[serde(default = "one")]
+    num_threads: i64,
+    /// Per thread.
+    #[serde(default = "one")]
+    num_iterations: i64,
+    /// Milliseconds.
+    #[serde(default)]
+    delay_between_queries: i64,
+    #[serde(default)]
+    param_query: Option<String>,
+    #[serde(default)]
+    param_mappings: Option<Mappings>,
+}
+
+fn one() -> i64 {
+    1
+}
+
+/// .NET's serializer writes a dictionary as a list of pairs; documentation shows an object.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Mappings {
+    Pairs(Vec<Pair>),
+    Object(BTreeMap<String, String>),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Pair {
+    key: String,
+    value: String,
+}
+
+impl Workload {
+    /// A single SQL file, carried out `iterations` times by each of `threads` sessions on one database.
+    ///
+    /// The file is a script: statements end in `;`, and the backslash commands work.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no script or is empty, or a count is 0.
+    pub fn from_sql_file(
+        path: &Path,
+        threads: u32,
+        iterations: u64,
+    ) -> Result<Workload, WorkloadError> {
+        let asked = Asked {
+            file: path.display().to_string(),
+            line: 1,
+            sql: read(path)?,
+            threads: i64::from(threads),
+            iterations: i64::try_from(iterations).unwrap_or(i64::MAX),
+            delay_ms: 0,
+            parameter_query: None,
+        };
+        asked.workload(path, |_| 1)
+    }
+
+    /// A settings file of SQLQueryStress.
+    ///
+    /// `NumThreads` become sessions, `NumThreads * NumIterations` operations; `DelayBetweenQueries`
+    /// becomes a wait behind each. `ParamQuery` is kept for engines that can ask it.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not such a file, its query is empty, or a count is below 1.
+    pub fn from_sqlquerystress(path: &Path) -> Result<Workload, WorkloadError> {
+        let text = read(path)?;
+        let text = text.trim_start_matches('\u{feff}');
+        let file = path.display().to_string();
+        let settings: Settings =
+            serde_json::from_str(text).map_err(|error| WorkloadError::Syntax {
+                file: file.clone(),
+                line: u32::try_from(error.line()).unwrap_or(u32::MAX),
+                message: format!("{error}; save the settings again from SQLQueryStress"),
+            })?;
+        let line = |key: &str| {
+            let key = format!("\"{key}\"");
+            text.find(&key).map_or(1, |offset| line_of(text, offset))
+        };
+        let asked = Asked {
+            file,
+            line: line("MainQuery"),
+            sql: settings.main_query,
+            threads: settings.num_threads,
+            iterations: settings.num_iterations,
+            delay_ms: settings.delay_between_queries,
+            parameter_query: parameter_query(settings.param_query, settings.param_mappings),
+        };
+        asked.workload(path, line)
+    }
+}
+
+fn read(path: &Path) -> Result<String, WorkloadError> {
+    fs::read_to_string(path).map_err(|source| WorkloadError::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn parameter_query(text: Option<String>, mappings: Option<Mappings>) -> Option<ParameterQuery> {
+    let text = text.filter(|text| !text.trim().is_empty())?;
+    let mappings = match mappings {
+        None => BTreeMap::new(),
+        Some(Mappings::Object(object)) => object,
+        Some(Mappings::Pairs(pairs)) => {
+            let pairs = pairs.into_iter();
+            pairs.map(|pair| (pair.key, pair.value)).collect()
+        }
+    };
+    Some(ParameterQuery { text, mappings })
+}
+
+/// What either kind of file asks for.
+struct Asked {
+    file: String,
+    /// Line of `sql` in the file.
+    line: u32,
+    sql: String,
+    threads: i64,
+    iterations: i64,
+    delay_ms: i64,
+    parameter_query: Option<ParameterQuery>,
+}
+
+impl Asked {
+    /// `line` finds a key of the settings file.
+    fn workload(self, path: &Path, line: impl Fn(&str) -> u32) -> Result<Workload, WorkloadError> {
+        let count = |key, given: i64, least, most| {
+            u64::try_from(given)
+                .ok()
+                .filter(|count| (least..=most).contains(count))
+                .ok_or_else(|| WorkloadError::Value {
+                    file: self.file.clone(),
+                    line: line(key),
+                    key,
+                    given: given.to_string(),
+                    wanted: format!("give a whole number from {least} to {most}"),
+                })
+        };
+        let most = u64::from(u32::MAX);
+        let threads = count("NumThreads", self.threads, 1, most)?;
+        let iterations = count("NumIterations", self.iterations, 1, most)?;
+        let delay_ms = count("DelayBetweenQueries", self.delay_ms, 0, most)?;
+        let mut names = Names::new();
+        let mut script = Script::parse(&self.file, &self.sql, &mut names)?;
+        check_defined(&names)?;
+        if script.commands.is_empty() {
+            return Err(WorkloadError::Empty {
+                file: self.file,
+                line: self.line,
+                what: "the query is empty".to_owned(),
+            });
+        }
+        if delay_ms > 0 {
+            script.commands.push(delay(delay_ms, self.line));
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Workload {
+            name: name.into_owned(),
+            about: format!(
+                "{}, carried out {iterations} times by each of {threads} sessions",
+                self.file
+            ),
+            database: Database::Shared,
+            tables: Tables::Data,
+            operation: OperationKind::Operation,
+            load: Load::default(),
+            run: Run {
+                length: RunLength::Operations(Setting::Fixed(threads * iterations)),
+                scripts: vec![Weighted { script, weight: 1 }],
+                log_bytes_per_row: LOG_BYTES_PER_ROW,
+            },
+            sessions: u32::try_from(threads).ok(),
+            parameter_query: self.parameter_query,
+            parameters: BTreeMap::new(),
+            names: Arc::new(names),
+        })
+    }
+}
+
+fn delay(delay_ms: u64, line: u32) -> Command {
+    let amount = i64::try_from(delay_ms).expect("a count of 32 bits");
+    Command::Sleep {
+        pause: Pause {
+            amount: Expression::Constant(Value::Int(amount)),
+            unit: PauseUnit::Millisecond,
+        },
+        line,
+    }
+}

@@ -1,0 +1,490 @@
+//! Workloads: the built-in ones really run, and mistakes in a user's own are told well.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use model::Duration;
+use model::random::stream;
+use proptest::prelude::*;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, params_from_iter};
+
+use super::*;
+
+/// Runs statements on SQLite and counts them.
+struct Session {
+    connection: Connection,
+    statements: u64,
+    waited: Duration,
+}
+
+impl Session {
+    fn new() -> Session {
+        let connection = Connection::open_in_memory().expect("memory");
+        rusqlite::vtab::series::load_module(&connection).expect("generate_series");
+        for name in ["app_lock", "app_unlock"] {
+            connection
+                .create_scalar_function(name, 1, FunctionFlags::SQLITE_UTF8, |_| Ok(1_i64))
+                .expect("a function that does nothing");
+        }
+        Session {
+            connection,
+            statements: 0,
+            waited: Duration::ZERO,
+        }
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.connection
+            .query_row(sql, [], |row| row.get(0))
+            .expect(sql)
+    }
+}
+
+fn bound(value: &Value) -> rusqlite::types::Value {
+    match value {
+        Value::Int(value) => (*value).into(),
+        Value::Double(value) => (*value).into(),
+        Value::Text(text) => text.clone().into(),
+        Value::Null => rusqlite::types::Value::Null,
+    }
+}
+
+impl Driver for Session {
+    type Error = rusqlite::Error;
+
+    fn statement(
+        &mut self,
+        _index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), rusqlite::Error> {
+        self.statements += 1;
+        let mut prepared = self.connection.prepare_cached(&statement.text)?;
+        let mut rows = prepared.query(params_from_iter(arguments.iter().map(bound)))?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
+    fn sleep(&mut self, span: Duration) -> Result<(), rusqlite::Error> {
+        self.waited += span;
+        Ok(())
+    }
+}
+
+/// A built-in workload so small that a test does not notice.
+fn tiny(name: &str) -> Workload {
+    let mut workload = Workload::builtin(name).expect(name);
+    for (parameter, value) in [
+        ("rows", 100),
+        ("operations", 50),
+        ("customers", 50),
+        ("accounts", 100),
+        ("securities", 60),
+        ("trades", 200),
+        ("range", 10),
+    ] {
+        if workload.parameters().contains_key(parameter) {
+            workload
+                .set_parameter(parameter, Value::Int(value))
+                .expect(parameter);
+        }
+    }
+    workload
+}
+
+/// Loads `workload` and carries out `operations` of one session.
+fn carry_out(workload: &Workload, operations: u64) -> Session {
+    let mut session = Session::new();
+    let mut variables = workload.variables(0, 1);
+    let mut random = stream(1, "keys");
+    for script in workload.load.all() {
+        script
+            .execute(&mut variables, &mut random, &mut session)
+            .unwrap_or_else(|error| panic!("{}: {error}", script.name));
+    }
+    session.statements = 0;
+    for operation in 0..operations {
+        variables.set_operation(operation);
+        let script = &workload.run.scripts[workload.run.pick(&mut random)].script;
+        script
+            .execute(&mut variables, &mut random, &mut session)
+            .unwrap_or_else(|error| panic!("{}: {error}", script.name));
+    }
+    session
+}
+
+#[test]
+fn every_builtin_workload_runs_on_sqlite() {
+    let names = Workload::builtin_names();
+    assert_eq!(
+        names,
+        [
+            "cold-lookup",
+            "read-only",
+            "set-based",
+            "spill",
+            "tempdb-oltp",
+            "trade",
+            "version-store",
+            "write-only"
+        ]
+    );
+    for name in names {
+        let workload = tiny(name);
+        assert_eq!(workload.name, name);
+        assert!(workload.about.len() > 60, "{name} says what it is");
+        let session = carry_out(&workload, 50);
+        assert!(session.statements >= 50, "{name}: {}", session.statements);
+    }
+}
+
+#[test]
+fn tempdb_oltp_changes_the_rows_of_the_article() {
+    // Of ids 0..49, 12 insert. Rows are 1..100, so deletes at id * 3 hit where id <= 33: 1, 5, 7, 11,
+    // 13, 17, 19, 23, 25, 29, 31 = 11 rows, and those that inserts made in time.
+    let workload = tiny("tempdb-oltp");
+    let session = carry_out(&workload, 50);
+    let left = session.number("SELECT count(*) FROM test_rows");
+    let body = session.number("SELECT min(length(body)) FROM test_rows");
+    assert_eq!((left, body), (100 + 12 - 11 - late_deletes(), 2_000));
+}
+
+/// Deletes of ids 0..49 whose key an earlier insert had made.
+fn late_deletes() -> i64 {
+    let mut next = 101;
+    let mut hit = 0;
+    for id in 0..50 {
+        let inserts = id % 4 != 0 && id % 3 == 0;
+        let deletes = id % 2 != 0 && id % 3 != 0;
+        next += i64::from(inserts);
+        hit += i64::from(deletes && (101..next).contains(&(id * 3)));
+    }
+    hit
+}
+
+#[test]
+fn a_version_store_request_is_40_statements_and_holds_its_lock() {
+    let mut workload = tiny("version-store");
+    workload
+        .set_parameter("lock_hold_us", Value::Int(250))
+        .expect("a parameter");
+    let session = carry_out(&workload, 4);
+    // 1499.754 / 37.8 = 39.7; 2182.016 / 54.1 = 40.3; 2548.198 / 64.2 = 39.7
+    assert_eq!(session.statements, 4 * 40);
+    assert_eq!(session.waited, Duration::from_millis(1));
+}
+
+#[test]
+fn a_trade_is_eight_statements_on_average_and_trades_complete() {
+    let workload = tiny("trade");
+    let weights: u32 = workload
+        .run
+        .scripts
+        .iter()
+        .map(|script| script.weight)
+        .sum();
+    assert_eq!(weights, 1_000);
+    let session = carry_out(&workload, 2_000);
+    // The article's batches per transaction: 13,100 / 1,688 = 7.8 and 17,500 / 1,980 = 8.8.
+    let average = session.statements as f64 / 2_000.0;
+    assert!((7.5..8.8).contains(&average), "{average}");
+    assert!(
+        session.number("SELECT count(*) FROM trade WHERE id > 200 AND state = 'completed'") > 100
+    );
+}
+
+#[test]
+fn cold_lookup_sessions_share_all_rows_between_them() {
+    let workload = tiny("cold-lookup");
+    let mut session = carry_out(&workload, 0);
+    let script = &workload.run.scripts[0].script;
+    let mut counted = 0;
+    for number in 0..3 {
+        let mut variables = workload.variables(number, 3);
+        script
+            .execute(&mut variables, &mut stream(1, "keys"), &mut session)
+            .expect("runs");
+        let bound = |name: &str| match variables.value(name) {
+            Some(Value::Int(value)) => *value,
+            other => panic!("{name} is {other:?}"),
+        };
+        counted += bound("high") - bound("low");
+    }
+    assert_eq!(counted, 100);
+    assert_eq!(workload.length(3).expect("a length"), Length::Operations(3));
+}
+
+#[test]
+fn the_mix_is_drawn_by_weight() {
+    let workload = tiny("write-only");
+    let mut random = stream(1, "mix");
+    let mut drawn = [0_u32; 3];
+    for _ in 0..10_000 {
+        drawn[workload.run.pick(&mut random)] += 1;
+    }
+    // 2 : 1 : 1 of 10,000, give or take 4 standard deviations of 50.
+    for (count, expected) in drawn.into_iter().zip([5_000, 2_500, 2_500]) {
+        assert!(count.abs_diff(expected) < 200, "{drawn:?}");
+    }
+}
+
+#[test]
+fn parameters_are_overridden_by_name_and_kind() {
+    let mut workload = tiny("version-store");
+    let error = |result: Result<(), WorkloadError>| result.expect_err("refused").to_string();
+    assert!(error(workload.set_parameter("rwos", Value::Int(1))).contains("did you mean `rows`?"));
+    assert!(error(workload.set_parameter("rows", Value::Text("x".into()))).contains("same kind"));
+    let span = Value::Text("2 s".into());
+    workload.set_parameter("run_for", span).expect("a span");
+    let length = workload.length(1).expect("a length");
+    assert_eq!(length, Length::Duration(Duration::from_secs(2)));
+    let never = Value::Text("never".into());
+    workload.set_parameter("run_for", never).expect("a text");
+    assert!(
+        workload
+            .length(1)
+            .expect_err("no span")
+            .to_string()
+            .contains("\"10 s\"")
+    );
+}
+
+const SOUND: &str = r#"name = "mine"
+database = "shared"
+tables = "data"
+[parameters]
+rows = 10
+[run]
+operations = 5
+scripts = [{ file = "a.sql" }]
+"#;
+
+/// The workload of these files.
+fn folder(files: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    Workload::from_folder(folder.path())
+}
+
+#[test]
+fn a_folder_of_ones_own_is_read_and_dialect_variants_are_left_alone() {
+    let workload = folder(&[
+        ("workload.toml", SOUND),
+        ("a.sql", "SELECT :rows, :session;"),
+        ("a.postgres.sql", "\\gset no SQLite ever reads this"),
+    ])
+    .expect("sound");
+    assert_eq!(workload.length(1).expect("a length"), Length::Operations(5));
+    assert_eq!(workload.operation, OperationKind::Operation);
+    assert_eq!(
+        workload.parameters(),
+        &BTreeMap::from([("rows".to_owned(), Value::Int(10))])
+    );
+}
+
+#[test]
+fn a_mistake_in_a_folder_is_told_with_file_line_and_remedy() {
+    for (from, to, place, remedy) in [
+        (
+            "tables",
+            "tabels",
+            "workload.toml:3: unknown key `tabels`",
+            "`tables`",
+        ),
+        (
+            "\"data\"",
+            "\"dta\"",
+            "workload.toml:3: unknown value `dta`",
+            "`data`",
+        ),
+        (
+            "rows = 10",
+            "rows = [1]",
+            "workload.toml:5: ",
+            "a number, a text",
+        ),
+        (
+            "rows = 10",
+            "sessions = 1",
+            "workload.toml:5: ",
+            "another name",
+        ),
+        (
+            "operations = 5",
+            "operations = 0",
+            "workload.toml:7: operations is 0",
+            "above 0",
+        ),
+        (
+            "operations = 5",
+            "operations = -5",
+            "workload.toml:7: operations is -5",
+            "above 0",
+        ),
+        (
+            "operations = 5",
+            "operations = \"rwos\"",
+            "workload.toml:7: ",
+            "`rows`",
+        ),
+        (
+            "operations = 5",
+            "duration = \"5\"",
+            "workload.toml:7: duration is \"5\"",
+            "10 s",
+        ),
+        (
+            "operations = 5",
+            "",
+            "workload.toml:6: the run's length is not given",
+            "10_000",
+        ),
+        (
+            "\"a.sql\" }",
+            "\"a.sql\", weight = 0 }",
+            "workload.toml:8: weight is 0",
+            "from 1",
+        ),
+        (
+            "\"a.sql\" }",
+            "\"a.sql\", weight = -1 }",
+            "workload.toml:8: weight is -1",
+            "from 1",
+        ),
+        (
+            "\"a.sql\"",
+            "\"b.sql\"",
+            "workload.toml:8: script `b.sql` is not",
+            "`a.sql`",
+        ),
+        (
+            "[{ file = \"a.sql\" }]",
+            "[]",
+            "workload.toml:8: `scripts` of the run",
+            "at least one",
+        ),
+        (
+            "operations = 5",
+            "operations = 5\nlog_bytes_per_row = -1",
+            "workload.toml:8: log_",
+            "0 or more",
+        ),
+        ("name = ", "name ", "workload.toml:1: ", ""),
+    ] {
+        let text = SOUND.replace(from, to);
+        let error = folder(&[("workload.toml", &text), ("a.sql", "SELECT 1;")]);
+        let error = error.expect_err(to).to_string();
+        assert!(
+            error.contains(place) && error.contains(remedy),
+            "{to}: {error}"
+        );
+    }
+    let error = |script: &str| {
+        let error = folder(&[("workload.toml", SOUND), ("a.sql", script)]);
+        error.expect_err(script).to_string()
+    };
+    assert!(error("-- nothing").contains("workload.toml:8: script `a.sql` does nothing"));
+    assert!(
+        error("\nSELECT :rwos;")
+            .contains("a.sql:2: variable `rwos` is never set (did you mean `rows`?)")
+    );
+    assert!(
+        folder(&[])
+            .expect_err("no file")
+            .to_string()
+            .contains("workload.toml: cannot be read")
+    );
+}
+
+#[test]
+fn an_unknown_builtin_names_the_near_one() {
+    let error = Workload::builtin("tempdb-olpt")
+        .expect_err("unknown")
+        .to_string();
+    assert!(error.contains("did you mean `tempdb-oltp`?"), "{error}");
+    assert!(Workload::builtin("../workloads/trade").is_err());
+    assert!(Workload::builtin("").is_err());
+}
+
+/// What `from_sqlquerystress` makes of `json`.
+fn imported(json: &str) -> Result<Workload, WorkloadError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stress.json");
+    fs::write(&path, json).expect("a file");
+    Workload::from_sqlquerystress(&path)
+}
+
+#[test]
+fn sqlquerystress_settings_import_without_their_password() {
+    for mappings in [r#"[{"Key":"@p","Value":"id"}]"#, r#"{"@p":"id"}"#] {
+        let workload = imported(&format!(
+            "\u{feff}{{\"MainDbConnectionInfo\": {{\"Login\": \"sa\", \"Password\": \"hunter2\"}},
+            \"MainQuery\": \"SELECT 1;\\nSELECT '@p'\", \"NumIterations\": 10, \"NumThreads\": 4,
+            \"DelayBetweenQueries\": 5, \"ParamQuery\": \"SELECT id FROM t\", \"ParamMappings\": {mappings}}}"
+        ))
+        .expect("sound");
+        assert_eq!(workload.sessions, Some(4));
+        assert_eq!(
+            workload.length(4).expect("a length"),
+            Length::Operations(40)
+        );
+        let query = workload.parameter_query.clone().expect("kept");
+        assert_eq!(
+            query.mappings,
+            BTreeMap::from([("@p".to_owned(), "id".to_owned())])
+        );
+        assert_eq!(workload.run.scripts[0].script.statements, 2);
+        let session = carry_out(&workload, 2);
+        assert_eq!(session.waited, Duration::from_millis(10));
+        assert!(!format!("{workload:?}").contains("hunter2"));
+    }
+}
+
+#[test]
+fn sqlquerystress_settings_that_run_nothing_are_refused_with_their_line() {
+    let error = |json: &str| imported(json).expect_err(json).to_string();
+    let zero = error("{\n\"MainQuery\": \"SELECT 1\",\n\"NumThreads\": 0}");
+    assert!(zero.contains("stress.json:3: NumThreads is 0"), "{zero}");
+    let empty = error("{\n\"MainQuery\": \" \"}");
+    assert!(
+        empty.contains("stress.json:2: the query is empty"),
+        "{empty}"
+    );
+    let broken = error("{\n\"MainQuery\": ");
+    assert!(broken.contains("stress.json:2: "), "{broken}");
+    assert!(error("{}").contains("MainQuery"));
+}
+
+#[test]
+fn a_single_sql_file_runs_with_threads_and_iterations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("query.sql");
+    fs::write(&path, "SELECT 1;\nSELECT 2;\n").expect("a file");
+    let workload = Workload::from_sql_file(&path, 2, 50).expect("sound");
+    assert_eq!(workload.name, "query");
+    assert_eq!(
+        workload.length(2).expect("a length"),
+        Length::Operations(100)
+    );
+    assert!(Workload::from_sql_file(&path, 0, 50).is_err());
+    assert!(Workload::from_sql_file(&path.join("none"), 1, 1).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn no_workload_file_makes_the_reader_panic(
+        text in ".*",
+        line in 0_usize..8,
+        word in prop::sample::select(vec!["", "-1", "[", "\"\"", "= {}", "{ file = \"\" }", "a = 9e999", "ü"]),
+    ) {
+        let _ = folder(&[("workload.toml", &text), ("a.sql", "SELECT 1;")]);
+        let mut lines: Vec<&str> = SOUND.lines().collect();
+        lines[line] = word;
+        let _ = folder(&[("workload.toml", &lines.join("\n")), ("a.sql", &text)]);
+        let _ = imported(&text);
+    }
+}

@@ -1,0 +1,1 @@
+INSERT INTO test_rows (body) VALUES (printf('%-2000s', 'X'));

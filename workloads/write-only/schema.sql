@@ -1,0 +1,4 @@
+CREATE TEMP TABLE test_rows (
+    id INTEGER PRIMARY KEY,
+    body TEXT NOT NULL
+);

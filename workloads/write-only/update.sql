@@ -1,0 +1,2 @@
+\set key random(1, :rows)
+UPDATE test_rows SET body = printf('%-2000s', 'Y') WHERE id = :key;
