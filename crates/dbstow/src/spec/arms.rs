@@ -7,11 +7,7 @@ use model::Bytes;
 use toml_edit::Value;
 
 use super::document::Text;
-<<<<<<< HEAD
-use super::error::{Fault, listed, remedy};
-=======
 use super::error::{Fault, listed, remedy, touches};
->>>>>>> spec
 use super::placement::Placement;
 use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, placement, protocol, resolve, wire};
@@ -218,26 +214,9 @@ fn resolved(
     for key in arm.set.keys() {
         check_settable(arm, key, origin)?;
     }
-<<<<<<< HEAD
-    let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(arm, fault))?;
-    let settings = settings(&own, &own.wire(), &arm.placement).map_err(|fault| {
-        match arm
-            .set
-            .keys()
-            .find(|key| key.split('.').eq(fault.key.iter().map(String::as_str)))
-        {
-            Some(key) => in_arm(
-                arm,
-                Fault::at(&[&set_path[..], &[key]].concat(), fault.message),
-            ),
-            None => in_arm(arm, fault),
-        }
-    })?;
-=======
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
     let settings = settings(&own, &own.wire(), &arm.placement)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
->>>>>>> spec
     Ok(Arm {
         name: arm.name.clone(),
         settings,
@@ -246,11 +225,6 @@ fn resolved(
     })
 }
 
-<<<<<<< HEAD
-fn in_arm(arm: &AskedArm, fault: Fault) -> Fault {
-    Fault {
-        message: format!("arm \"{}\": {}", arm.name, fault.message),
-=======
 /// The fault, laid at what the arm sets if that touches its key.
 pub(super) fn blamed(arm: &str, set: &BTreeMap<String, toml::Value>, fault: Fault) -> Fault {
     match set.keys().find(|set| touches(set, &fault.key)) {
@@ -262,7 +236,6 @@ pub(super) fn blamed(arm: &str, set: &BTreeMap<String, toml::Value>, fault: Faul
 fn in_arm(arm: &str, fault: Fault) -> Fault {
     Fault {
         message: format!("arm \"{arm}\": {}", fault.message),
->>>>>>> spec
         ..fault
     }
 }

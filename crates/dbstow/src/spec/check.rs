@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-<<<<<<< HEAD
-use super::arms::check_fits;
-=======
 use super::arms::{blamed, check_fits};
->>>>>>> spec
 use super::error::{Fault, remedy};
 use super::known::{Known, KnownWorkload};
 use super::settings::{Machine, Parameter, Script, Settings, Workload};
@@ -19,10 +15,6 @@ impl Spec {
     /// # Errors
     /// The first name that is not known, or value that the vendor or the workload does not allow.
     pub fn check(mut self, known: &dyn Known) -> Result<Spec, SpecError> {
-<<<<<<< HEAD
-        for arm in &mut self.arms {
-            settings(&mut arm.settings, known).map_err(|fault| self.origin.error(fault))?;
-=======
         let asked = self.origin.text.wire();
         for arm in &mut self.arms {
             settings(&mut arm.settings, known).map_err(|fault| {
@@ -31,7 +23,6 @@ impl Spec {
                 let fault = blamed(&arm.name, set.unwrap_or(&none), fault);
                 self.origin.error(fault)
             })?;
->>>>>>> spec
         }
         Ok(self)
     }
@@ -42,11 +33,7 @@ fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {
     for volume in &settings.volumes {
         let size = known
             .disk(&settings.machine, volume)
-<<<<<<< HEAD
-            .map_err(|message| Fault::at(&["volume", &volume.name, "disk"], message))?;
-=======
             .map_err(|message| Fault::at(&["volume", &volume.name], message))?;
->>>>>>> spec
         check_fits(&settings.placement, volume, size)?;
     }
     workload(&mut settings.workload, known)

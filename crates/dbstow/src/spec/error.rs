@@ -56,14 +56,11 @@ impl Fault {
     }
 }
 
-<<<<<<< HEAD
-=======
 /// Whether setting the dotted key `set` sets what `key` leads to, or a part of it, or all around it.
 pub(crate) fn touches(set: &str, key: &[String]) -> bool {
     set.split('.').zip(key).all(|(part, key)| part == key)
 }
 
->>>>>>> spec
 /// `"a", "b", "c"`, or `none` for an empty list.
 pub(crate) fn listed<S: fmt::Display>(names: impl IntoIterator<Item = S>) -> String {
     let quoted: Vec<String> = names

@@ -38,11 +38,7 @@ pub use settings::{
 
 use crate::findings::Published;
 use document::{Text, typed};
-<<<<<<< HEAD
-use error::Fault;
-=======
 use error::{Fault, touches};
->>>>>>> spec
 
 /// An experiment that makes sense.
 #[derive(Clone, Debug)]
@@ -153,14 +149,7 @@ impl Origin {
     /// Places a fault: at the override that set its key, or at its line.
     fn error(&self, fault: Fault) -> SpecError {
         let Fault { key, message } = fault;
-<<<<<<< HEAD
-        let of_override = |(set, _): &&(String, String)| {
-            let parts: Vec<&str> = set.split('.').collect();
-            parts.iter().zip(&key).all(|(part, key)| part == key)
-        };
-=======
         let of_override = |(set, _): &&(String, String)| touches(set, &key);
->>>>>>> spec
         if let Some((key, value)) = self.overrides.iter().rev().find(of_override) {
             return SpecError::Override {
                 key: key.clone(),
@@ -168,11 +157,7 @@ impl Origin {
                 message,
             };
         }
-<<<<<<< HEAD
-        let quick = |set: &&String| set.split('.').eq(key.iter().map(String::as_str));
-=======
         let quick = |set: &&String| touches(set, &key);
->>>>>>> spec
         let line = match self.text.wire().quick.keys().find(quick) {
             Some(set) if self.quick => self.text.line(&["quick".to_owned(), set.clone()]),
             Some(_) | None => self.text.line(&key),

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::document::Text;
 use super::error::{Fault, listed, remedy};
 use super::{Arm, metric, wire};
-<<<<<<< HEAD
-=======
 use crate::findings::Published;
->>>>>>> spec
 
 /// How trials are repeated and compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,9 +96,6 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
             let message = format!("figures are published for \"{arm}\", which is not an arm{hint}");
             return Err(Fault::at(&["published", arm], message));
         }
-<<<<<<< HEAD
-        for name in figures.keys() {
-=======
         for (name, figure) in figures {
             if let Published::Number(number) = figure
                 && !number.is_finite()
@@ -109,7 +103,6 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
                 let message = format!("{name} is {number}; give a finite number, or words");
                 return Err(Fault::at(&["published", arm, name], message));
             }
->>>>>>> spec
             metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;
         }
     }

@@ -4,13 +4,8 @@ use model::{Bytes, Duration, HostCacheMode, Iops};
 
 use super::error::{Fault, listed};
 use super::settings::{
-<<<<<<< HEAD
-    Amount, Arrival, Cpu, Disk, Engine, Machine, Override, Provision, Script, Versions, Volume,
-    Workload,
-=======
     Amount, Arrival, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script, Versions,
     Volume, Workload,
->>>>>>> spec
 };
 use super::{amount::Span, wire};
 
@@ -105,8 +100,6 @@ fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Faul
 /// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
 pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
     not_zero(&["workload", "sessions"], asked.sessions)?;
-<<<<<<< HEAD
-=======
     for (name, value) in &asked.parameters {
         if let Parameter::Number(number) = value
             && !number.is_finite()
@@ -115,7 +108,6 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
             return Err(Fault::at(&["workload", "parameters", name], message));
         }
     }
->>>>>>> spec
     Ok(Workload {
         script: script(asked)?,
         sessions: asked.sessions.unwrap_or(1),
@@ -321,13 +313,10 @@ mod tests {
             ("name = \"w\"\nfolder = \"f\"\noperations = 1", "keep one"),
             ("name = \"w\"", "has no end"),
             (
-<<<<<<< HEAD
-=======
                 "name = \"w\"\noperations = 1\nparameters = { x = nan }",
                 "is NaN",
             ),
             (
->>>>>>> spec
                 "name = \"w\"\noperations = 0",
                 "workload.operations is zero",
             ),

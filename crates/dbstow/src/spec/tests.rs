@@ -181,10 +181,7 @@ fn protocol_arms_published_and_fitted_have_to_agree() {
     split.toml:30: arm "split": workload.sessions is zero; give at least 1, or leave it out
     split.toml:29: "engine.memori" is marked as fitted, but is not a key of this file with a value
     split.toml:29: "engine.memory" is fitted to "split", which is not an arm with published figures (those are: none)
-<<<<<<< HEAD
-=======
     split.toml:35: "engine.memory" does not say which arms it was fitted to
->>>>>>> spec
     "#);
 }
 
@@ -201,8 +198,6 @@ fn an_arm_is_a_placement_with_what_it_sets() {
         error.starts_with("--set workload.sessions=3: arm \"two\""),
         "{error}"
     );
-<<<<<<< HEAD
-=======
 
     let text = format!("{SPLIT}[arm.split]\nset = {{ \"workload.name\" = \"trede\" }}\n");
     let spec = parse(&text, &[], false).expect("names are looked up later");
@@ -214,7 +209,6 @@ fn an_arm_is_a_placement_with_what_it_sets() {
         error.starts_with("split.toml:30: arm \"split\": there is no"),
         "{error}"
     );
->>>>>>> spec
 }
 
 #[test]
@@ -236,11 +230,7 @@ fn overrides_come_after_quick_and_are_blamed_for_their_own_mistakes() {
     ]
     .map(|result| result.err().unwrap_or_else(|| "right".to_owned()));
     insta::assert_snapshot!(lines.join("\n"), @r#"
-<<<<<<< HEAD
-    right
-=======
     --set engine.memory=1: a buffer pool of 1 B is too small; give at least 1 MiB, with its unit
->>>>>>> spec
     --set workload.sesions=2: there is no key "sesions"; did you mean "sessions"?
     --set workload.sessions=two: invalid type: string "two", expected a whole number that is not negative
     --set volume.fast.count=2: there is no volume "fast" (defined: "slow", "data")

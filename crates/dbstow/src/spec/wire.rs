@@ -153,11 +153,7 @@ pub(crate) struct Files {
 pub(crate) struct Workload {
     /// One that is built in.
     pub(crate) name: Option<String>,
-<<<<<<< HEAD
-    /// Or a folder of one's own.
-=======
     /// Or a folder of one's own, seen from the current folder.
->>>>>>> spec
     pub(crate) folder: Option<String>,
     /// Connections that issue operations in turn.
     pub(crate) sessions: Option<u32>,
