@@ -320,22 +320,22 @@ proptest! {
             1,
         );
         let mut submit = |now| storage.submit(now, 0, Request::read(0, Bytes::kib(8)));
-        let empty = loop {
-            let completion = submit(Instant::ZERO);
-            if completion.throttled_by.is_some_and(|by| by.credits) {
-                break completion.done;
-            }
-        };
-        let now = empty + Duration::from_nanos(idle);
+        // The longest: 2,000 credits spent at 2 a second take 1,000 s, of 2,000 requests each.
+        let mut backlog = 0..3_000_000_u64;
+        let short = backlog.clone()
+            .map(|_| submit(Instant::ZERO))
+            .find(|completion| completion.throttled_by.is_some_and(|by| by.credits))
+            .expect("a backlog uses up any credits");
+        let now = short.done + Duration::from_nanos(idle);
 
-        let burst_length = (0_u64..)
+        let burst_length = backlog
             .find(|n| {
                 let completion = submit(now);
                 completion.throttled.as_nanos() > (n * 1_000_000_000).div_ceil(burst.rate)
             })
             .expect("a backlog uses up any credits");
 
-        // Passed at once as far as credits go: what was earned, less the request that was due at `empty`,
+        // Passed at once as far as credits go: what was earned, less the request that was due then,
         // and while the backlog runs, what is earned meanwhile: n <= earned + sustained x n / burst.
         let earned = (u128::from(sustained.0) * u128::from(idle) / 1_000_000_000)
             .min(u128::from(burst.credits)) as f64;
