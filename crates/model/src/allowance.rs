@@ -84,6 +84,7 @@ impl Allowance {
 /// `over / rate`, rounded up; a 64-bit division wherever it fits, which is nearly always.
 fn nanos_to_pay(over: u128, rate: u64) -> u64 {
     match u64::try_from(over) {
+        Ok(0) => 0,
         Ok(over) => over.div_ceil(rate),
         Err(_) => u64::try_from(over.div_ceil(u128::from(rate))).unwrap_or(u64::MAX),
     }
@@ -178,8 +179,12 @@ fn counts(counts: Counts, operation: Operation) -> bool {
 impl IoUnit {
     /// How many I/Os a request of `length` is counted as.
     pub fn requests(&self, length: Bytes) -> u64 {
-        self.size_max
-            .map_or(1, |size| length.0.div_ceil(size.0).max(1))
+        match self.size_max {
+            // Nearly every request is, and is spared the division.
+            Some(size) if length <= size => 1,
+            Some(size) => length.0.div_ceil(size.0),
+            None => 1,
+        }
     }
 
     /// How many bytes a request of `length` is charged.

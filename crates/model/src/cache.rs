@@ -35,11 +35,8 @@ impl HostCache {
     /// Whether the whole range of a disk is held; what was held counts as used.
     pub fn holds(&mut self, disk: u16, offset: u64, length: Bytes) -> bool {
         // No short cut at the first missing block: the others are used all the same.
-        let mut missing = 0;
-        for key in keys(disk, offset, length) {
-            missing += u32::from(self.blocks.get(&key).is_none());
-        }
-        missing == 0
+        let missing = keys(disk, offset, length).filter(|key| self.blocks.get(key).is_none());
+        missing.count() == 0
     }
 
     /// Holds the range from now on.

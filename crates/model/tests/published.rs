@@ -310,6 +310,7 @@ fn burst_of(disk: &DiskSpec, length: Bytes) -> BurstSeen {
             break completion;
         }
         during.push(completion);
+        assert!(during.len() < 1_000_000, "the credits never run out");
     };
     let after = 1_000;
     let last = (0..after)
