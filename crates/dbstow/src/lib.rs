@@ -5,20 +5,25 @@
 //! them (and the wire types of [`record`] and [`findings`]).
 
 // What was asked, and what there is to ask for.
-pub mod spec;
 pub mod catalogue;
+pub mod spec;
 pub mod workload;
+
+// What will be done.
+pub mod plan;
 
 // Carrying it out.
 pub mod engine;
-pub mod record;
 pub mod trial;
 
-// What it says.
-pub mod stats;
+// What happened, and what that says.
 pub mod findings;
 pub mod quantity;
+pub mod record;
 pub mod report;
+pub mod results;
+pub mod stats;
 
 // What a user types.
 pub mod command;
+pub mod inventory;

@@ -1,2 +1,94 @@
-//! The dbstow program.
-fn main() {}
+//! The program: arguments in, one exit code out.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use dbstow::command::{
+    check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
+};
+use dbstow::inventory::Inventory;
+use dbstow::{catalogue, spec, trial, workload};
+
+/// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
+/// files.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "Start with:\n  dbstow experiments\n  dbstow run tempdb-ssd-vs-premium\n\n\
+        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Carry out an experiment and say what came of it
+    Run(run::Args),
+    /// Show what would run, before anything runs
+    Plan(plan::Args),
+    /// Say whether an experiment can be run
+    Check(check::Args),
+    /// Show two results side by side
+    Compare(compare::Args),
+    /// Say what recorded trials show
+    Report(report::Args),
+    /// List disks, or show one
+    Disks(disks::Args),
+    /// List machines, or show one
+    Machines(machines::Args),
+    /// List the built-in experiments, or show one
+    Experiments(experiments::Args),
+    /// List the built-in workloads, or show one
+    Workloads(workloads::Args),
+    /// Print a shell's completions
+    Completions(completions::Args),
+}
+
+fn main() -> ExitCode {
+    match carry_out(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("dbstow: {error:#}");
+            ExitCode::from(if is_mistake(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+fn carry_out(command: Command) -> anyhow::Result<()> {
+    let inventory = Inventory::builtin();
+    match command {
+        Command::Run(args) => run::run(&args, &inventory),
+        Command::Plan(args) => plan::run(&args, &inventory),
+        Command::Check(args) => check::run(&args, &inventory),
+        Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Disks(args) => disks::run(&args),
+        Command::Machines(args) => machines::run(&args),
+        Command::Experiments(args) => experiments::run(&args),
+        Command::Workloads(args) => workloads::run(&args),
+        Command::Completions(args) => {
+            completions::run(&args, Arguments::command());
+            Ok(())
+        }
+    }
+}
+
+/// Whether the user asked for something that cannot be, rather than something going wrong.
+fn is_mistake(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<spec::SpecError>()
+            || cause.is::<catalogue::CatalogueError>()
+            || cause.is::<workload::WorkloadError>()
+            || cause.is::<trial::StageError>()
+            || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
+    })
+}
+
+fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(
+        cause.downcast_ref(),
+        Some(dbstow::results::ResultsError::Io { .. })
+    )
+}

@@ -34,7 +34,11 @@ pub struct SqliteDriver<'a> {
 
 impl<'a> SqliteDriver<'a> {
     /// A driver of `connection`; each changed row costs `log_bytes_per_row` of log.
-    pub fn new(session: &'a Session, connection: &'a Connection, log_bytes_per_row: u64) -> SqliteDriver<'a> {
+    pub fn new(
+        session: &'a Session,
+        connection: &'a Connection,
+        log_bytes_per_row: u64,
+    ) -> SqliteDriver<'a> {
         session.attach(connection);
         SqliteDriver {
             session,
@@ -69,10 +73,16 @@ impl<'a> SqliteDriver<'a> {
         self.session.settle();
     }
 
-    fn step_through(&mut self, index: usize, statement: &Statement, arguments: &[Value]) -> rusqlite::Result<()> {
+    fn step_through(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> rusqlite::Result<()> {
         let key = (self.script, index);
         if !self.prepared.contains_key(&key) {
-            self.prepared.insert(key, self.connection.prepare(&statement.text)?);
+            self.prepared
+                .insert(key, self.connection.prepare(&statement.text)?);
         }
         let prepared = self.prepared.get_mut(&key).expect("it was prepared above");
         for (place, argument) in (1..).zip(arguments) {
@@ -95,11 +105,15 @@ impl<'a> SqliteDriver<'a> {
             return Ok(());
         }
         let rows = std::mem::take(&mut self.uncommitted);
-        self.session.commit(rows * self.log_bytes_per_row, rows).map_err(|full| full_text(&full))
+        self.session
+            .commit(rows * self.log_bytes_per_row, rows)
+            .map_err(|full| full_text(&full))
     }
 
     fn reason(&self, error: &rusqlite::Error) -> String {
-        self.session.take_full().map_or_else(|| error.to_string(), |full| full_text(&full))
+        self.session
+            .take_full()
+            .map_or_else(|| error.to_string(), |full| full_text(&full))
     }
 }
 
@@ -109,14 +123,22 @@ fn full_text(full: &model::store::Full) -> String {
         model::store::Role::Data => "data",
         model::store::Role::Temp => "temp",
     };
-    format!("the {role} files are full: they hold {} together; give them a larger file_size", full.capacity)
+    format!(
+        "the {role} files are full: they hold {} together; give them a larger file_size",
+        full.capacity
+    )
 }
 
 impl Driver for SqliteDriver<'_> {
     /// Why the operation failed.
     type Error = String;
 
-    fn statement(&mut self, index: usize, statement: &Statement, arguments: &[Value]) -> Result<(), String> {
+    fn statement(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
         self.session.statement();
         self.work.statements += 1;
         self.step_through(index, statement, arguments)

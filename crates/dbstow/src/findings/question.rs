@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Fitted, Published};
 
 /// The question that a set of records answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// Name of the experiment.
     pub experiment: String,
@@ -34,7 +36,7 @@ pub struct Question {
 }
 
 /// One arm of the question.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArmQuestion {
     /// Its name.
     pub name: String,

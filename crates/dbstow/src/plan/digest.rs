@@ -27,7 +27,12 @@ pub(super) fn of(plan: &Plan) -> String {
             .collect(),
     };
     let bytes = serde_json::to_vec(&decisive).expect("settings have text keys");
-    format!("{:016x}", fnv_1a(&bytes))
+    fnv_1a_text(&bytes)
+}
+
+/// The hash of `bytes` as text.
+pub(crate) fn fnv_1a_text(bytes: &[u8]) -> String {
+    format!("{:016x}", fnv_1a(bytes))
 }
 
 /// FNV-1a, 64 bit.

@@ -6,6 +6,8 @@
 mod describe;
 mod digest;
 
+pub(crate) use digest::fnv_1a_text as digest_of;
+
 use model::random;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -17,7 +19,7 @@ use crate::spec::{Arm, Fitted, Protocol, Source, Spec};
 pub const SCHEMA: &str = "dbstow.plan/1";
 
 /// What the baseline's twin is called after it; no arm of an experiment can have this in its name.
-const TWIN_SUFFIX: &str = ".twin";
+const TWIN_SUFFIX: &str = " (twin)";
 
 /// An experiment with everything decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -183,6 +185,11 @@ fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
     for block in 0..protocol.blocks {
         let seed = random::derive(protocol.seed, "trial", u64::from(block));
         let order_seed = random::derive(protocol.seed, "order", u64::from(block));
+        // The twin shares the baseline's settings but not its chance: that is what it is there to show.
+        let own = |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
+            true => random::derive(seed, "twin", 0),
+            false => seed,
+        };
         let mut order: Vec<&Arm> = arms.iter().collect();
         order.shuffle(&mut random::stream(order_seed, "order"));
         for (position, arm) in (0..).zip(order) {
@@ -191,7 +198,7 @@ fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
                 arm: arm.name.clone(),
                 block,
                 position,
-                seed,
+                seed: own(arm),
             });
         }
     }

@@ -1,5 +1,7 @@
 //! How trials are repeated and compared, and what was published and fitted.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::document::Text;
@@ -31,6 +33,16 @@ pub struct Source {
     pub date: Option<String>,
     /// What a reader of the figures has to know.
     pub note: Option<String>,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)?;
+        match &self.date {
+            Some(date) if !self.title.contains(date.as_str()) => write!(f, " ({date})"),
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// A parameter that was fitted to published figures.

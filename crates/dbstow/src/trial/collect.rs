@@ -45,7 +45,12 @@ impl Snapshot {
     /// As they were before the run: nothing used.
     pub(super) fn at_start(simulation: &Simulation) -> Snapshot {
         simulation.with_store(|store| Snapshot {
-            usage: store.storage().usage().into_iter().map(|usage| Usage { used: 0, ..usage }).collect(),
+            usage: store
+                .storage()
+                .usage()
+                .into_iter()
+                .map(|usage| Usage { used: 0, ..usage })
+                .collect(),
             counters: Counters::default(),
             logical_reads: 0,
             cpu: Duration::ZERO,
@@ -98,7 +103,12 @@ pub(super) fn record(
     };
     let collected = match result {
         Ok(collected) => collected,
-        Err(error) => return Record { outcome: failed(error), ..empty },
+        Err(error) => {
+            return Record {
+                outcome: failed(error),
+                ..empty
+            };
+        }
     };
     let meter = meter.0.borrow();
     Record {
@@ -106,7 +116,8 @@ pub(super) fn record(
         time_split_ns: split(&collected.tally.split, &collected.until.machine_limits),
         volumes: volumes(stage, meter.disks()),
         limits: limits(&collected, stage),
-        operations: (collected.tally.operations > 0).then(|| histogram::encode(&collected.tally.latency)),
+        operations: (collected.tally.operations > 0)
+            .then(|| histogram::encode(&collected.tally.latency)),
         series: meter.series(),
         errors: collected.tally.errors.clone(),
         phases: collected.phases,
@@ -114,25 +125,42 @@ pub(super) fn record(
     }
 }
 
-fn metrics(collected: &Collected, operation: OperationKind, totals: &Totals) -> BTreeMap<String, f64> {
+fn metrics(
+    collected: &Collected,
+    operation: OperationKind,
+    totals: &Totals,
+) -> BTreeMap<String, f64> {
     let elapsed = collected.elapsed().as_secs_f64();
     let per_s = |count: f64| if elapsed > 0.0 { count / elapsed } else { 0.0 };
     let tally = &collected.tally;
     let operations_per_s = per_s(tally.operations as f64);
-    let cpu = collected.until.cpu.saturating_sub(collected.from.cpu).as_secs_f64();
+    let cpu = collected
+        .until
+        .cpu
+        .saturating_sub(collected.from.cpu)
+        .as_secs_f64();
     let counters = (&collected.from.counters, &collected.until.counters);
     let mut metrics = BTreeMap::from([
         ("elapsed_s", elapsed),
         ("operations_per_s", operations_per_s),
         ("batch_requests_per_s", per_s(tally.statements as f64)),
-        ("logical_reads", (collected.until.logical_reads - collected.from.logical_reads) as f64),
-        ("physical_reads", (counters.1.physical_reads - counters.0.physical_reads) as f64),
+        (
+            "logical_reads",
+            (collected.until.logical_reads - collected.from.logical_reads) as f64,
+        ),
+        (
+            "physical_reads",
+            (counters.1.physical_reads - counters.0.physical_reads) as f64,
+        ),
         ("mb_per_s", per_s(totals.bytes as f64 / 1e6)),
         ("iops", per_s(totals.requests as f64)),
         ("read_latency_ms", totals.read_latency_ms),
         ("write_latency_ms", totals.write_latency_ms),
         ("transfer_latency_ms", totals.transfer_latency_ms),
-        ("transfer_size_kb", totals.bytes as f64 / 1e3 / (totals.requests as f64).max(1.0)),
+        (
+            "transfer_size_kb",
+            totals.bytes as f64 / 1e3 / (totals.requests as f64).max(1.0),
+        ),
         ("cpu_utilisation", per_s(cpu) / f64::from(collected.cores)),
     ]);
     match operation {
@@ -144,7 +172,10 @@ fn metrics(collected: &Collected, operation: OperationKind, totals: &Totals) -> 
             metrics.insert("business_transactions_per_s", operations_per_s);
         }
     }
-    metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    metrics
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<String, u64> {
@@ -170,22 +201,35 @@ fn spent_name(spent: Spent, machine_limits: &[String]) -> String {
             match part {
                 Part::Service => format!("{cause}.service"),
                 Part::Queued => format!("{cause}.queued"),
-                Part::Throttled(by) => format!("{cause}.throttled.{}", throttle_name(by, machine_limits)),
+                Part::Throttled(by) => {
+                    format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
+                }
             }
         }
     }
 }
 
 fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
-    let measure = if by.credits { "credits".to_owned() } else { by.measure.to_string() };
+    let measure = if by.credits {
+        "credits".to_owned()
+    } else {
+        by.measure.to_string()
+    };
     match by.owner {
         Owner::Disk => format!("disk.{measure}"),
-        Owner::Machine(place) => format!("machine.{}.{measure}", machine_limits[usize::from(place)]),
+        Owner::Machine(place) => {
+            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
+        }
     }
 }
 
 fn volumes(stage: &Stage, disks: Vec<Vec<record::DiskRecord>>) -> Vec<VolumeRecord> {
-    let volumes = stage.volumes.iter().zip(&stage.disks).zip(&stage.files).zip(disks);
+    let volumes = stage
+        .volumes
+        .iter()
+        .zip(&stage.disks)
+        .zip(&stage.files)
+        .zip(disks);
     volumes
         .map(|(((volume, disk), files), disks)| VolumeRecord {
             name: volume.name.clone(),

@@ -85,11 +85,21 @@ pub(super) struct Meter {
 impl Meter {
     /// A meter for volumes of these names and numbers of disks, that counts nothing yet.
     pub(super) fn new<'a>(volumes: impl Iterator<Item = (&'a str, usize)>) -> Meter {
-        let name = |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
+        let name =
+            |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
         let names: Vec<Vec<String>> = volumes.map(|(volume, count)| name(volume, count)).collect();
-        let disks = names.iter().map(|names| names.iter().map(|_| DiskMeter::new()).collect()).collect();
+        let disks = names
+            .iter()
+            .map(|names| names.iter().map(|_| DiskMeter::new()).collect())
+            .collect();
         let never = Instant::from_nanos(u64::MAX);
-        Meter { names, disks, series: BTreeMap::new(), from: never, until: never }
+        Meter {
+            names,
+            disks,
+            series: BTreeMap::new(),
+            from: never,
+            until: never,
+        }
     }
 
     /// Counts requests given from `from` until `until`; the series runs on regardless.
@@ -121,13 +131,18 @@ impl Meter {
             read_latency: (disk.reads > 0).then(|| histogram::encode(&disk.read_latency)),
             write_latency: (disk.writes > 0).then(|| histogram::encode(&disk.write_latency)),
         };
-        let volume = |(names, disks): (&Vec<String>, &Vec<DiskMeter>)| names.iter().zip(disks).map(record).collect();
+        let volume = |(names, disks): (&Vec<String>, &Vec<DiskMeter>)| {
+            names.iter().zip(disks).map(record).collect()
+        };
         self.names.iter().zip(&self.disks).map(volume).collect()
     }
 
     /// The series.
     pub(super) fn series(&self) -> Series {
-        Series { interval_ns: INTERVAL.as_nanos(), values: self.series.clone() }
+        Series {
+            interval_ns: INTERVAL.as_nanos(),
+            values: self.series.clone(),
+        }
     }
 
     /// Totals over all disks.
@@ -136,9 +151,18 @@ impl Meter {
         let (mut reads, mut writes) = (histogram::empty(), histogram::empty());
         for disk in disks() {
             // Histograms that grow take any other.
-            let _ = (reads.add(&disk.read_latency), writes.add(&disk.write_latency));
+            let _ = (
+                reads.add(&disk.read_latency),
+                writes.add(&disk.write_latency),
+            );
         }
-        let mean_ms = |latency: &Histogram<u64>| if latency.is_empty() { 0.0 } else { latency.mean() / 1e6 };
+        let mean_ms = |latency: &Histogram<u64>| {
+            if latency.is_empty() {
+                0.0
+            } else {
+                latency.mean() / 1e6
+            }
+        };
         let (read_ms, write_ms) = (mean_ms(&reads), mean_ms(&writes));
         let requests = reads.len() + writes.len();
         let both = read_ms * reads.len() as f64 + write_ms * writes.len() as f64;
@@ -147,7 +171,11 @@ impl Meter {
             bytes: disks().map(|disk| disk.read_bytes + disk.write_bytes).sum(),
             read_latency_ms: read_ms,
             write_latency_ms: write_ms,
-            transfer_latency_ms: if requests == 0 { 0.0 } else { both / requests as f64 },
+            transfer_latency_ms: if requests == 0 {
+                0.0
+            } else {
+                both / requests as f64
+            },
         }
     }
 }
@@ -157,7 +185,13 @@ impl Meter {
 pub(super) struct SharedMeter(pub(super) Rc<RefCell<Meter>>);
 
 impl Observer for SharedMeter {
-    fn request(&mut self, now: Instant, place: DiskPlace, request: &Request, completion: &Completion) {
+    fn request(
+        &mut self,
+        now: Instant,
+        place: DiskPlace,
+        request: &Request,
+        completion: &Completion,
+    ) {
         let mut meter = self.0.borrow_mut();
         let name = meter.names[place.volume][place.disk].clone();
         let (count, bytes) = match request.operation {

@@ -4,11 +4,11 @@
 //! stage ─► load ─► quiesce, go cold or stay warm ─► run (warm-up left out) ─► collect ─► record
 //! ```
 
+mod collect;
 mod meter;
 mod sessions;
-mod stage;
-mod collect;
 mod simulate;
+mod stage;
 
 pub use simulate::{Cancelled, carry_out};
 pub use stage::{Stage, StageError};

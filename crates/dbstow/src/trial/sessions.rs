@@ -121,8 +121,19 @@ impl<'a> Run<'a> {
         tally: Rc<RefCell<Tally>>,
     ) -> Run<'a> {
         let seed = random::derive(task.seed, "session", u64::from(session.id()));
-        let (keys, arrivals) = (random::stream(seed, "keys"), random::stream(seed, "arrivals"));
-        Run { task, session, meter, tally, keys, arrivals, before: None }
+        let (keys, arrivals) = (
+            random::stream(seed, "keys"),
+            random::stream(seed, "arrivals"),
+        );
+        Run {
+            task,
+            session,
+            meter,
+            tally,
+            keys,
+            arrivals,
+            before: None,
+        }
     }
 
     /// Carries out this session's share.
@@ -132,12 +143,17 @@ impl<'a> Run<'a> {
         if task.load && !self.load(connection, &mut variables) {
             return;
         }
-        let mut driver =
-            SqliteDriver::new(self.session, connection, task.workload.run.log_bytes_per_row);
+        let mut driver = SqliteDriver::new(
+            self.session,
+            connection,
+            task.workload.run.log_bytes_per_row,
+        );
         // Scripts of the load were numbered from 0 by a driver of their own.
         let mut due = self.session.now();
         for number in 0..self.share() {
-            let Some(start) = self.next_start(&mut due) else { break };
+            let Some(start) = self.next_start(&mut due) else {
+                break;
+            };
             self.begin_measuring(&driver);
             variables.set_operation(number);
             self.operation(&mut driver, &mut variables, start);
@@ -147,7 +163,13 @@ impl<'a> Run<'a> {
     }
 
     fn load(&self, connection: &Connection, variables: &mut Variables) -> bool {
-        let result = load(self.session, connection, self.task.workload, variables, self.task.seed);
+        let result = load(
+            self.session,
+            connection,
+            self.task.workload,
+            variables,
+            self.task.seed,
+        );
         let mut tally = self.tally.borrow_mut();
         tally.loaded = tally.loaded.max(self.session.now());
         tally.split.merge(&self.session.split());
@@ -164,7 +186,9 @@ impl<'a> Run<'a> {
     fn share(&self) -> u64 {
         let sessions = u64::from(self.task.sessions);
         let own = u64::from(self.session.id());
-        self.task.operations.map_or(u64::MAX, |all| all / sessions + u64::from(own < all % sessions))
+        self.task.operations.map_or(u64::MAX, |all| {
+            all / sessions + u64::from(own < all % sessions)
+        })
     }
 
     /// Waits for the next operation's turn: the instant it was due. `None` when the run is over.
@@ -184,11 +208,20 @@ impl<'a> Run<'a> {
                 session.sleep(due.since(session.now()));
             }
         }
-        let over = self.task.window.until.is_some_and(|until| session.now() >= until);
+        let over = self
+            .task
+            .window
+            .until
+            .is_some_and(|until| session.now() >= until);
         (!over && !session.stopping() && !(self.task.cancelled)()).then_some(*due)
     }
 
-    fn operation(&mut self, driver: &mut SqliteDriver<'_>, variables: &mut Variables, start: Instant) {
+    fn operation(
+        &mut self,
+        driver: &mut SqliteDriver<'_>,
+        variables: &mut Variables,
+        start: Instant,
+    ) {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);
         let script: &Script = &mix.scripts[picked].script;
@@ -207,7 +240,9 @@ impl<'a> Run<'a> {
         match result {
             Ok(()) => {
                 tally.operations += 1;
-                tally.latency.saturating_record(end.since(start).as_nanos().max(1));
+                tally
+                    .latency
+                    .saturating_record(end.since(start).as_nanos().max(1));
             }
             Err(error) => tally.error(format!("{}: {error}", script.name)),
         }
@@ -220,7 +255,9 @@ impl<'a> Run<'a> {
     }
 
     fn end_measuring(&self, driver: &SqliteDriver<'_>) {
-        let Some((split, work)) = &self.before else { return };
+        let Some((split, work)) = &self.before else {
+            return;
+        };
         let mut tally = self.tally.borrow_mut();
         tally.split.merge(&self.session.split().since(split));
         tally.statements += driver.work().statements - work.statements;

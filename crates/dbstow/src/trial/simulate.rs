@@ -33,9 +33,20 @@ pub fn carry_out(
     workload: &Workload,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Record, Cancelled> {
-    let volumes = stage.volumes.iter().map(|volume| (volume.name.as_str(), volume.disks.len()));
+    let volumes = stage
+        .volumes
+        .iter()
+        .map(|volume| (volume.name.as_str(), volume.disks.len()));
     let meter = SharedMeter(Rc::new(RefCell::new(Meter::new(volumes))));
-    let result = Trial { id, settings, stage, workload, cancelled, meter: meter.clone() }.run();
+    let result = Trial {
+        id,
+        settings,
+        stage,
+        workload,
+        cancelled,
+        meter: meter.clone(),
+    }
+    .run();
     if cancelled() {
         return Err(Cancelled);
     }
@@ -62,18 +73,28 @@ impl Trial<'_> {
         let task = self.task();
         let tally = Rc::new(RefCell::new(Tally::new()));
         let snapshots = Rc::new(RefCell::new(Vec::new()));
-        self.meter.0.borrow_mut().measure(task.window.from, task.window.until.unwrap_or(Instant::from_nanos(u64::MAX)));
+        self.meter.0.borrow_mut().measure(
+            task.window.from,
+            task.window.until.unwrap_or(Instant::from_nanos(u64::MAX)),
+        );
         let mut bodies: Vec<Body<'_>> = Vec::new();
         for connection in &connections {
             let (task, meter, tally) = (&task, self.meter.clone(), Rc::clone(&tally));
-            bodies.push(Box::new(move |session| Run::new(task, session, meter, tally).carry_out(connection)));
+            bodies.push(Box::new(move |session| {
+                Run::new(task, session, meter, tally).carry_out(connection)
+            }));
         }
         bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
-        let end = simulation
-            .run_to_end(bodies)
-            .map_err(|stalled| format!("{} sessions wait for each other's locks for ever", stalled.sessions))?;
+        let end = simulation.run_to_end(bodies).map_err(|stalled| {
+            format!(
+                "{} sessions wait for each other's locks for ever",
+                stalled.sessions
+            )
+        })?;
         drop(connections);
-        let tally = Rc::into_inner(tally).expect("every session has ended").into_inner();
+        let tally = Rc::into_inner(tally)
+            .expect("every session has ended")
+            .into_inner();
         let mut snapshots = snapshots.take();
         if snapshots.is_empty() {
             snapshots.push(Snapshot::at_start(&simulation));
@@ -82,7 +103,13 @@ impl Trial<'_> {
             snapshots.push(Snapshot::take(&simulation, end));
         }
         let phases = phases(&task, &tally, end);
-        Ok(Collected { tally, from: snapshots.remove(0), until: snapshots.remove(0), phases, cores: self.stage.machine.cores })
+        Ok(Collected {
+            tally,
+            from: snapshots.remove(0),
+            until: snapshots.remove(0),
+            phases,
+            cores: self.stage.machine.cores,
+        })
     }
 
     fn task(&self) -> Task<'_> {
@@ -117,7 +144,9 @@ impl Trial<'_> {
                 Database::PerSession => format!("session-{number}"),
                 Database::Shared => "shared".to_owned(),
             };
-            let connection = session.open(&name, tables).map_err(|error| error.to_string())?;
+            let connection = session
+                .open(&name, tables)
+                .map_err(|error| error.to_string())?;
             let kib = (self.settings.engine.sort_memory.0 >> 10).max(512);
             connection
                 .execute_batch(&format!("PRAGMA cache_size = -{kib}"))
@@ -141,7 +170,8 @@ impl Trial<'_> {
         }
         let engine = &self.settings.engine;
         if engine.start == Temperature::Cold {
-            simulation.with_store(|store| store.go_cold(engine.host_cache_start == Temperature::Cold));
+            simulation
+                .with_store(|store| store.go_cold(engine.host_cache_start == Temperature::Cold));
         }
     }
 }
@@ -158,7 +188,9 @@ fn watcher<'a>(
     Some(Box::new(move |session| {
         for instant in [Some(window.from), window.until].into_iter().flatten() {
             session.sleep(instant.since(session.now()));
-            snapshots.borrow_mut().push(Snapshot::take(simulation, session.now()));
+            snapshots
+                .borrow_mut()
+                .push(Snapshot::take(simulation, session.now()));
         }
     }))
 }
@@ -182,7 +214,12 @@ fn phases(task: &Task<'_>, tally: &Tally, end: Instant) -> Vec<Phase> {
     if task.window.from > Instant::ZERO {
         phases.push(phase("warm-up", Instant::ZERO, task.window.from, false));
     }
-    phases.push(phase("run", run_from, task.window.until.unwrap_or(end), true));
+    phases.push(phase(
+        "run",
+        run_from,
+        task.window.until.unwrap_or(end),
+        true,
+    ));
     phases
 }
 
@@ -190,7 +227,11 @@ impl Collected {
     /// How long the measured phases took.
     pub(super) fn elapsed(&self) -> Duration {
         let measured = self.phases.iter().filter(|phase| phase.measured);
-        Duration::from_nanos(measured.map(|phase| phase.end_ns.saturating_sub(phase.start_ns)).sum())
+        Duration::from_nanos(
+            measured
+                .map(|phase| phase.end_ns.saturating_sub(phase.start_ns))
+                .sum(),
+        )
     }
 }
 

@@ -42,7 +42,9 @@ pub enum StageError {
     #[error("machine: {0}")]
     Machine(#[from] Box<CatalogueError>),
     /// The machine has no disk of its own.
-    #[error("volume \"{volume}\" is the machine's local disk, but {machine} has none; name a disk of the catalogue (`dbstow disks`)")]
+    #[error(
+        "volume \"{volume}\" is the machine's local disk, but {machine} has none; name a disk of the catalogue (`dbstow disks`)"
+    )]
     NoLocalDisk {
         /// Which volume.
         volume: String,
@@ -50,7 +52,9 @@ pub enum StageError {
         machine: String,
     },
     /// The vendor allows no host cache for this disk.
-    #[error("volume \"{volume}\" asks for a host cache, which {disk} does not have; set host_cache = \"none\"")]
+    #[error(
+        "volume \"{volume}\" asks for a host cache, which {disk} does not have; set host_cache = \"none\""
+    )]
     NoHostCache {
         /// Which volume.
         volume: String,
@@ -58,7 +62,9 @@ pub enum StageError {
         disk: String,
     },
     /// Its files are larger than the volume.
-    #[error("the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger")]
+    #[error(
+        "the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger"
+    )]
     TooSmall {
         /// Which volume.
         volume: String,
@@ -90,7 +96,11 @@ impl Stage {
             },
             usd_per_month: Some(0.0),
         };
-        for volume in settings.volumes.iter().filter(|volume| used.contains(volume.name.as_str())) {
+        for volume in settings
+            .volumes
+            .iter()
+            .filter(|volume| used.contains(volume.name.as_str()))
+        {
             stage.add(volume, settings, catalogue)?;
         }
         Ok(stage)
@@ -98,18 +108,28 @@ impl Stage {
 
     /// The store of a trial, empty.
     pub fn build(&self, seed: u64) -> Store {
-        Store::new(&self.store, Storage::new(&self.machine, &self.volumes, seed), seed)
+        Store::new(
+            &self.store,
+            Storage::new(&self.machine, &self.volumes, seed),
+            seed,
+        )
     }
 
-    fn add(&mut self, volume: &spec::Volume, settings: &Settings, catalogue: &Catalogue) -> Result<(), StageError> {
-        let (disk, usd) = self.disk(volume, settings, catalogue)?;
-        if volume.host_cache != model::HostCacheMode::None && !disk.host_cache_allowed {
-            return Err(StageError::NoHostCache { volume: volume.name.clone(), disk: volume.disk.to_string() });
-        }
+    fn add(
+        &mut self,
+        volume: &spec::Volume,
+        settings: &Settings,
+        catalogue: &Catalogue,
+    ) -> Result<(), StageError> {
+        let (disk, usd) = disk(volume, &self.machine, &settings.machine, catalogue)?;
         let capacity = Bytes(disk.size.0.saturating_mul(u64::from(volume.count)));
         let files = settings.placement.size_on(&volume.name);
         if files > capacity {
-            return Err(StageError::TooSmall { volume: volume.name.clone(), files, capacity });
+            return Err(StageError::TooSmall {
+                volume: volume.name.clone(),
+                files,
+                capacity,
+            });
         }
         let usd = usd.map(|usd| usd * f64::from(volume.count));
         self.usd_per_month = self.usd_per_month.zip(usd).map(|(sum, usd)| sum + usd);
@@ -124,30 +144,54 @@ impl Stage {
         Ok(())
     }
 
-    /// One disk of a volume, and its price a month; the machine's own disk comes with the machine.
-    fn disk(
-        &self,
+    /// One disk of a volume on a machine.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a vendor does not sell what is asked for.
+    pub fn disk_of(
         volume: &spec::Volume,
-        settings: &Settings,
+        asked: &spec::Machine,
         catalogue: &Catalogue,
-    ) -> Result<(DiskSpec, Option<f64>), StageError> {
-        let at = |source| StageError::Volume { volume: volume.name.clone(), source: Box::new(source) };
-        let (disk, usd) = match &volume.disk {
-            Disk::Unlimited => (DiskSpec::unlimited(), None),
-            Disk::Local => {
-                let local = self.machine.local_disk.clone();
-                let machine = settings.machine.kind.clone().unwrap_or_else(|| "this machine".into());
-                let missing = StageError::NoLocalDisk { volume: volume.name.clone(), machine };
-                (local.ok_or(missing)?, Some(0.0))
-            }
-            Disk::Catalogue(name) => {
-                let entry = catalogue.disk(name).map_err(at)?;
-                let provisioned = entry.provision(&provision(&volume.provision)).map_err(at)?;
-                (provisioned.spec, provisioned.usd_per_month)
-            }
-        };
-        Ok((replaced(disk, &volume.replaced), usd))
+    ) -> Result<DiskSpec, StageError> {
+        Ok(disk(volume, &machine(asked, catalogue)?, asked, catalogue)?.0)
     }
+}
+
+/// One disk of a volume, and its price a month; the machine's own disk comes with the machine.
+fn disk(
+    volume: &spec::Volume,
+    machine: &MachineSpec,
+    asked: &spec::Machine,
+    catalogue: &Catalogue,
+) -> Result<(DiskSpec, Option<f64>), StageError> {
+    let at = |source| StageError::Volume {
+        volume: volume.name.clone(),
+        source: Box::new(source),
+    };
+    let (disk, usd) = match &volume.disk {
+        Disk::Unlimited => (DiskSpec::unlimited(), None),
+        Disk::Local => {
+            let local = machine.local_disk.clone();
+            let machine = asked.kind.clone().unwrap_or_else(|| "this machine".into());
+            let missing = StageError::NoLocalDisk {
+                volume: volume.name.clone(),
+                machine,
+            };
+            (local.ok_or(missing)?, Some(0.0))
+        }
+        Disk::Catalogue(name) => {
+            let entry = catalogue.disk(name).map_err(at)?;
+            let provisioned = entry.provision(&provision(&volume.provision)).map_err(at)?;
+            (provisioned.spec, provisioned.usd_per_month)
+        }
+    };
+    if volume.host_cache != model::HostCacheMode::None && !disk.host_cache_allowed {
+        return Err(StageError::NoHostCache {
+            volume: volume.name.clone(),
+            disk: volume.disk.to_string(),
+        });
+    }
+    Ok((replaced(disk, &volume.replaced), usd))
 }
 
 fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, StageError> {
@@ -198,10 +242,17 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
 
 fn store(settings: &Settings) -> StoreSpec {
     let used = settings.placement.volumes();
-    let places: Vec<&str> =
-        settings.volumes.iter().map(|volume| volume.name.as_str()).filter(|name| used.contains(name)).collect();
+    let places: Vec<&str> = settings
+        .volumes
+        .iter()
+        .map(|volume| volume.name.as_str())
+        .filter(|name| used.contains(name))
+        .collect();
     let file = |file: &spec::File| FileSpec {
-        volume: places.iter().position(|name| *name == file.volume).expect("a checked spec defines every volume"),
+        volume: places
+            .iter()
+            .position(|name| *name == file.volume)
+            .expect("a checked spec defines every volume"),
         size: file.size,
     };
     let engine = &settings.engine;
@@ -231,8 +282,20 @@ fn store(settings: &Settings) -> StoreSpec {
 
 fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<String, u32> {
     let count = |role: spec::Role| {
-        let files = settings.placement.files(role).iter().filter(|file| file.volume == volume).count();
-        (role.name().to_owned(), u32::try_from(files).unwrap_or(u32::MAX))
+        let files = settings
+            .placement
+            .files(role)
+            .iter()
+            .filter(|file| file.volume == volume)
+            .count();
+        (
+            role.name().to_owned(),
+            u32::try_from(files).unwrap_or(u32::MAX),
+        )
     };
-    [spec::Role::Data, spec::Role::Log, spec::Role::Temp].map(count).into_iter().filter(|(_, count)| *count > 0).collect()
+    [spec::Role::Data, spec::Role::Log, spec::Role::Temp]
+        .map(count)
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
 }

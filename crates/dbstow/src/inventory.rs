@@ -1,0 +1,101 @@
+//! What names in an experiment stand for: the catalogue's disks and machines, and workloads.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use model::Bytes;
+
+use crate::catalogue::Catalogue;
+use crate::spec::{self, Known, KnownWorkload, Machine, Parameter, Script, Volume};
+use crate::trial::Stage;
+use crate::workload::{Value, Workload};
+
+/// The catalogue, and where workloads come from.
+#[derive(Default)]
+pub struct Inventory {
+    /// Disks and machines.
+    pub catalogue: Catalogue,
+}
+
+impl Inventory {
+    /// What the program brings along.
+    pub fn builtin() -> Inventory {
+        Inventory {
+            catalogue: Catalogue::builtin(),
+        }
+    }
+
+    /// A workload with its parameters set as an experiment says.
+    ///
+    /// # Errors
+    /// No such workload, or what is wrong with it.
+    pub fn workload(&self, asked: &spec::Workload) -> Result<Workload, String> {
+        let mut workload = read(&asked.script)?;
+        for (name, parameter) in &asked.parameters {
+            let value = match parameter {
+                Parameter::Integer(value) => Value::Int(*value),
+                Parameter::Number(value) => Value::Double(*value),
+                Parameter::Text(text) => Value::Text(text.clone()),
+            };
+            workload
+                .set_parameter(name, value)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(workload)
+    }
+}
+
+/// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
+fn read(script: &Script) -> Result<Workload, String> {
+    let result = match script {
+        Script::BuiltIn(name) => Workload::builtin(name),
+        Script::Folder(path) => match Path::new(path).extension().and_then(|end| end.to_str()) {
+            Some("sql") => Workload::from_sql_file(Path::new(path), 1, 1),
+            Some("json") => Workload::from_sqlquerystress(Path::new(path)),
+            Some(_) | None => Workload::from_folder(Path::new(path)),
+        },
+    };
+    result.map_err(|error| error.to_string())
+}
+
+impl Known for Inventory {
+    fn machine(&self, machine: &Machine) -> Result<(), String> {
+        match &machine.kind {
+            Some(kind) => self
+                .catalogue
+                .machine(kind)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String> {
+        let disk =
+            Stage::disk_of(volume, machine, &self.catalogue).map_err(|error| error.to_string())?;
+        Ok(Some(disk.size).filter(|size| size.0 < u64::MAX))
+    }
+
+    fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
+        let workload = read(script)?;
+        let parameter = |(name, value): (&String, &Value)| {
+            let parameter = match value {
+                Value::Int(value) => Parameter::Integer(*value),
+                Value::Double(value) => Parameter::Number(*value),
+                Value::Text(text) => Parameter::Text(text.clone()),
+                Value::Null => Parameter::Text(String::new()),
+            };
+            (name.clone(), parameter)
+        };
+        let parameters: BTreeMap<_, _> = workload.parameters().iter().map(parameter).collect();
+        // The scripts as they were read: a changed script is another plan.
+        let mut text = String::new();
+        write!(text, "{:?} {:?}", workload.load, workload.run)
+            .expect("writing to a string does not fail");
+        Ok(KnownWorkload {
+            parameters,
+            digest: crate::plan::digest_of(text.as_bytes()),
+        })
+    }
+}

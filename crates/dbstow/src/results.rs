@@ -1,0 +1,322 @@
+//! The results folder: what was asked, and one record a trial, each written the moment it is there.
+//!
+//! ```text
+//! dbstow.json                    the question and the plan: marks the folder as ours
+//! records/000-local-ssd.json     block and arm
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::findings::{Question, Warning};
+use crate::plan::{Plan, PlanError, Trial};
+use crate::record::{self, Record};
+
+/// The name and version of `dbstow.json`.
+const SCHEMA: &str = "dbstow.results/1";
+const HEAD: &str = "dbstow.json";
+const RECORDS: &str = "records";
+
+/// A folder of results.
+#[derive(Debug)]
+pub struct Results {
+    folder: PathBuf,
+    /// What the records answer.
+    pub question: Question,
+    /// What was planned.
+    pub plan: Plan,
+}
+
+/// `dbstow.json`.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    question: Question,
+    plan: serde_json::Value,
+}
+
+/// What can be wrong with a results folder.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// It holds something, and nothing of ours.
+    #[error("{folder} is not empty and holds no results of dbstow; give another folder with --out")]
+    NotOurs {
+        /// The folder.
+        folder: String,
+    },
+    /// It holds another plan's results.
+    #[error(
+        "{folder} holds results of another plan ({found}, this one is {wanted}); give another folder with --out, or --fresh to replace them"
+    )]
+    OtherPlan {
+        /// The folder.
+        folder: String,
+        /// Digest found.
+        found: String,
+        /// Digest wanted.
+        wanted: String,
+    },
+    /// There are no results there.
+    #[error(
+        "{folder} holds no results of dbstow (no {HEAD}); give a folder that `dbstow run` wrote"
+    )]
+    Missing {
+        /// The folder.
+        folder: String,
+    },
+    /// Its head cannot be read.
+    #[error("{file}: {source}; the folder's records are untouched")]
+    Head {
+        /// The file.
+        file: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// It was written by another version.
+    #[error(
+        "{file} has the format \"{found}\", and this program reads \"{SCHEMA}\"; use the version that wrote it"
+    )]
+    Version {
+        /// The file.
+        file: String,
+        /// The format found.
+        found: String,
+    },
+    /// Its plan cannot be read.
+    #[error("{file}: {source}")]
+    Plan {
+        /// The file.
+        file: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// The system refused something.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file or folder.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Results {
+    /// A folder for the records of `plan`: a new one, or one that holds records of this plan already.
+    ///
+    /// `fresh` removes what dbstow wrote there before, and nothing else.
+    ///
+    /// # Errors
+    /// When the folder is not ours or another plan's, or cannot be written.
+    pub fn create(
+        folder: &Path,
+        question: Question,
+        plan: Plan,
+        fresh: bool,
+    ) -> Result<Results, ResultsError> {
+        let shown = folder.display().to_string();
+        let head = folder.join(HEAD);
+        let holds_something = folder
+            .read_dir()
+            .is_ok_and(|mut entries| entries.next().is_some());
+        if holds_something && !head.exists() {
+            return Err(ResultsError::NotOurs { folder: shown });
+        }
+        if head.exists() && !fresh {
+            let found = Results::open(folder)?.plan.digest().to_owned();
+            if found != plan.digest() {
+                let wanted = plan.digest().to_owned();
+                return Err(ResultsError::OtherPlan {
+                    folder: shown,
+                    found,
+                    wanted,
+                });
+            }
+        }
+        let records = folder.join(RECORDS);
+        if fresh && head.exists() {
+            remove_records(&records)?;
+        }
+        fs::create_dir_all(&records).map_err(|source| io_error(&records, source))?;
+        let results = Results {
+            folder: folder.to_owned(),
+            question,
+            plan,
+        };
+        let text = Head {
+            schema: SCHEMA.to_owned(),
+            question: results.question.clone(),
+            plan: serde_json::from_str(&results.plan.to_json()).expect("a plan is JSON"),
+        };
+        write_whole(
+            &head,
+            &serde_json::to_string_pretty(&text).expect("its keys are texts"),
+        )?;
+        Ok(results)
+    }
+
+    /// Results written before.
+    ///
+    /// # Errors
+    /// When there are none, or they cannot be read.
+    pub fn open(folder: &Path) -> Result<Results, ResultsError> {
+        let head = folder.join(HEAD);
+        let file = head.display().to_string();
+        let text = fs::read_to_string(&head).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ResultsError::Missing {
+                folder: folder.display().to_string(),
+            },
+            _ => io_error(&head, source),
+        })?;
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|source| ResultsError::Head {
+                file: file.clone(),
+                source,
+            })?;
+        let found = value["schema"].as_str().unwrap_or("none").to_owned();
+        if found != SCHEMA {
+            return Err(ResultsError::Version { file, found });
+        }
+        let head: Head = serde_json::from_value(value).map_err(|source| ResultsError::Head {
+            file: file.clone(),
+            source,
+        })?;
+        let plan = Plan::from_json(&head.plan.to_string())
+            .map_err(|source| ResultsError::Plan { file, source })?;
+        Ok(Results {
+            folder: folder.to_owned(),
+            question: head.question,
+            plan,
+        })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Trials that have no record yet.
+    pub fn outstanding(&self) -> Vec<Trial> {
+        let (records, _) = self.records();
+        let done = |trial: &Trial| {
+            records
+                .iter()
+                .any(|record| record.arm == trial.arm && record.block == trial.block)
+        };
+        self.plan
+            .trials()
+            .iter()
+            .filter(|trial| !done(trial))
+            .cloned()
+            .collect()
+    }
+
+    /// Writes a record, whole or not at all.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder cannot be written.
+    pub fn write(&self, record: &Record) -> Result<(), ResultsError> {
+        let safe: String = record
+            .arm
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        let file = self
+            .folder
+            .join(RECORDS)
+            .join(format!("{:03}-{safe}.json", record.block));
+        write_whole(
+            &file,
+            &serde_json::to_string(record).expect("a record's keys are texts"),
+        )
+    }
+
+    /// All records of this plan that can be read, in the order of their names, and a warning for each
+    /// file that cannot.
+    pub fn records(&self) -> (Vec<Record>, Vec<Warning>) {
+        let folder = self.folder.join(RECORDS);
+        let entries = folder
+            .read_dir()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        let mut files: Vec<PathBuf> = entries
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .collect();
+        files.sort();
+        let (mut records, mut warnings) = (Vec::new(), Vec::new());
+        for file in files {
+            match read_record(&file, self.plan.digest()) {
+                Ok(record) => records.push(record),
+                Err(why) => warnings.push(unreadable(&file, &why)),
+            }
+        }
+        (records, warnings)
+    }
+}
+
+fn unreadable(file: &Path, why: &str) -> Warning {
+    Warning {
+        id: "unreadable-record".to_owned(),
+        text: format!(
+            "{} was left out: {why}; run the experiment again into the same folder to replace it",
+            file.display()
+        ),
+    }
+}
+
+fn read_record(file: &Path, digest: &str) -> Result<Record, String> {
+    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| format!("it is damaged ({error})"))?;
+    let schema = value["schema"].as_str().unwrap_or("none");
+    if schema != record::SCHEMA {
+        return Err(format!(
+            "its format is \"{schema}\", and this program reads \"{}\"",
+            record::SCHEMA
+        ));
+    }
+    let record: Record =
+        serde_json::from_value(value).map_err(|error| format!("it is damaged ({error})"))?;
+    if record.plan != digest {
+        return Err(format!(
+            "it belongs to plan {}, not to {digest}",
+            record.plan
+        ));
+    }
+    Ok(record)
+}
+
+/// Removes what [`Results::write`] wrote, and nothing else.
+fn remove_records(folder: &Path) -> Result<(), ResultsError> {
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|end| end == "json") {
+            fs::remove_file(&path).map_err(|source| io_error(&path, source))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes beside and renames, so that a killed run leaves no half file under the name.
+fn write_whole(file: &Path, text: &str) -> Result<(), ResultsError> {
+    let beside = file.with_extension("part");
+    fs::write(&beside, text).map_err(|source| io_error(&beside, source))?;
+    fs::rename(&beside, file).map_err(|source| io_error(file, source))
+}
+
+fn io_error(path: &Path, source: io::Error) -> ResultsError {
+    ResultsError::Io {
+        path: path.display().to_string(),
+        source,
+    }
+}
