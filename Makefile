@@ -1,0 +1,74 @@
+# The commands of this repository. On a machine with Rust (rustup) and a C compiler, `make demo` and
+# `make test` need nothing done before.
+
+# The published experiments first, then whatever else experiments/ holds.
+PUBLISHED := tempdb-ssd-vs-premium tempdb-scale-out ultra-vs-premium-pool managed-instance-files
+EVERY := $(basename $(notdir $(wildcard experiments/*.toml)))
+EXPERIMENTS := $(filter $(EVERY),$(PUBLISHED)) $(filter-out $(PUBLISHED),$(EVERY))
+
+# SQLite's C code is compiled for the first platform only; scripts/check-target says how the others
+# are checked.
+TARGETS := x86_64-pc-windows-gnu aarch64-apple-darwin
+
+CARGO_DENY_VERSION := 0.20.2
+CARGO_DENY := $(or $(shell command -v cargo-deny),target/tools/bin/cargo-deny)
+
+DBSTOW := cargo run --quiet --release --package dbstow --
+
+# One thing at a time: cargo uses all cores by itself.
+.NOTPARALLEL:
+
+.PHONY: help demo test check bench audit format fmt clippy unit suite docs deny cross clean
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: ## Run every built-in experiment and print its table
+	cargo build --release --package dbstow
+	@rm -rf target/demo && mkdir -p target/demo
+	@set -e; for name in $(EXPERIMENTS); do \
+		$(DBSTOW) run $$name --out target/demo/$$name; echo; \
+	done
+
+test: fmt clippy suite docs deny cross ## Everything CI runs
+
+check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
+
+bench: ## Measure the model's speed, and the whole program's time and memory
+	cargo bench --package dbstow-model
+	scripts/bench
+
+# Not part of `test`: it asks a database on the network, and a new advisory would turn a commit red that
+# nobody has touched. Run it before a release, and on a schedule.
+audit: $(CARGO_DENY) ## Look the dependencies up in the database of security advisories
+	$(CARGO_DENY) check advisories
+
+format: ## Format the code
+	cargo fmt --all
+
+fmt:
+	cargo fmt --all --check
+
+clippy:
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+
+unit:
+	cargo test --workspace --locked --lib --bins
+
+suite:
+	cargo test --workspace --locked
+
+docs:
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --locked --no-deps
+
+deny: $(CARGO_DENY)
+	$(CARGO_DENY) check bans licenses sources
+
+target/tools/bin/cargo-deny:
+	cargo install --locked --version $(CARGO_DENY_VERSION) --root target/tools --target-dir target/tools/build cargo-deny
+
+cross:
+	@for target in $(TARGETS); do scripts/check-target $$target || exit 1; done
+
+clean: ## Remove everything that was built, and the demo's results
+	cargo clean
