@@ -7,7 +7,7 @@ use super::error::remedy;
 /// `batch_requests` are statements, `business_transactions` whole transactions, `application_requests`
 /// groups of transactions as an application's user issues them. `disk_*` are means over the disks that
 /// hold the files the experiment is about.
-pub const METRICS: [&str; 27] = [
+pub const METRICS: [&str; 19] = [
     "elapsed_s",
     "operations_per_s",
     "batch_requests_per_s",
@@ -16,8 +16,6 @@ pub const METRICS: [&str; 27] = [
     "logical_reads",
     "physical_reads",
     "mb_per_s",
-    "read_mb_per_s",
-    "write_mb_per_s",
     "disk_read_mb_per_s",
     "disk_write_mb_per_s",
     "iops",
@@ -25,16 +23,10 @@ pub const METRICS: [&str; 27] = [
     "write_latency_ms",
     "transfer_latency_ms",
     "transfer_size_kb",
-    "latency_mean_ms",
-    "latency_p50_ms",
-    "latency_p90_ms",
-    "latency_p95_ms",
-    "latency_p99_ms",
-    "latency_p999_ms",
-    "latency_max_ms",
-    "io_wait_s",
-    "spilled_mb",
-    "cpu_share",
+    "operation_latency_mean_ms",
+    "operation_latency_p50_ms",
+    "operation_latency_p99_ms",
+    "cpu_utilisation",
 ];
 
 /// Refuses a metric that no trial reports, with the near one.

@@ -111,10 +111,13 @@ pub(super) fn record(
         }
     };
     let meter = meter.0.borrow();
+    let volumes = volumes(stage, meter.disks());
+    let mut metrics = metrics(&collected, workload.operation, &meter.totals());
+    metrics.extend(per_disk(&volumes, collected.elapsed()));
     Record {
-        metrics: metrics(&collected, workload.operation, &meter.totals()),
+        metrics,
         time_split_ns: split(&collected.tally.split, &collected.until.machine_limits),
-        volumes: volumes(stage, meter.disks()),
+        volumes,
         limits: limits(&collected, stage),
         operations: (collected.tally.operations > 0)
             .then(|| histogram::encode(&collected.tally.latency)),
@@ -176,6 +179,30 @@ fn metrics(
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
+}
+
+/// What each disk that holds tables reads and writes, on average: the log's own disk is left out.
+fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
+    let holds_tables = |volume: &&VolumeRecord| volume.files.keys().any(|role| role != "log");
+    let disks: Vec<_> = volumes
+        .iter()
+        .filter(holds_tables)
+        .flat_map(|volume| &volume.disks)
+        .collect();
+    let mean = |of: fn(&record::DiskRecord) -> u64| {
+        let bytes: u64 = disks.iter().map(|disk| of(disk)).sum();
+        bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9) / (disks.len() as f64).max(1.0)
+    };
+    [
+        (
+            "disk_read_mb_per_s".to_owned(),
+            mean(|disk| disk.read_bytes),
+        ),
+        (
+            "disk_write_mb_per_s".to_owned(),
+            mean(|disk| disk.write_bytes),
+        ),
+    ]
 }
 
 fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<String, u64> {

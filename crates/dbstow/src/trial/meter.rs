@@ -23,7 +23,12 @@ struct DiskMeter {
     write_bytes: u64,
     read_latency: Histogram<u64>,
     write_latency: Histogram<u64>,
+    /// Per interval, whether measured or not, in the order of [`COUNTED`].
+    series: [Vec<u64>; 4],
 }
+
+/// What a disk's series count: their places in [`DiskMeter::series`] and names in the record.
+const COUNTED: [&str; 4] = ["reads", "read_bytes", "writes", "write_bytes"];
 
 impl DiskMeter {
     fn new() -> DiskMeter {
@@ -36,7 +41,18 @@ impl DiskMeter {
             write_bytes: 0,
             read_latency: histogram::empty(),
             write_latency: histogram::empty(),
+            series: Default::default(),
         }
+    }
+
+    fn add_to_series(&mut self, now: Instant, request: &Request) {
+        let first = match request.operation {
+            Operation::Read => 0,
+            Operation::Write => 2,
+            Operation::Flush => return,
+        };
+        add(&mut self.series[first], now, 1);
+        add(&mut self.series[first + 1], now, request.length.0);
     }
 
     fn count(&mut self, place: DiskPlace, request: &Request, completion: &Completion) {
@@ -46,12 +62,16 @@ impl DiskMeter {
                 self.reads += 1;
                 self.cache_hits += u64::from(place.cache_hit);
                 self.read_bytes += request.length.0;
-                self.read_latency.saturating_record(latency);
+                self.read_latency
+                    .record(latency)
+                    .expect("a histogram that grows takes every value");
             }
             Operation::Write => {
                 self.writes += 1;
                 self.write_bytes += request.length.0;
-                self.write_latency.saturating_record(latency);
+                self.write_latency
+                    .record(latency)
+                    .expect("a histogram that grows takes every value");
             }
             Operation::Flush => self.flushes += 1,
         }
@@ -77,7 +97,8 @@ pub(super) struct Totals {
 pub(super) struct Meter {
     names: Vec<Vec<String>>,
     disks: Vec<Vec<DiskMeter>>,
-    series: BTreeMap<String, Vec<u64>>,
+    /// Operations that ended, per interval.
+    operations: Vec<u64>,
     from: Instant,
     until: Instant,
 }
@@ -96,7 +117,7 @@ impl Meter {
         Meter {
             names,
             disks,
-            series: BTreeMap::new(),
+            operations: Vec::new(),
             from: never,
             until: never,
         }
@@ -107,15 +128,9 @@ impl Meter {
         (self.from, self.until) = (from, until);
     }
 
-    /// Adds to a series at `now`.
-    pub(super) fn add(&mut self, now: Instant, name: &str, amount: u64) {
-        let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
-        if !self.series.contains_key(name) {
-            self.series.insert(name.to_owned(), Vec::new());
-        }
-        let values = self.series.get_mut(name).expect("it was inserted above");
-        values.resize(values.len().max(index + 1), 0);
-        values[index] += amount;
+    /// Counts an operation that ended at `now`.
+    pub(super) fn operation(&mut self, now: Instant) {
+        add(&mut self.operations, now, 1);
     }
 
     /// The disks' records, by volume.
@@ -139,9 +154,17 @@ impl Meter {
 
     /// The series.
     pub(super) fn series(&self) -> Series {
+        let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
+        let mut values: BTreeMap<String, Vec<u64>> = disks
+            .flat_map(|(name, disk)| {
+                let named = COUNTED.iter().zip(&disk.series);
+                named.map(move |(counted, values)| (format!("{name}.{counted}"), values.clone()))
+            })
+            .collect();
+        values.insert("operations".to_owned(), self.operations.clone());
         Series {
             interval_ns: INTERVAL.as_nanos(),
-            values: self.series.clone(),
+            values,
         }
     }
 
@@ -193,16 +216,18 @@ impl Observer for SharedMeter {
         completion: &Completion,
     ) {
         let mut meter = self.0.borrow_mut();
-        let name = meter.names[place.volume][place.disk].clone();
-        let (count, bytes) = match request.operation {
-            Operation::Read => (".reads", ".read_bytes"),
-            Operation::Write => (".writes", ".write_bytes"),
-            Operation::Flush => (".flushes", ".flush_bytes"),
-        };
-        meter.add(now, &(name.clone() + count), 1);
-        meter.add(now, &(name + bytes), request.length.0);
-        if now >= meter.from && now < meter.until {
-            meter.disks[place.volume][place.disk].count(place, request, completion);
+        let measured = now >= meter.from && now < meter.until;
+        let disk = &mut meter.disks[place.volume][place.disk];
+        disk.add_to_series(now, request);
+        if measured {
+            disk.count(place, request, completion);
         }
     }
+}
+
+/// Adds to the interval of a series that `now` lies in.
+fn add(series: &mut Vec<u64>, now: Instant, amount: u64) {
+    let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
+    series.resize(series.len().max(index + 1), 0);
+    series[index] += amount;
 }

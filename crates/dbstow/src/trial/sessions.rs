@@ -232,7 +232,7 @@ impl<'a> Run<'a> {
         }
         self.session.settle();
         let end = self.session.now();
-        self.meter.0.borrow_mut().add(end, "operations", 1);
+        self.meter.0.borrow_mut().operation(end);
         if !self.task.window.holds(end) {
             return;
         }
@@ -242,7 +242,8 @@ impl<'a> Run<'a> {
                 tally.operations += 1;
                 tally
                     .latency
-                    .saturating_record(end.since(start).as_nanos().max(1));
+                    .record(end.since(start).as_nanos().max(1))
+                    .expect("a histogram that grows takes every value");
             }
             Err(error) => tally.error(format!("{}: {error}", script.name)),
         }
