@@ -117,6 +117,29 @@ impl Completion {
     }
 }
 
+impl Completion {
+    /// A `wait` for this completion, made up of the same parts in the same proportion as the whole.
+    ///
+    /// For somebody who waits for one of many writes under way: what he waits for is not the last part of
+    /// this one but the rate at which all of them come through.
+    pub fn in_proportion(&self, wait: Duration) -> Completion {
+        let whole = u128::from(self.latency().as_nanos().max(1));
+        let share = |part: Duration| {
+            let ns = u128::from(part.as_nanos()) * u128::from(wait.as_nanos()) / whole;
+            Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+        };
+        let (throttled, queued) = (share(self.throttled), share(self.queued));
+        let service = wait.saturating_sub(throttled + queued);
+        Completion {
+            done: self.done,
+            throttled,
+            throttled_by: self.throttled_by,
+            queued,
+            service,
+        }
+    }
+}
+
 /// The limit that held a request back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Throttle {

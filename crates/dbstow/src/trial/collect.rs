@@ -181,12 +181,12 @@ fn metrics(
         .collect()
 }
 
-/// What each disk that holds tables reads and writes, on average: the log's own disk is left out.
+/// What each disk that holds temp files reads and writes, on average.
 fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
-    let holds_tables = |volume: &&VolumeRecord| volume.files.keys().any(|role| role != "log");
+    let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key("temp");
     let disks: Vec<_> = volumes
         .iter()
-        .filter(holds_tables)
+        .filter(holds_temp)
         .flat_map(|volume| &volume.disks)
         .collect();
     let mean = |of: fn(&record::DiskRecord) -> u64| {

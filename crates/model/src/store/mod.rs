@@ -120,10 +120,15 @@ pub enum Cause {
 
 impl Wait {
     fn new(now: Instant, cause: Cause, completion: Completion) -> Wait {
+        let wait = completion.done.since(now);
+        let part = match cause {
+            Cause::Read | Cause::Log => completion.tail(wait),
+            Cause::Write => completion.in_proportion(wait),
+        };
         Wait {
             until: completion.done,
             cause,
-            part: completion.tail(completion.done.since(now)),
+            part,
         }
     }
 }
