@@ -169,10 +169,14 @@ impl Trial<'_> {
             let _ = connection.release_memory();
         }
         let engine = &self.settings.engine;
-        if engine.start == Temperature::Cold {
-            simulation
-                .with_store(|store| store.go_cold(engine.host_cache_start == Temperature::Cold));
-        }
+        simulation.with_store(|store| {
+            if engine.start == Temperature::Cold {
+                store.empty_pool();
+            }
+            if engine.host_cache_start == Temperature::Cold {
+                store.empty_host_cache();
+            }
+        });
     }
 }
 

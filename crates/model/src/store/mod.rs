@@ -205,12 +205,14 @@ impl Store {
         self.timeless = timeless;
     }
 
-    /// Empties the buffer pool, and the host cache where asked. What is dirty stays.
-    pub fn go_cold(&mut self, host_cache: bool) {
+    /// Empties the buffer pool of everything that is not dirty.
+    pub fn empty_pool(&mut self) {
         self.pool.drop_clean();
-        if host_cache {
-            self.storage.clear_host_cache();
-        }
+    }
+
+    /// Empties the host's cache.
+    pub fn empty_host_cache(&mut self) {
+        self.storage.clear_host_cache();
     }
 
     /// A new, empty file of `role`.
