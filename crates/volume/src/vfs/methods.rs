@@ -214,7 +214,7 @@ unsafe extern "C" fn read(
     let result = inode
         .world
         .spool
-        .borrow()
+        .borrow_mut()
         .read(&inode.bytes.borrow(), offset as u64, buffer);
     match result {
         Ok(there) if there == buffer.len() => ffi::SQLITE_OK,

@@ -1,50 +1,81 @@
-//! The bytes of all files of a simulation, in one unnamed temporary file.
+//! The bytes of all files of a simulation: packed in memory, or in one unnamed temporary file.
 //!
-//! Files are cut into chunks, and a chunk that was given back is used again. One real file costs as
-//! little as memory would, and holds it out of memory: the machine's own page cache decides.
+//! Rows of a modelled database are mostly padding, so that a page packs to a small part of its size. Keeping
+//! pages packed costs less than it takes the system to find fresh memory for them, be it the page cache of
+//! a real file: that can take seconds for a database of 2 GB. A page that does not pack well goes to the
+//! file, which is made when the first one comes: what is held in memory is less than a quarter of the
+//! database, whatever is in it.
+//!
+//! ```text
+//! file ──► table of blocks ──► Empty            zeros, no bytes kept
+//!                          ──► Packed           LZ4, in memory
+//!                          ──► Spooled ──slot──► temporary file; slots given back are used again
+//! ```
 
 use std::fs::File;
 use std::io;
+use std::mem;
+use std::ops::Range;
 
-/// Size of a chunk.
-const CHUNK: u64 = 256 << 10;
+use lz4_flex::block::{
+    CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
+};
 
-/// The temporary file, and which of its chunks are free.
+/// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
+const BLOCK: usize = 8 << 10;
+
+/// A block that packs to this or more is spooled: it would save too little memory.
+const PACKED_LIMIT: usize = BLOCK / 4;
+
+static ZEROS: [u8; BLOCK] = [0; BLOCK];
+
+/// What all files share: the packer, and the temporary file.
 pub(crate) struct Spool {
-    file: File,
-    chunks: u64,
-    free: Vec<u64>,
+    packer: Packer,
+    slots: Slots,
+    /// Scratch for a block of which only a part is read or written.
+    plain: Box<[u8]>,
 }
 
 /// One file's bytes.
+///
+/// Blocks beyond the length are empty or absent; the rest of the last one is anything.
 #[derive(Default)]
 pub(crate) struct Bytes {
-    chunks: Vec<u64>,
+    blocks: Vec<Block>,
     /// Length in bytes.
     pub(crate) length: u64,
 }
 
 impl Spool {
-    /// An empty spool, in the system's directory for temporary files.
-    pub(crate) fn new() -> io::Result<Spool> {
-        Ok(Spool {
-            file: tempfile::tempfile()?,
-            chunks: 0,
-            free: Vec::new(),
-        })
+    /// An empty spool; the temporary file will be in the system's directory for them.
+    pub(crate) fn new() -> Spool {
+        Spool {
+            packer: Packer::new(),
+            slots: Slots::default(),
+            plain: vec![0; BLOCK].into_boxed_slice(),
+        }
     }
 
     /// Reads from `offset`; bytes beyond the end are zero. Returns how many there were.
-    pub(crate) fn read(&self, bytes: &Bytes, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(
+        &mut self,
+        bytes: &Bytes,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
         let there = (bytes.length.saturating_sub(offset) as usize).min(buffer.len());
         buffer[there..].fill(0);
-        each_part(offset, there, |chunk, inside, range| {
-            read_at(
-                &self.file,
-                &mut buffer[range],
-                bytes.chunks[chunk] * CHUNK + inside,
-            )
-        })?;
+        for part in parts(offset, there) {
+            let block = &bytes.blocks[part.block];
+            let out = &mut buffer[part.range];
+            if out.len() == BLOCK {
+                block.load(&self.slots, out)?;
+            } else {
+                block.load(&self.slots, &mut self.plain)?;
+                out.copy_from_slice(&self.plain[part.inside..][..out.len()]);
+            }
+        }
         Ok(there)
     }
 
@@ -56,55 +87,191 @@ impl Spool {
         buffer: &[u8],
     ) -> io::Result<()> {
         if offset > bytes.length {
-            let gap = (offset - bytes.length) as usize;
-            self.write_inside(bytes, bytes.length, &vec![0; gap])?;
+            self.grow(bytes, offset)?;
         }
-        self.write_inside(bytes, offset, buffer)
-    }
-
-    fn write_inside(&mut self, bytes: &mut Bytes, offset: u64, buffer: &[u8]) -> io::Result<()> {
         let end = offset + buffer.len() as u64;
-        while (bytes.chunks.len() as u64) * CHUNK < end {
-            let chunk = self.free.pop().unwrap_or_else(|| {
-                self.chunks += 1;
-                self.chunks - 1
-            });
-            bytes.chunks.push(chunk);
+        bytes.reach(end);
+        for part in parts(offset, buffer.len()) {
+            let written = offset + part.range.end as u64;
+            let new = &buffer[part.range];
+            self.put(&mut bytes.blocks[part.block], part.inside, new)?;
+            bytes.length = bytes.length.max(written);
         }
-        each_part(offset, buffer.len(), |chunk, inside, range| {
-            write_at(
-                &self.file,
-                &buffer[range],
-                bytes.chunks[chunk] * CHUNK + inside,
-            )
-        })?;
-        bytes.length = bytes.length.max(end);
         Ok(())
     }
 
-    /// Cuts a file to `length`, giving chunks back.
+    /// Cuts a file to `length`, giving slots back.
     pub(crate) fn truncate(&mut self, bytes: &mut Bytes, length: u64) {
-        let keep = (length.div_ceil(CHUNK) as usize).min(bytes.chunks.len());
-        self.free.extend(bytes.chunks.drain(keep..));
+        let keep = (length.div_ceil(BLOCK as u64) as usize).min(bytes.blocks.len());
+        for block in bytes.blocks.drain(keep..) {
+            self.slots.release(block);
+        }
         bytes.length = bytes.length.min(length);
+    }
+
+    /// Lengthens a file by zeros.
+    fn grow(&mut self, bytes: &mut Bytes, length: u64) -> io::Result<()> {
+        // What a truncation left in the last block would come back to light.
+        let inside = (bytes.length % BLOCK as u64) as usize;
+        let last = (bytes.length / BLOCK as u64) as usize;
+        if inside > 0 && !matches!(bytes.blocks[last], Block::Empty) {
+            self.put(&mut bytes.blocks[last], inside, &ZEROS[inside..])?;
+        }
+        bytes.reach(length);
+        bytes.length = length;
+        Ok(())
+    }
+
+    /// Writes a part of a block, or all of it.
+    fn put(&mut self, block: &mut Block, inside: usize, new: &[u8]) -> io::Result<()> {
+        if new.len() == BLOCK {
+            return block.store(&mut self.packer, &mut self.slots, new);
+        }
+        block.load(&self.slots, &mut self.plain)?;
+        self.plain[inside..][..new.len()].copy_from_slice(new);
+        block.store(&mut self.packer, &mut self.slots, &self.plain)
     }
 }
 
-/// Cuts a range of a file at chunk boundaries: chunk, offset inside it, range of the buffer.
-fn each_part(
-    offset: u64,
-    length: usize,
-    mut part: impl FnMut(usize, u64, std::ops::Range<usize>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut done = 0;
-    while done < length {
-        let at = offset + done as u64;
-        let inside = at % CHUNK;
-        let size = ((CHUNK - inside) as usize).min(length - done);
-        part((at / CHUNK) as usize, inside, done..done + size)?;
-        done += size;
+impl Bytes {
+    /// Has a block for every byte below `end`.
+    fn reach(&mut self, end: u64) {
+        let count = end.div_ceil(BLOCK as u64) as usize;
+        if count > self.blocks.len() {
+            self.blocks.resize_with(count, Block::default);
+        }
     }
-    Ok(())
+}
+
+/// Where a block's bytes are.
+#[derive(Default)]
+enum Block {
+    /// All zeros.
+    #[default]
+    Empty,
+    /// In memory.
+    Packed(Box<[u8]>),
+    /// In this slot of the temporary file.
+    Spooled(u64),
+}
+
+impl Block {
+    fn load(&self, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
+        match self {
+            Block::Empty => plain.fill(0),
+            Block::Packed(packed) => {
+                let length = decompress_into(packed, plain).map_err(io::Error::other)?;
+                assert_eq!(length, BLOCK, "a packed block holds a whole one");
+            }
+            Block::Spooled(slot) => slots.read(*slot, plain)?,
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, packer: &mut Packer, slots: &mut Slots, plain: &[u8]) -> io::Result<()> {
+        if plain == ZEROS {
+            slots.release(mem::take(self));
+            return Ok(());
+        }
+        match (packer.pack(plain), &mut *self) {
+            (Some(packed), Block::Packed(old)) if old.len() == packed.len() => {
+                old.copy_from_slice(packed);
+            }
+            (Some(packed), _) => {
+                slots.release(mem::replace(self, Block::Packed(packed.into())));
+            }
+            (None, Block::Spooled(slot)) => slots.write(*slot, plain)?,
+            (None, Block::Empty | Block::Packed(_)) => *self = Block::Spooled(slots.add(plain)?),
+        }
+        Ok(())
+    }
+}
+
+/// Packs blocks, with memory it keeps for that.
+struct Packer {
+    table: CompressTable,
+    packed: Box<[u8]>,
+}
+
+impl Packer {
+    fn new() -> Packer {
+        Packer {
+            table: CompressTable::small(),
+            packed: vec![0; get_maximum_output_size(BLOCK)].into_boxed_slice(),
+        }
+    }
+
+    /// The packed block, if it is small enough.
+    fn pack(&mut self, plain: &[u8]) -> Option<&[u8]> {
+        let length = compress_into_with_table(plain, &mut self.packed, &mut self.table)
+            .expect("the buffer has room for any block");
+        (length < PACKED_LIMIT).then(|| &self.packed[..length])
+    }
+}
+
+/// The temporary file, and which of its slots are free.
+#[derive(Default)]
+struct Slots {
+    file: Option<File>,
+    count: u64,
+    free: Vec<u64>,
+}
+
+impl Slots {
+    fn read(&self, slot: u64, plain: &mut [u8]) -> io::Result<()> {
+        let file = self.file.as_ref().expect("a slot is in a file");
+        read_at(file, plain, slot * BLOCK as u64)
+    }
+
+    fn write(&mut self, slot: u64, plain: &[u8]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        write_at(file, plain, slot * BLOCK as u64)
+    }
+
+    /// Writes into a slot that was free; after an error it still is.
+    fn add(&mut self, plain: &[u8]) -> io::Result<u64> {
+        let slot = self.free.last().copied().unwrap_or(self.count);
+        self.write(slot, plain)?;
+        if self.free.pop().is_none() {
+            self.count += 1;
+        }
+        Ok(slot)
+    }
+
+    fn release(&mut self, block: Block) {
+        match block {
+            Block::Spooled(slot) => self.free.push(slot),
+            Block::Empty | Block::Packed(_) => {}
+        }
+    }
+}
+
+/// A part of a range that lies in one block.
+struct Part {
+    block: usize,
+    /// Where it begins in the block.
+    inside: usize,
+    /// Its place in the buffer.
+    range: Range<usize>,
+}
+
+/// Cuts a range of a file at block boundaries.
+fn parts(offset: u64, length: usize) -> impl Iterator<Item = Part> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u64;
+        let inside = (at % BLOCK as u64) as usize;
+        let range = done..length.min(done + BLOCK - inside);
+        done = range.end;
+        (!range.is_empty()).then_some(Part {
+            block: (at / BLOCK as u64) as usize,
+            inside,
+            range,
+        })
+    })
 }
 
 #[cfg(unix)]
@@ -142,31 +309,182 @@ fn write_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::FileFailurePersistence;
+
     use super::*;
 
+    /// Bytes that do not pack.
+    fn noise(seed: u64, length: usize) -> Vec<u8> {
+        let mut noise = vec![0; length];
+        rand::Rng::fill_bytes(&mut model::random::stream(seed, "noise"), &mut noise);
+        noise
+    }
+
+    fn read(spool: &mut Spool, bytes: &Bytes, offset: u64, length: usize) -> (usize, Vec<u8>) {
+        let mut buffer = vec![9; length];
+        let there = spool.read(bytes, offset, &mut buffer).expect("readable");
+        (there, buffer)
+    }
+
     #[test]
-    fn what_was_written_is_read_over_chunk_boundaries() -> io::Result<()> {
-        let mut spool = Spool::new()?;
+    fn what_was_written_is_read_over_block_boundaries() -> io::Result<()> {
+        let mut spool = Spool::new();
         let mut bytes = Bytes::default();
-        let written: Vec<u8> = (0..3 * CHUNK).map(|n| (n % 251) as u8).collect();
+        let written: Vec<u8> = (0..3 * BLOCK).map(|n| (n % 251) as u8).collect();
+
         spool.write(&mut bytes, 100, &written)?;
-        let mut read = vec![0; written.len()];
-        assert_eq!(spool.read(&bytes, 100, &mut read)?, written.len());
-        assert_eq!(read, written);
+
+        assert_eq!(
+            read(&mut spool, &bytes, 100, written.len()),
+            (written.len(), written)
+        );
         Ok(())
     }
 
     #[test]
-    fn a_gap_and_the_rest_beyond_the_end_are_zeros_even_in_used_chunks() -> io::Result<()> {
-        let mut spool = Spool::new()?;
+    fn a_gap_and_the_rest_beyond_the_end_are_zeros_even_in_used_slots() -> io::Result<()> {
+        let mut spool = Spool::new();
         let mut old = Bytes::default();
-        spool.write(&mut old, 0, &[7; CHUNK as usize])?;
+        spool.write(&mut old, 0, &noise(1, BLOCK))?;
         spool.truncate(&mut old, 0);
         let mut bytes = Bytes::default();
-        spool.write(&mut bytes, 10, &[1])?;
-        let mut read = [9; 12];
-        assert_eq!(spool.read(&bytes, 0, &mut read)?, 11);
-        assert_eq!(read, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+
+        spool.write(&mut bytes, 10, &noise(2, BLOCK - 10))?;
+
+        assert_eq!(spool.slots.count, 1);
+        assert_eq!(read(&mut spool, &bytes, 0, 10), (10, vec![0; 10]));
+        assert_eq!(read(&mut spool, &bytes, BLOCK as u64 - 1, 3).1[1..], [0, 0]);
         Ok(())
+    }
+
+    #[test]
+    fn a_gap_of_whole_blocks_keeps_no_bytes() -> io::Result<()> {
+        let mut spool = Spool::new();
+        let mut bytes = Bytes::default();
+
+        spool.write(&mut bytes, 3 * BLOCK as u64, &[1])?;
+
+        assert!(matches!(
+            bytes.blocks[..],
+            [Block::Empty, Block::Empty, Block::Empty, Block::Packed(_)]
+        ));
+        Ok(())
+    }
+
+    #[test]
+    fn what_was_cut_off_does_not_come_back() -> io::Result<()> {
+        for content in [vec![7; 2 * BLOCK], noise(1, 2 * BLOCK)] {
+            let mut spool = Spool::new();
+            let mut bytes = Bytes::default();
+            spool.write(&mut bytes, 0, &content)?;
+
+            spool.truncate(&mut bytes, 100);
+            spool.write(&mut bytes, 2 * BLOCK as u64, &[1])?;
+
+            let (there, found) = read(&mut spool, &bytes, 0, 2 * BLOCK);
+            assert_eq!(there, 2 * BLOCK);
+            assert_eq!(found[..100], content[..100]);
+            assert!(found[100..].iter().all(|byte| *byte == 0));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_file_is_made_for_bytes_that_do_not_pack_and_its_slots_are_used_again() -> io::Result<()>
+    {
+        let mut spool = Spool::new();
+        let mut bytes = Bytes::default();
+        spool.write(&mut bytes, 0, &[7; 2 * BLOCK])?;
+        assert!(spool.slots.file.is_none());
+
+        for seed in 0..3 {
+            let content = noise(seed, 2 * BLOCK);
+            spool.write(&mut bytes, 0, &content)?;
+            assert_eq!(read(&mut spool, &bytes, 0, 2 * BLOCK), (2 * BLOCK, content));
+            spool.write(&mut bytes, 0, &[7; BLOCK])?;
+            spool.write(&mut bytes, BLOCK as u64, &[0; BLOCK])?;
+            assert_eq!(spool.slots.free.len(), 2);
+        }
+
+        assert_eq!(spool.slots.count, 2);
+        Ok(())
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(u64, Vec<u8>),
+        Read(u64, usize),
+        Truncate(u64),
+    }
+
+    /// A place in five blocks, often at a boundary.
+    fn place() -> impl Strategy<Value = usize> {
+        prop_oneof![(0..5_usize).prop_map(|n| n * BLOCK), 0..5 * BLOCK]
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let length = || prop_oneof![Just(BLOCK), 0..3 * BLOCK];
+        let content = (any::<u64>(), length(), 0..4_u8).prop_map(|(seed, length, kind)| {
+            if kind < 2 {
+                noise(seed, length)
+            } else {
+                vec![kind - 2; length]
+            }
+        });
+        prop_oneof![
+            3 => (place(), content).prop_map(|(at, content)| Step::Write(at as u64, content)),
+            2 => (place(), length()).prop_map(|(at, length)| Step::Read(at as u64, length)),
+            1 => place().prop_map(|at| Step::Truncate(at as u64)),
+        ]
+    }
+
+    /// Two files in one spool, each beside the plain vector it stands for.
+    fn behaves_as_vectors(steps: Vec<(bool, Step)>) -> Result<(), TestCaseError> {
+        let mut spool = Spool::new();
+        let mut files = <[(Vec<u8>, Bytes); 2]>::default();
+        for (second, step) in steps {
+            let (plain, bytes) = &mut files[usize::from(second)];
+            match step {
+                Step::Write(at, content) => {
+                    spool.write(bytes, at, &content).expect("writable");
+                    let end = at as usize + content.len();
+                    plain.resize(plain.len().max(end), 0);
+                    plain[at as usize..end].copy_from_slice(&content);
+                }
+                Step::Read(at, length) => {
+                    let from = plain.get(at as usize..).unwrap_or_default();
+                    let mut expected = from[..length.min(from.len())].to_vec();
+                    let there = expected.len();
+                    expected.resize(length, 0);
+                    prop_assert!(read(&mut spool, bytes, at, length) == (there, expected));
+                }
+                Step::Truncate(length) => {
+                    spool.truncate(bytes, length);
+                    plain.truncate(length as usize);
+                }
+            }
+            prop_assert_eq!(bytes.length, plain.len() as u64);
+        }
+        for (plain, mut bytes) in files {
+            prop_assert!(read(&mut spool, &bytes, 0, plain.len()) == (plain.len(), plain));
+            spool.truncate(&mut bytes, 0);
+        }
+        prop_assert_eq!(spool.slots.free.len() as u64, spool.slots.count);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn files_behave_as_plain_vectors(
+            steps in prop::collection::vec((any::<bool>(), step()), 1..40),
+        ) {
+            behaves_as_vectors(steps)?;
+        }
     }
 }

@@ -73,7 +73,8 @@ impl Simulation {
     /// A simulation at time zero.
     ///
     /// # Errors
-    /// When no temporary file can be made.
+    /// None at present: the temporary file is made when a page first needs it, and a failure then is an I/O
+    /// error of the statement.
     pub fn new(store: Store, cores: u32, costs: CpuCosts) -> io::Result<Simulation> {
         crate::vfs::register();
         Ok(Simulation {
@@ -81,7 +82,7 @@ impl Simulation {
                 store: RefCell::new(store),
                 cores: RefCell::new(Cores::new(cores)),
                 costs,
-                spool: RefCell::new(Spool::new()?),
+                spool: RefCell::new(Spool::new()),
                 files: RefCell::new(HashMap::new()),
                 ready: RefCell::new(BinaryHeap::new()),
                 order: Cell::new(0),
