@@ -8,7 +8,7 @@ mod lock;
 mod methods;
 pub(crate) mod spool;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use model::store::{FileId, Role};
@@ -28,6 +28,8 @@ pub(crate) struct Inode {
     place: Option<FileId>,
     locks: RefCell<Locks>,
     waiting: RefCell<Vec<u32>>,
+    /// How often a lock on it was given back.
+    releases: Cell<u64>,
 }
 
 impl Inode {
@@ -38,6 +40,7 @@ impl Inode {
             place: role.map(|role| world.store.borrow_mut().create(role)),
             locks: RefCell::default(),
             waiting: RefCell::default(),
+            releases: Cell::new(0),
         }
     }
 
@@ -46,8 +49,14 @@ impl Inode {
         self.waiting.borrow_mut().push(session);
     }
 
+    /// How often a lock on it was given back so far.
+    pub(crate) fn releases(&self) -> u64 {
+        self.releases.get()
+    }
+
     /// Lets the queue try again.
     fn released(&self, session: &Session) {
+        self.releases.set(self.releases.get() + 1);
         session.wake_all(self.waiting.take());
     }
 

@@ -307,9 +307,13 @@ impl Session {
         if !self.in_time() || self.stopping() {
             return false;
         }
+        let releases = inode.releases();
         self.settle();
-        inode.wait(self.id);
-        self.suspend_for_lock();
+        // Others ran meanwhile: a lock that they gave back is not given back again.
+        if inode.releases() == releases {
+            inode.wait(self.id);
+            self.suspend_for_lock();
+        }
         !self.stopping()
     }
 
