@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match carry_out(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("dbstow: {error:#}");
+            eprintln!("dbstow: {}", message(&error));
             ExitCode::from(if is_mistake(&error) { 2 } else { 1 })
         }
     }
@@ -73,6 +73,18 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+/// The error and its causes, but for a cause whose text is in the message already.
+fn message(error: &anyhow::Error) -> String {
+    let causes = error.chain().skip(1).map(ToString::to_string);
+    causes.fold(error.to_string(), |text, cause| {
+        if text.contains(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
 }
 
 /// Whether the user asked for something that cannot be, rather than something going wrong.

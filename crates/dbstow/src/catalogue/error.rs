@@ -16,7 +16,10 @@ pub enum CatalogueError {
         message: String,
     },
     /// No entry of this name.
-    #[error("there is no {kind} `{name}` in the catalogue{}", suggestion(near))]
+    #[error(
+        "there is no {kind} `{name}` in the catalogue{}; `dbstow {kind}s` lists what there is",
+        suggestion(near)
+    )]
     Unknown {
         /// `disk` or `machine`.
         kind: &'static str,

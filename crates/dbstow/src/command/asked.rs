@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::spec::{Known, Spec, builtin_names};
+use crate::spec::{Known, Spec, SpecError, builtin_names};
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -15,6 +15,9 @@ pub struct Asked {
     /// Set a key of the experiment, such as workload.sessions=4; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
+    /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
+    #[arg(long, value_name = "PATH")]
+    pub workload: Option<String>,
     /// Use the experiment's own quick settings
     #[arg(long)]
     pub quick: bool,
@@ -34,8 +37,11 @@ impl Asked {
     pub fn spec(&self, known: &dyn Known) -> Result<Spec> {
         let overrides = self.overrides();
         let spec = if is_path(&self.experiment) {
-            let text = fs::read_to_string(&self.experiment)
-                .with_context(|| format!("cannot read experiment file {}", self.experiment))?;
+            let text =
+                fs::read_to_string(&self.experiment).map_err(|error| SpecError::Unreadable {
+                    file: self.experiment.clone(),
+                    why: error.to_string(),
+                })?;
             Spec::parse(&self.experiment, &text, &overrides, self.quick)?
         } else {
             Spec::builtin(&self.experiment, &overrides, self.quick)?
@@ -43,15 +49,21 @@ impl Asked {
         Ok(spec.check(known)?)
     }
 
-    /// `--set` in its order, then `--blocks` and `--seed`, which are short for two keys.
+    /// `--workload`, then `--set` in its order, so that it can set the workload's parameters, then
+    /// `--blocks` and `--seed`: the three are short for a key each.
     fn overrides(&self) -> Vec<(String, String)> {
         let blocks = self
             .blocks
             .map(|blocks| ("protocol.blocks", blocks.to_string()));
         let seed = self.seed.map(|seed| ("protocol.seed", seed.to_string()));
-        let named = [blocks, seed].into_iter().flatten();
-        let named = named.map(|(key, value)| (key.to_owned(), value));
-        self.set.iter().cloned().chain(named).collect()
+        let own = |(key, value): (&str, String)| (key.to_owned(), value);
+        let workload = self
+            .workload
+            .clone()
+            .map(|path| own(("workload.folder", path)));
+        let named = [blocks, seed].into_iter().flatten().map(own);
+        let set = self.set.iter().cloned();
+        workload.into_iter().chain(set).chain(named).collect()
     }
 }
 

@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> Result<()> {
         .clone()
         .unwrap_or_else(|| before.question.metric.clone());
     let (first, second) = (findings_of(&before), findings_of(&after));
-    println!("{}", rendered(&first, &second, &metric)?);
+    super::print(&format!("{}\n", rendered(&first, &second, &metric)?))?;
     Ok(())
 }
 

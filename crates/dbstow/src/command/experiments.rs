@@ -17,8 +17,8 @@ pub struct Args {
 /// When no experiment has that name.
 pub fn run(args: &Args) -> Result<()> {
     match &args.name {
-        Some(name) => print!("{}", builtin_text(name)?),
-        None => print!("{}", list()?),
+        Some(name) => super::print(builtin_text(name)?)?,
+        None => super::print(&list()?)?,
     }
     Ok(())
 }

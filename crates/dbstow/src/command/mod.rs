@@ -15,3 +15,17 @@ pub mod run;
 pub mod workloads;
 
 pub use asked::Asked;
+
+use std::io::{self, ErrorKind, Write};
+
+/// Prints a result; that its reader went away early, as `head` does, is no failure.
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}

@@ -27,9 +27,9 @@ pub struct Args {
 pub fn run(args: &Args, known: &dyn Known) -> Result<()> {
     let plan = Plan::new(&args.asked.spec(known)?, args.aa);
     if args.json {
-        println!("{}", plan.to_json());
+        super::print(&format!("{}\n", plan.to_json()))?;
     } else {
-        print!("{}", plan.describe());
+        super::print(&plan.describe())?;
     }
     Ok(())
 }

@@ -47,15 +47,16 @@ pub fn run(args: &Args) -> Result<()> {
 /// When nothing can be printed.
 pub fn show(results: &Results, format: Format) -> Result<()> {
     let findings = findings_of(results);
-    match format {
-        Format::Text => {
-            println!("{}", terminal::render(&findings));
-            println!("Records: {}", results.folder().display());
-        }
-        Format::Json => println!("{}", json::render(&findings)),
-        Format::Csv => print!("{}", csv::render(&findings)),
-    }
-    Ok(())
+    let text = match format {
+        Format::Text => format!(
+            "{}\nRecords: {}\n",
+            terminal::render(&findings),
+            results.folder().display()
+        ),
+        Format::Json => format!("{}\n", json::render(&findings)),
+        Format::Csv => csv::render(&findings),
+    };
+    Ok(super::print(&text)?)
 }
 
 /// What a folder's records say, unreadable ones named.

@@ -24,7 +24,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         None => list().context("built-in workloads")?,
         Some(name) => show(&find(name)?),
     };
-    println!("{}", text.trim_end());
+    super::print(&format!("{}\n", text.trim_end()))?;
     Ok(())
 }
 

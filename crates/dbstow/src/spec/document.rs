@@ -146,6 +146,11 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         ));
     }
     table.insert(last, Item::Value(value));
+    if *path == ["workload", "folder"] {
+        // Another workload: neither the old one's name nor what its scripts were told is of use to it.
+        table.remove("name");
+        table.remove("parameters");
+    }
     Ok(())
 }
 
@@ -183,6 +188,17 @@ mod tests {
         let wire = text.wire();
         assert_eq!(wire.volume["d"].count, Some(2));
         assert_eq!(wire.volume["d"].disk, "a.b");
+    }
+
+    #[test]
+    fn a_set_folder_takes_the_place_of_the_workload_and_its_parameters() {
+        let text = text("").with("workload.parameters.rows", typed("3"));
+        let text = text.expect("known key");
+        let text = text.with("workload.folder", typed("mine"));
+        let workload = text.expect("known key").wire().workload;
+        assert_eq!(workload.name, None);
+        assert_eq!(workload.folder.as_deref(), Some("mine"));
+        assert!(workload.parameters.is_empty());
     }
 
     #[test]

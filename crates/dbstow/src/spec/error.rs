@@ -27,6 +27,16 @@ pub enum SpecError {
         /// What is wrong with it and the remedy.
         message: String,
     },
+    /// The file cannot be read.
+    #[error(
+        "{file}: {why}; give the path of an experiment file, or a built-in name (`dbstow experiments` lists them)"
+    )]
+    Unreadable {
+        /// The file as the user named it.
+        file: String,
+        /// What the system says.
+        why: String,
+    },
     /// No experiment of that name is built in.
     #[error("no experiment is called \"{name}\"{remedy}")]
     Unknown {

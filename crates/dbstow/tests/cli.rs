@@ -1,0 +1,468 @@
+//! The program as a user runs it, in a folder of its own.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use tempfile::TempDir;
+
+/// An experiment of two arms that runs in a moment.
+const SMALL: &str = r#"name = "small"
+question = "Do two data files do better than one?"
+
+[machine]
+cores = 4
+memory = "8 GiB"
+
+[volume.d]
+disk = "azure.premium.p30"
+
+[placement.one]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+
+[placement.two]
+data = { volumes = "d", files = 2 }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+
+[workload]
+name = "read-only"
+operations = 10
+
+[workload.parameters]
+rows = 1_000
+
+[engine]
+memory = "1 MiB"
+
+[protocol]
+blocks = 2
+metric = "elapsed_s"
+"#;
+
+/// A folder to work in, with `small.toml` in it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write(&folder, "small.toml", SMALL);
+    folder
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) {
+    fs::write(folder.path().join(name), text).expect("the folder is ours");
+}
+
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    command.current_dir(folder.path()).args(arguments);
+    command
+}
+
+/// What a run that goes well writes to stdout.
+fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = dbstow(folder, arguments).assert().success();
+    String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
+}
+
+/// Asserts that the program refuses: exit 2, nothing on stdout, one line that holds all of `parts`, and no
+/// results.
+fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
+    let output = dbstow(folder, arguments).assert().code(2).stdout("");
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    assert!(!folder.path().join("dbstow-results").exists());
+}
+
+/// As [`refuses`], of the small experiment with `from` replaced.
+fn refuses_with(from: &str, to: &str, parts: &[&str]) {
+    let folder = folder();
+    assert!(SMALL.contains(from), "nothing to replace: {from}");
+    write(&folder, "changed.toml", &SMALL.replacen(from, to, 1));
+    refuses(&folder, &["run", "changed.toml"], parts);
+}
+
+// What there is.
+
+#[test]
+fn every_subcommand_has_help() {
+    let folder = folder();
+    let subcommands = [
+        "run",
+        "plan",
+        "check",
+        "compare",
+        "report",
+        "disks",
+        "machines",
+        "experiments",
+        "workloads",
+        "completions",
+    ];
+    let help = stdout(&folder, &["--help"]);
+    for subcommand in subcommands {
+        assert!(help.contains(subcommand), "{subcommand} is not in --help");
+        let own = stdout(&folder, &[subcommand, "--help"]);
+        assert!(own.contains("Usage: dbstow"), "{own}");
+    }
+}
+
+#[test]
+fn options_in_the_examples_of_run_exist() {
+    let help = stdout(&folder(), &["run", "--help"]);
+    let (options, examples) = help.split_once("Examples:").expect("help has examples");
+    let used: Vec<&str> = examples
+        .split_whitespace()
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    assert!(!used.is_empty());
+    for option in used {
+        assert!(options.contains(option), "{option} is no option of run");
+    }
+}
+
+#[test]
+fn lists_hold_what_is_built_in() {
+    let folder = folder();
+    for (arguments, expected) in [
+        (&["experiments"][..], "tempdb-ssd-vs-premium"),
+        (&["experiments", "tempdb-spill"], "[protocol]"),
+        (&["workloads"], "version-store"),
+        (&["disks", "p30"], "azure.premium.p30"),
+        (&["machines", "DS14"], "azure.DS14_v2"),
+        (&["completions", "bash"], "_dbstow()"),
+        (&["plan", "small.toml"], "two"),
+        (&["check", "small.toml"], "2 arms x 2 blocks = 4 trials"),
+    ] {
+        let text = stdout(&folder, arguments);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+}
+
+// What a run gives.
+
+#[test]
+fn json_of_a_run_keeps_to_the_schema_and_is_the_same_again() {
+    // given
+    let folder = folder();
+    let run = "run tempdb-ssd-vs-premium --quick --format json --fresh --out r";
+    let run: Vec<&str> = run.split(' ').collect();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/findings.schema.json");
+    let schema = fs::read_to_string(schema).expect("the schema is in the repository");
+    let schema = serde_json::from_str(&schema).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+
+    // when
+    let first = stdout(&folder, &run);
+    let second = stdout(&folder, &run);
+
+    // then
+    let document: serde_json::Value = serde_json::from_str(&first).expect("one document");
+    let wrong: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(wrong, [""; 0]);
+    assert_eq!(document["arms"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["mode"], "simulate");
+    assert_eq!(first, second);
+}
+
+#[test]
+fn number_of_jobs_changes_no_result() {
+    let folder = folder();
+    let run = |out, jobs| {
+        let run = ["run", "small.toml", "--format", "json", "--out", out];
+        stdout(&folder, &[&run[..], &["--jobs", jobs]].concat())
+    };
+    assert_eq!(run("one", "1"), run("four", "4"));
+}
+
+#[test]
+fn another_seed_gives_other_results() {
+    let folder = folder();
+    let run = |out, seed| {
+        let run = ["run", "small.toml", "--format", "csv", "--out", out];
+        stdout(&folder, &[&run[..], &["--seed", seed]].concat())
+    };
+    assert_ne!(run("one", "1"), run("two", "2"));
+}
+
+#[test]
+fn second_run_takes_the_records_of_the_first() {
+    // given
+    let folder = folder();
+    let first = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    // when
+    let second = dbstow(&folder, &["run", "small.toml", "--out", "r"]);
+    // then
+    let recorded = predicate::str::contains("4 of 4 trials are recorded in r already");
+    { second }.assert().success().stdout(first).stderr(recorded);
+}
+
+#[test]
+fn more_blocks_continue_a_run() {
+    let folder = folder();
+    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let three = ["run", "small.toml", "--out", "r", "--blocks", "3"];
+    let recorded = predicate::str::contains("4 of 6 trials are recorded");
+    dbstow(&folder, &three).assert().success().stderr(recorded);
+}
+
+#[test]
+fn report_says_from_records_alone_what_the_run_said() {
+    let folder = folder();
+    let run = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    fs::remove_file(folder.path().join("small.toml")).expect("it is there");
+    assert_eq!(stdout(&folder, &["report", "r"]), run);
+    assert_eq!(fs::read_dir(folder.path()).expect("ours").count(), 1);
+}
+
+#[test]
+fn two_results_can_be_compared() {
+    let folder = folder();
+    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let other = ["run", "small.toml", "--set", "workload.operations=20"];
+    stdout(&folder, &[&other[..], &["--out", "s"]].concat());
+    let text = stdout(&folder, &["compare", "r", "s"]);
+    assert!(text.contains("one") && text.contains("two"), "{text}");
+}
+
+#[test]
+fn csv_has_a_header_and_lines_of_as_many_cells() {
+    let run = ["run", "small.toml", "--format", "csv"];
+    let csv = stdout(&folder(), &run);
+    let mut lines = csv.lines();
+    let header = "experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted";
+    assert_eq!(lines.next(), Some(header));
+    assert!(csv.contains("small,simulate,one,2,elapsed_s,"), "{csv}");
+    assert!(lines.all(|line| line.matches(',').count() == header.matches(',').count()));
+}
+
+#[test]
+fn a_twin_of_the_baseline_shows_a_noise_floor() {
+    let text = stdout(&folder(), &["run", "small.toml", "--aa"]);
+    assert!(text.contains("Noise floor:"), "{text}");
+}
+
+#[test]
+fn a_folder_of_scripts_runs_in_the_place_of_the_workload() {
+    // given
+    let folder = folder();
+    let own = folder.path().join("own");
+    fs::create_dir(&own).expect("the folder is ours");
+    fs::write(
+        own.join("own.sql"),
+        "SELECT count(*) FROM generate_series(1, 1000);\n",
+    )
+    .expect("the folder is ours");
+    // when
+    let run = ["run", "small.toml", "--workload", "own/own.sql"];
+    // then
+    let text = stdout(&folder, &run);
+    assert!(text.contains("small: simulate"), "{text}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    // given: more output than a pipe holds, 64 KiB, and nobody who reads it
+    let folder = folder();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("dbstow"))
+        .args(["disks", "--details"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it was built");
+    // when
+    drop(child.stdout.take());
+    // then
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{}", output.status);
+}
+
+// Records and folders that are not as they should be.
+
+#[test]
+fn a_truncated_record_is_left_out_with_a_warning_and_replaced_by_the_next_run() {
+    // given
+    let folder = folder();
+    let whole = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let record = folder.path().join("r/records/001-one.json");
+    let text = fs::read_to_string(&record).expect("a record of block 1");
+    fs::write(&record, &text[..text.len() / 2]).expect("the folder is ours");
+
+    // when
+    let report = stdout(&folder, &["report", "r", "--format", "json"]);
+    let rerun = dbstow(&folder, &["run", "small.toml", "--out", "r"])
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("3 of 4 trials are recorded"));
+
+    // then
+    let report: serde_json::Value = serde_json::from_str(&report).expect("one document");
+    let trials: Vec<_> = report["arms"]
+        .as_array()
+        .expect("arms")
+        .iter()
+        .map(|arm| arm["trials"].as_u64())
+        .collect();
+    assert_eq!(trials, [Some(1), Some(2)]);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("001-one.json was left out"), "{warnings}");
+    assert_eq!(String::from_utf8_lossy(&rerun.get_output().stdout), whole);
+    assert_eq!(fs::read_to_string(&record).expect("a record"), text);
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_refused_and_left_as_it_was() {
+    let folder = folder();
+    let theirs = folder.path().join("theirs");
+    fs::create_dir(&theirs).expect("the folder is ours");
+    fs::write(theirs.join("notes.txt"), "mine").expect("the folder is ours");
+    for fresh in [&[][..], &["--fresh"]] {
+        let run = [&["run", "small.toml", "--out", "theirs"], fresh].concat();
+        refuses(&folder, &run, &["theirs", "holds no results", "--out"]);
+    }
+    let entries = fs::read_dir(&theirs).expect("it is still there");
+    assert_eq!(entries.count(), 1);
+    let notes = fs::read_to_string(theirs.join("notes.txt"));
+    assert_eq!(notes.expect("it is still there"), "mine");
+}
+
+#[test]
+fn another_plans_folder_is_refused_until_fresh() {
+    let folder = folder();
+    let first = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let other = ["run", "small.toml", "--out", "r", "--seed", "4"];
+    refuses(&folder, &other, &["another plan", "--out", "--fresh"]);
+    assert_eq!(stdout(&folder, &["report", "r"]), first);
+    stdout(&folder, &[&other[..], &["--fresh"]].concat());
+}
+
+#[test]
+fn no_results_are_a_clear_mistake() {
+    let expected = ["nowhere", "dbstow.json", "dbstow run"];
+    refuses(&folder(), &["report", "nowhere"], &expected);
+}
+
+#[test]
+fn a_damaged_head_names_its_file_once() {
+    let folder = folder();
+    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    write(&folder, "r/dbstow.json", "{\"schema\": \"dbst");
+    let output = dbstow(&folder, &["report", "r"]).assert().code(2);
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert_eq!(text.matches("EOF while parsing").count(), 1, "{text}");
+}
+
+// Mistakes in what is asked.
+
+#[test]
+fn an_unknown_experiment_is_refused_with_the_near_one() {
+    let expected = ["\"tempdb-spil\"", "did you mean \"tempdb-spill\"?"];
+    refuses(&folder(), &["run", "tempdb-spil"], &expected);
+}
+
+#[test]
+fn a_missing_experiment_file_is_refused() {
+    let expected = ["missing.toml", "`dbstow experiments`"];
+    refuses(&folder(), &["run", "missing.toml"], &expected);
+}
+
+#[test]
+fn an_unknown_key_of_set_is_refused_with_the_near_one() {
+    let run = ["run", "small.toml", "--set", "workload.sesions=4"];
+    let expected = ["--set workload.sesions=4", "did you mean \"sessions\"?"];
+    refuses(&folder(), &run, &expected);
+}
+
+#[test]
+fn an_unknown_key_of_a_file_is_refused_at_its_line() {
+    let expected = ["changed.toml:23:", "operatons"];
+    refuses_with("operations", "operatons", &expected);
+}
+
+#[test]
+fn an_unknown_disk_is_refused_at_its_line_with_near_ones() {
+    let expected = ["changed.toml:8:", "azure.premum.p30", "`azure.premium.p30`"];
+    refuses_with("azure.premium.p30", "azure.premum.p30", &expected);
+}
+
+#[test]
+fn an_unknown_machine_is_refused_at_its_line_with_near_ones() {
+    let expected = ["changed.toml:5:", "azure.DS22", "`azure.DS2`"];
+    refuses_with(
+        "cores = 4\nmemory = \"8 GiB\"",
+        "type = \"azure.DS22\"",
+        &expected,
+    );
+}
+
+#[test]
+fn unknown_names_say_where_the_known_ones_are() {
+    refuses(&folder(), &["disks", "zzz"], &["`zzz`", "`dbstow disks`"]);
+    let expected = ["`zzz`", "`dbstow machines`"];
+    refuses(&folder(), &["machines", "zzz"], &expected);
+}
+
+#[test]
+fn impossible_provisioning_is_refused_with_what_is_allowed() {
+    // 300 IOPS a GiB, but no more than 400,000.
+    let ultra = "disk = \"azure.ultra\"\nsize = \"1 TiB\"\niops = 999_999";
+    let expected = ["changed.toml:8:", "999999", "100 to 400000"];
+    refuses_with("disk = \"azure.premium.p30\"", ultra, &expected);
+}
+
+#[test]
+fn an_undefined_volume_is_refused_at_the_line_of_its_placement() {
+    let expected = [
+        "changed.toml:14:",
+        "placement \"one\"",
+        "\"fast\"",
+        "defined: \"d\"",
+    ];
+    refuses_with(
+        "log = { volumes = \"d\" }",
+        "log = { volumes = \"fast\" }",
+        &expected,
+    );
+}
+
+#[test]
+fn a_negative_size_is_refused_at_its_line() {
+    let expected = ["changed.toml:29:", "-1 MiB", "\"512 MiB\""];
+    refuses_with("memory = \"1 MiB\"", "memory = \"-1 MiB\"", &expected);
+}
+
+#[test]
+fn a_size_of_zero_is_refused() {
+    let run = ["run", "small.toml", "--set", "volume.d.size=0GiB"];
+    refuses(&folder(), &run, &["volume.d.size is zero"]);
+}
+
+#[test]
+fn zero_blocks_are_refused() {
+    let run = ["run", "small.toml", "--blocks", "0"];
+    refuses(&folder(), &run, &["0 blocks", "1 to 10000"]);
+}
+
+#[test]
+fn more_data_than_a_disk_holds_is_refused() {
+    let files = "data = { volumes = \"d\", file_size = \"2 TiB\" }";
+    let expected = ["changed.toml:", "\"d\""];
+    refuses_with("data = { volumes = \"d\" }", files, &expected);
+}
+
+#[test]
+fn an_empty_workload_folder_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("empty")).expect("the folder is ours");
+    let run = ["run", "small.toml", "--workload", "empty"];
+    refuses(&folder, &run, &["empty", "workload.toml"]);
+}

@@ -1,0 +1,84 @@
+//! The built-in experiments: each can be run, and does run.
+
+use dbstow::inventory::Inventory;
+use dbstow::plan::Plan;
+use dbstow::record::Outcome;
+use dbstow::spec::{Spec, builtin_names};
+use dbstow::trial::{self, Stage, TrialId};
+
+fn checked(name: &str, quick: bool) -> Plan {
+    let spec = Spec::builtin(name, &[], quick).and_then(|spec| spec.check(&Inventory::builtin()));
+    Plan::new(&spec.unwrap_or_else(|error| panic!("{error}")), false)
+}
+
+#[test]
+fn all_seven_check_against_the_catalogue_and_the_workloads() {
+    assert_eq!(builtin_names().len(), 7);
+    for name in builtin_names() {
+        for quick in [false, true] {
+            assert!(checked(name, quick).arms.len() > 1, "{name}");
+        }
+    }
+}
+
+/// Runs the first block of every arm with the quick settings.
+fn runs_without_errors(name: &str) {
+    let inventory = Inventory::builtin();
+    let plan = checked(name, true);
+    let of_first_block = plan.trials().iter().filter(|trial| trial.block == 0);
+    for trial in of_first_block {
+        let arm = plan.arm(&trial.arm).expect("trials are of arms");
+        let stage = Stage::new(&arm.settings, &inventory.catalogue).expect("it was checked");
+        let workload = inventory.workload(&arm.settings.workload);
+        let workload = workload.expect("it was checked");
+        let id = TrialId {
+            experiment: name.to_owned(),
+            plan: plan.digest().to_owned(),
+            arm: trial.arm.clone(),
+            block: trial.block,
+            position: trial.position,
+            seed: trial.seed,
+        };
+        let record = trial::carry_out(&id, &arm.settings, &stage, &workload, &|| false);
+        let record = record.expect("nobody cancels it");
+        let shown = format!("{name}, {}", trial.arm);
+        assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);
+        assert_eq!(record.outcome, Outcome::Finished, "{shown}");
+        assert!(record.metrics["operations_per_s"] > 0.0, "{shown}");
+    }
+}
+
+#[test]
+fn files_times_disks_runs() {
+    runs_without_errors("files-times-disks");
+}
+
+#[test]
+fn managed_instance_files_runs() {
+    runs_without_errors("managed-instance-files");
+}
+
+#[test]
+fn tempdb_mixes_runs() {
+    runs_without_errors("tempdb-mixes");
+}
+
+#[test]
+fn tempdb_scale_out_runs() {
+    runs_without_errors("tempdb-scale-out");
+}
+
+#[test]
+fn tempdb_spill_runs() {
+    runs_without_errors("tempdb-spill");
+}
+
+#[test]
+fn tempdb_ssd_vs_premium_runs() {
+    runs_without_errors("tempdb-ssd-vs-premium");
+}
+
+#[test]
+fn ultra_vs_premium_pool_runs() {
+    runs_without_errors("ultra-vs-premium-pool");
+}
