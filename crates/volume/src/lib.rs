@@ -13,7 +13,7 @@
 //! let file = FileSpec { volume: 0, size: None };
 //! let spec = StoreSpec {
 //!     memory: Bytes::mib(1), read_unit: ReadUnit::Page, read_ahead: Bytes::ZERO,
-//!     write_gather: Bytes::kib(256), writes_in_flight: 32, checkpoint: None, commit: Commit::Durable,
+//!     write_gather: Bytes::kib(256), writes_in_flight: 32, checkpoint: None, commit: Commit::Durable, log_block: model::store::LOG_BLOCK,
 //!     versions: None, data: vec![file], temp: vec![file], log: file,
 //! };
 //! let store = Store::new(&spec, Storage::new(&MachineSpec::unlimited(), &[disk], 1), 1);

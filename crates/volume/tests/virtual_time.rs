@@ -63,6 +63,7 @@ fn simulation(cores: u32, costs: CpuCosts, seed: u64, temp_size: Option<Bytes>) 
         writes_in_flight: 32,
         checkpoint: None,
         commit: Commit::Durable,
+        log_block: model::store::LOG_BLOCK,
         versions: None,
         data: vec![file(DATA, None)],
         temp: vec![file(TEMP, temp_size)],

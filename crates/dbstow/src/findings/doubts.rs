@@ -57,8 +57,8 @@ fn model_chance(findings: &Findings) -> Option<Warning> {
         warning(
             "model-chance",
             "simulated: intervals show the model's own chance over seeds, not how much a real machine \
-             differs from run to run, nor how well the model fits yours. Confirm what matters with \
-             --mode measure."
+             differs from run to run, nor how well the model fits yours. Confirm what matters \
+             on the real disks."
                 .into(),
         )
     })

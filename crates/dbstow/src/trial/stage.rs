@@ -270,6 +270,7 @@ fn store(settings: &Settings) -> StoreSpec {
             spec::Commit::Durable => Commit::Durable,
             spec::Commit::Relaxed => Commit::Relaxed,
         },
+        log_block: engine.log_gather,
         versions: engine.versions.map(|versions| VersionSpec {
             bytes_per_row: versions.bytes_per_row,
             retention: versions.retention,

@@ -9,11 +9,11 @@ use crate::request::{Completion, Request};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// Largest log write: 60 KiB in SQL Server.
+/// Largest log write of SQL Server: 60 KiB.
 ///
 /// Source: *SQL Server transaction log architecture and management guide*,
 /// <https://learn.microsoft.com/sql/relational-databases/sql-server-transaction-log-architecture-and-management-guide>.
-const BLOCK: u64 = 60 << 10;
+pub const LOG_BLOCK: Bytes = Bytes::kib(60);
 /// Log writes are whole sectors.
 const SECTOR: u64 = 512;
 /// Log writes outstanding at the same time: 32 in SQL Server before 2012 (same source).
@@ -36,6 +36,8 @@ type Submit<'a> = &'a mut dyn FnMut(Instant, usize, Request) -> Completion;
 /// The end of the log, and what of it is where.
 pub(super) struct Log {
     commit: Commit,
+    /// Largest write.
+    block: u64,
     volume: usize,
     base: u64,
     /// Bytes of records so far.
@@ -50,9 +52,10 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(commit: Commit, (volume, base): (usize, u64)) -> Log {
+    pub(super) fn new(commit: Commit, block: Bytes, (volume, base): (usize, u64)) -> Log {
         Log {
             commit,
+            block: block.0.max(SECTOR),
             volume,
             base,
             end: 0,
@@ -82,7 +85,7 @@ impl Log {
         let awaited = match self.commit {
             Commit::Durable => own_end,
             // The log buffer is as large as what may be outstanding.
-            Commit::Relaxed => own_end.saturating_sub(BLOCK * WRITES_MAX as u64),
+            Commit::Relaxed => own_end.saturating_sub(self.block * WRITES_MAX as u64),
         };
         if self.commit == Commit::Durable {
             self.wanted = self.wanted.max(own_end);
@@ -115,8 +118,8 @@ impl Log {
 
     /// Writes full blocks at once, and the rest when somebody waits for it and no write is under way.
     fn start(&mut self, now: Instant, submit: Submit<'_>) {
-        while self.end - self.started >= BLOCK && self.in_flight.len() < WRITES_MAX {
-            self.write(now, BLOCK, submit);
+        while self.end - self.started >= self.block && self.in_flight.len() < WRITES_MAX {
+            self.write(now, self.block, submit);
         }
         if self.wanted > self.started && self.in_flight.is_empty() {
             self.write(now, self.end - self.started, submit);

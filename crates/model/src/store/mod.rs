@@ -32,7 +32,7 @@ mod versions;
 mod writer;
 
 pub use files::{FileId, FileSpec, Full, Role};
-pub use log::Commit;
+pub use log::{Commit, LOG_BLOCK};
 pub use versions::VersionSpec;
 
 use files::Files;
@@ -66,6 +66,8 @@ pub struct StoreSpec {
     pub checkpoint: Option<Duration>,
     /// Whether a commit waits for its log records.
     pub commit: Commit,
+    /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
+    pub log_block: Bytes,
     /// Row versions written to temp space, where the engine keeps them there.
     pub versions: Option<VersionSpec>,
     /// Data files of tables, in the order of proportional fill.
@@ -173,7 +175,7 @@ impl Store {
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
             writer: Writer::new(spec),
-            log: Log::new(spec.commit, files.log_place()),
+            log: Log::new(spec.commit, spec.log_block, files.log_place()),
             versions: spec.versions.map(|versions| Versions::new(versions, seed)),
             read_ahead: ReadAhead::new(spec.read_ahead),
             read_unit: spec.read_unit,
@@ -524,6 +526,7 @@ mod tests {
             writes_in_flight: 8,
             checkpoint: None,
             commit: Commit::Durable,
+            log_block: LOG_BLOCK,
             versions: None,
             data: vec![file],
             temp: vec![file],

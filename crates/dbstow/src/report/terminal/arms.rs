@@ -116,7 +116,9 @@ fn cell(arm: &Arm, name: &str) -> String {
             .metrics
             .get(name)
             .and_then(|m| published.deviation(m.mean));
-        let deviation = deviation.map_or_else(String::new, |d| format!(" ({})", percent_signed(d)));
+        let deviation = deviation.map_or_else(String::new, |d| {
+            format!(" ({})", percent_signed(d).replace(' ', "\u{a0}"))
+        });
         format!("\npubl. {}{deviation}", said(published))
     });
     format!(
