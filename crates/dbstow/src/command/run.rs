@@ -108,6 +108,7 @@ fn arms(plan: &Plan, inventory: &Inventory) -> Result<Vec<Ready>> {
 fn question(plan: &Plan, ready: &[Ready]) -> Question {
     let arm = |(arm, ready): (&crate::spec::Arm, &Ready)| ArmQuestion {
         name: arm.name.clone(),
+        baseline: arm.baseline.clone(),
         published: arm.published.clone(),
         fitted: arm.fitted,
         usd_per_month: ready.stage.usd_per_month,

@@ -1,5 +1,7 @@
 //! Baseline against every other arm, within blocks.
 
+use std::collections::BTreeSet;
+
 use super::metrics::{better, value};
 use super::question::{Question, twin_of};
 use super::trials::Trials;
@@ -12,9 +14,19 @@ pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Compariso
     let Some(baseline) = question.baseline.as_deref() else {
         return Vec::new();
     };
-    let candidates = question.arms.iter().filter(|arm| arm.name != baseline);
+    // An arm that others are compared with is a baseline too.
+    let own_baselines: BTreeSet<&str> = question
+        .arms
+        .iter()
+        .filter_map(|arm| arm.baseline.as_deref())
+        .collect();
+    let candidates = question
+        .arms
+        .iter()
+        .filter(|arm| arm.name != baseline && !own_baselines.contains(arm.name.as_str()));
     candidates
         .filter_map(|arm| {
+            let baseline = arm.baseline.as_deref().unwrap_or(baseline);
             let compared = compare(question, trials, baseline, &arm.name)?;
             Some(Comparison {
                 baseline: baseline.into(),

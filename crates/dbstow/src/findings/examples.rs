@@ -29,6 +29,7 @@ pub(crate) fn question() -> Question {
 fn arm(name: &str, elapsed_s: f64, fitted: bool) -> ArmQuestion {
     ArmQuestion {
         name: name.into(),
+        baseline: None,
         published: BTreeMap::from([("elapsed_s".into(), Published::Number(elapsed_s))]),
         fitted,
         usd_per_month: None,

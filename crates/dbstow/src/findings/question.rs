@@ -40,6 +40,9 @@ pub struct Question {
 pub struct ArmQuestion {
     /// Its name.
     pub name: String,
+    /// The arm it is compared with, where that is not the question's baseline.
+    #[serde(default)]
+    pub baseline: Option<String>,
     /// What was published elsewhere, by metric name.
     pub published: BTreeMap<String, Published>,
     /// Whether a parameter was fitted to this arm's published figures.

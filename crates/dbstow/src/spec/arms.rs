@@ -68,6 +68,7 @@ pub(super) fn with_all(
 struct AskedArm {
     name: String,
     placement: String,
+    baseline: Option<String>,
     set: BTreeMap<String, toml::Value>,
 }
 
@@ -161,6 +162,7 @@ fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fa
         let arm = |name: &String| AskedArm {
             name: name.clone(),
             placement: name.clone(),
+            baseline: None,
             set: BTreeMap::new(),
         };
         return Ok(placements.into_iter().map(arm).collect());
@@ -172,10 +174,33 @@ fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fa
             Ok(AskedArm {
                 name: name.clone(),
                 placement: placement_of(name, arm, asked)?,
+                baseline: baseline_of(name, arm, asked)?,
                 set: arm.set.clone(),
             })
         })
         .collect()
+}
+
+/// The arm's own baseline, which must be another arm.
+fn baseline_of(
+    name: &str,
+    arm: &wire::Arm,
+    asked: &wire::Experiment,
+) -> Result<Option<String>, Fault> {
+    let Some(baseline) = &arm.baseline else {
+        return Ok(None);
+    };
+    if baseline != name && asked.arm.contains_key(baseline) {
+        return Ok(Some(baseline.clone()));
+    }
+    let others = asked
+        .arm
+        .keys()
+        .map(String::as_str)
+        .filter(|other| *other != name);
+    let hint = remedy(baseline, "defined", others);
+    let message = format!("baseline \"{baseline}\" is not another arm{hint}");
+    Err(Fault::at(&["arm", name, "baseline"], message))
 }
 
 fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result<String, Fault> {
@@ -219,6 +244,7 @@ fn resolved(
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
     Ok(Arm {
         name: arm.name.clone(),
+        baseline: arm.baseline.clone(),
         settings,
         published: whole.published.get(&arm.name).cloned().unwrap_or_default(),
         fitted: false,

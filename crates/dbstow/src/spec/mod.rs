@@ -67,6 +67,9 @@ pub struct Spec {
 pub struct Arm {
     /// Its name.
     pub name: String,
+    /// The arm it is compared with, where that is not the experiment's baseline.
+    #[serde(default)]
+    pub baseline: Option<String>,
     /// All that a trial needs.
     pub settings: Settings,
     /// What was published for it, by metric.

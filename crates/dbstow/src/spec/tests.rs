@@ -312,3 +312,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_arm_may_have_a_baseline_of_its_own_which_is_another_arm() {
+    let spec = Spec::builtin("tempdb-mixes", &[], false).expect("built in");
+    let own = |name: &str| {
+        let arm = spec.arms.iter().find(|arm| arm.name == name);
+        arm.and_then(|arm| arm.baseline.clone())
+    };
+    assert_eq!(own("read-only-p30").as_deref(), Some("read-only-local-ssd"));
+    assert_eq!(own("read-only-local-ssd"), None);
+
+    let overrides = [(
+        "arm.read-only-p30.baseline".to_owned(),
+        "read-only-local".to_owned(),
+    )];
+    let error = Spec::builtin("tempdb-mixes", &overrides, false).expect_err("no such arm");
+    assert!(error.to_string().contains("read-only-local-ssd"), "{error}");
+}

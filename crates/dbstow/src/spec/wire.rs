@@ -249,6 +249,8 @@ pub(crate) struct Protocol {
 pub(crate) struct Arm {
     /// Its placement; when absent the one of the arm's own name, or the only one.
     pub(crate) placement: Option<String>,
+    /// The arm it is compared with, where that is not the experiment's baseline.
+    pub(crate) baseline: Option<String>,
     /// What differs in this arm: dotted keys and values.
     #[serde(default)]
     pub(crate) set: BTreeMap<String, toml::Value>,

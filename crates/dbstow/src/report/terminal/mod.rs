@@ -145,9 +145,9 @@ mod tests {
                      figures                      s           MB/s
         ────────────────────────────────────────────────────────────────────────────
          local-ssd   fitted             157.9 ± 1.5   52.58 ± 0.51           67,000
-                                 publ. 157 (+0.6 %)
+                                 publ. 157 (+0.6 %)
          p30         predicted          163.9 ± 1.8   50.65 ± 0.55           67,000
-                                 publ. 164 (-0.1 %)
+                                 publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
         = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
@@ -177,8 +177,8 @@ mod tests {
 
         Warnings
         ! model-chance: simulated: intervals show the model's own chance over seeds, not how much a real
-          machine differs from run to run, nor how well the model fits yours. Confirm what matters with
-          --mode measure.
+          machine differs from run to run, nor how well the model fits yours. Confirm what matters on the
+          real disks.
         ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
           not found; judge the model by the predicted rows alone.
         "#);
