@@ -75,6 +75,7 @@ fn spec() -> StoreSpec {
         writes_in_flight: 32,
         checkpoint: None,
         commit: Commit::Durable,
+        log_block: model::store::LOG_BLOCK,
         versions: None,
         data: vec![file],
         temp: vec![file],
