@@ -320,3 +320,39 @@ fn io_error(path: &Path, source: io::Error) -> ResultsError {
         source,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Record, String> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("000-arm.json");
+        fs::write(&file, text).expect("the folder can be written");
+        read_record(&file, "0123456789abcdef")
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_record_or_is_refused(text in ".{0,200}") {
+            prop_assert!(read(&text).is_err());
+        }
+
+        #[test]
+        fn any_json_is_a_record_or_is_refused(
+            key in "[a-z_]{1,12}",
+            value in prop_oneof!["[0-9]{1,25}", "\"[a-z/0-9.]{0,20}\"", Just("[]".to_owned()), Just("null".to_owned())],
+        ) {
+            let text = format!("{{\"schema\": \"{}\", \"{key}\": {value}}}", record::SCHEMA);
+            prop_assert!(read(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_record_of_a_newer_format_is_refused_by_its_name() {
+        let error = read("{\"schema\": \"dbstow.record/2\"}").expect_err("newer");
+        assert!(error.contains("dbstow.record/2"), "{error}");
+    }
+}

@@ -46,7 +46,11 @@ impl Asked {
         } else {
             Spec::builtin(&self.experiment, &overrides, self.quick)?
         };
-        Ok(spec.check(known)?)
+        let spec = spec.check(known)?;
+        Ok(match self.workload {
+            None => spec,
+            Some(_) => spec.without_published(),
+        })
     }
 
     /// `--workload`, then `--set` in its order, so that it can set the workload's parameters, then

@@ -32,7 +32,7 @@ pub struct Args {
     /// Run the baseline as its own twin too, which shows the noise floor
     #[arg(long)]
     pub aa: bool,
-    /// Results folder [default: dbstow-results/<experiment>-<plan>]
+    /// Results folder [default: dbstow-results/EXPERIMENT-PLAN]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Remove the records of an earlier run in that folder first

@@ -135,6 +135,17 @@ impl Spec {
         let text = builtin_text(name)?;
         Spec::parse(&format!("experiments/{name}.toml"), text, overrides, quick)
     }
+
+    /// The same without what was published and fitted: for another workload, which no article ran.
+    pub fn without_published(mut self) -> Spec {
+        self.source = None;
+        self.fitted.clear();
+        for arm in &mut self.arms {
+            arm.published.clear();
+            arm.fitted = false;
+        }
+        self
+    }
 }
 
 impl Origin {
