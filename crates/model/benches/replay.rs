@@ -1,5 +1,5 @@
 //! What replaying a trace costs: a sweep replays one trace over many disks, so it has to take far less time
-//! than the run that it stands for. The target is 10 ms for 100,000 reads.
+//! than the run that it stands for.
 //!
 //! `cargo bench -p dbstow-model --bench replay`
 

@@ -5,6 +5,12 @@ use core::cmp::Reverse;
 
 use crate::time::{Duration, Instant};
 
+/// Longest burst before a session lets others run: SQL Server's scheduling quantum.
+///
+/// Source: *Thread and task architecture guide*,
+/// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
+pub const QUANTUM: Duration = Duration::from_millis(4);
+
 /// Processors, each free again at some instant.
 pub struct Cores {
     free_at: BinaryHeap<Reverse<Instant>>,

@@ -14,18 +14,12 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
-use crate::cores::Cores;
+use crate::cores::{Cores, QUANTUM};
 use crate::split::{Spent, TimeSplit};
 use crate::storage::Storage;
 use crate::store::{CommitTicket, Counters, FileId, Full, Step, Store, StoreSpec};
 use crate::time::{Duration, Instant};
 use crate::trace::{Access, Event, Temperature, Trace};
-
-/// Longest burst before a session lets others run: SQL Server's scheduling quantum.
-///
-/// Source: *Thread and task architecture guide*,
-/// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
-pub const QUANTUM: Duration = Duration::from_millis(4);
 
 /// What came of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! A replayed trace takes the time that arithmetic, or a loop over the store by hand, says it takes.
 
-use model::replay::{QUANTUM, Replayed, Unfaithful, replay};
+use model::cores::QUANTUM;
+use model::replay::{Replayed, Unfaithful, replay};
 use model::split::{Part, Spent};
 use model::store::{
     Cause, Commit, CommitTicket, FileSpec, Full, ReadUnit, Role, Step, Store, StoreSpec,

@@ -446,6 +446,9 @@ impl Store {
 
     /// Reads ahead of a sequential reader.
     fn read_ahead(&mut self, now: Instant, session: u32, file: FileId, page: u64) {
+        if self.timeless {
+            return;
+        }
         for first in self.read_ahead.wanted(session, file, page) {
             let Some(place) = self.files.find(file, first) else {
                 continue;

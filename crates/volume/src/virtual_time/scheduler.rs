@@ -20,12 +20,6 @@ use crate::vfs::spool::Spool;
 /// Stack of a session; SQLite needs a small part of it.
 const STACK: usize = 1 << 20;
 
-/// Longest burst before a session lets others run: SQL Server's scheduling quantum.
-///
-/// Source: *Thread and task architecture guide*,
-/// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
-pub(crate) const QUANTUM: Duration = Duration::from_millis(4);
-
 /// What one session does.
 pub type Body<'a> = Box<dyn FnOnce(&Session) + 'a>;
 

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use corosensei::Yielder;
+use model::cores::QUANTUM;
 use model::split::{Spent, TimeSplit};
 use model::store::{CommitTicket, FileId, Full, Role, Step, Wait};
 use model::{Duration, Instant};
@@ -12,7 +13,6 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::World;
-use super::scheduler::QUANTUM;
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
