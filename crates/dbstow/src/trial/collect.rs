@@ -41,22 +41,6 @@ impl Snapshot {
             }
         })
     }
-
-    /// As they were before the run: nothing used.
-    pub(super) fn at_start(simulation: &Simulation) -> Snapshot {
-        simulation.with_store(|store| Snapshot {
-            usage: store
-                .storage()
-                .usage()
-                .into_iter()
-                .map(|usage| Usage { used: 0, ..usage })
-                .collect(),
-            counters: Counters::default(),
-            logical_reads: 0,
-            cpu: Duration::ZERO,
-            machine_limits: machine_limits(store.storage()),
-        })
-    }
 }
 
 fn machine_limits(storage: &Storage) -> Vec<String> {

@@ -70,6 +70,7 @@ impl Trial<'_> {
             .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
         let connections = simulation.timeless(|session| self.prepare(session))?;
         self.quiesce(&simulation, &connections);
+        let loaded = Snapshot::take(&simulation, Instant::ZERO);
         let task = self.task();
         let tally = Rc::new(RefCell::new(Tally::new()));
         let snapshots = Rc::new(RefCell::new(Vec::new()));
@@ -97,7 +98,7 @@ impl Trial<'_> {
             .into_inner();
         let mut snapshots = snapshots.take();
         if snapshots.is_empty() {
-            snapshots.push(Snapshot::at_start(&simulation));
+            snapshots.push(loaded);
         }
         if snapshots.len() == 1 {
             snapshots.push(Snapshot::take(&simulation, end));
