@@ -3,11 +3,19 @@
 use dbstow::inventory::Inventory;
 use dbstow::plan::Plan;
 use dbstow::record::Outcome;
-use dbstow::spec::{Spec, builtin_names};
+use dbstow::spec::{Spec, Variant, builtin_names};
 use dbstow::trial::{self, Stage, TrialId};
 
 fn checked(name: &str, quick: bool) -> Plan {
-    let spec = Spec::builtin(name, &[], quick).and_then(|spec| spec.check(&Inventory::builtin()));
+    let spec = Spec::builtin(
+        name,
+        &[],
+        Variant {
+            quick,
+            ..Variant::default()
+        },
+    )
+    .and_then(|spec| spec.check(&Inventory::builtin()));
     Plan::new(&spec.unwrap_or_else(|error| panic!("{error}")), false)
 }
 

@@ -27,5 +27,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+// What real-time modes count, and where.
+pub mod clock;
+pub mod histogram;
+pub mod reading;
+pub mod site;
+
+// Emulated volumes for any program.
+#[cfg(target_os = "linux")]
+pub mod fuse;
+
+// SQLite.
 pub mod vfs;
 pub mod virtual_time;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::spec::{Known, Spec, SpecError, builtin_names};
+use crate::spec::{EngineKind, Known, Mode, Spec, SpecError, Variant, builtin_names};
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,6 +21,12 @@ pub struct Asked {
     /// Use the experiment's own quick settings
     #[arg(long)]
     pub quick: bool,
+    /// How it is carried out
+    #[arg(long, value_enum, default_value_t)]
+    pub mode: Mode,
+    /// What carries the workload out
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineKind,
     /// How often every arm is run
     #[arg(long)]
     pub blocks: Option<u32>,
@@ -42,15 +48,24 @@ impl Asked {
                     file: self.experiment.clone(),
                     why: error.to_string(),
                 })?;
-            Spec::parse(&self.experiment, &text, &overrides, self.quick)?
+            Spec::parse(&self.experiment, &text, &overrides, self.variant())?
         } else {
-            Spec::builtin(&self.experiment, &overrides, self.quick)?
+            Spec::builtin(&self.experiment, &overrides, self.variant())?
         };
         let spec = spec.check(known)?;
         Ok(match self.workload {
             None => spec,
             Some(_) => spec.without_published(),
         })
+    }
+
+    /// Which reading of the file is wanted.
+    fn variant(&self) -> Variant {
+        Variant {
+            mode: self.mode,
+            engine: self.engine,
+            quick: self.quick,
+        }
     }
 
     /// `--workload`, then `--set` in its order, so that it can set the workload's parameters, then

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::spec::{Spec, builtin_names, builtin_text};
+use crate::spec::{Spec, Variant, builtin_names, builtin_text};
 
 /// Lists the built-in experiments, or prints one
 #[derive(Clone, Debug, clap::Args)]
@@ -30,7 +30,7 @@ fn list() -> Result<String> {
     names
         .into_iter()
         .map(|name| {
-            let spec = Spec::builtin(name, &[], false)?;
+            let spec = Spec::builtin(name, &[], Variant::default())?;
             Ok(format!("{name:<width$}  {}\n", spec.question))
         })
         .collect()

@@ -122,7 +122,7 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
         experiment: plan.experiment.clone(),
         question: plan.question.clone(),
         source: plan.source.as_ref().map(ToString::to_string),
-        mode: "simulate".to_owned(),
+        mode: plan.variant.mode.to_string(),
         seed: plan.protocol.seed,
         blocks: plan.protocol.blocks,
         margin: plan.protocol.margin,

@@ -85,6 +85,11 @@ pub(crate) fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
             values: BTreeMap::new(),
         },
         errors: Errors::default(),
+        engine: None,
+        counters: BTreeMap::new(),
+        environment: BTreeMap::new(),
+        pacing: None,
+        client: None,
         notes: Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
     for (key, value) in &plan.overrides {
         writeln!(out, "  set {key} = {value}")?;
     }
-    if plan.quick {
+    if plan.variant.quick {
         writeln!(out, "  quick settings are in force")?;
     }
     writeln!(out)?;

@@ -3,13 +3,15 @@
 use serde::Serialize;
 
 use super::Plan;
-use crate::spec::Settings;
+use crate::spec::{EngineKind, Mode, Settings};
 
 /// What decides the outcome of a trial, and nothing else.
 #[derive(Serialize)]
 struct Decisive<'a> {
     version: &'a str,
     experiment: &'a str,
+    mode: Mode,
+    engine: EngineKind,
     seed: u64,
     arms: Vec<(&'a str, &'a Settings)>,
 }
@@ -19,6 +21,8 @@ pub(super) fn of(plan: &Plan) -> String {
     let decisive = Decisive {
         version: &plan.version,
         experiment: &plan.experiment,
+        mode: plan.variant.mode,
+        engine: plan.variant.engine,
         seed: plan.protocol.seed,
         arms: plan
             .arms

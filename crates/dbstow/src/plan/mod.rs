@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::spec::{Arm, Fitted, Protocol, Source, Spec};
+use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.plan/1";
@@ -35,8 +35,8 @@ pub struct Plan {
     pub source: Option<Source>,
     /// Keys and values that were set from outside the experiment's file.
     pub overrides: Vec<(String, String)>,
-    /// Whether the file's `[quick]` settings are in force.
-    pub quick: bool,
+    /// How it is carried out, by which engine, and with which settings of the file.
+    pub variant: Variant,
     /// How trials are repeated and compared.
     pub protocol: Protocol,
     /// What is compared, in the order of the file, the baseline's twin last.
@@ -100,7 +100,7 @@ impl Plan {
             question: spec.question.clone(),
             source: spec.source.clone(),
             overrides: spec.overrides.clone(),
-            quick: spec.quick,
+            variant: spec.variant,
             trials: trials(&arms, &spec.protocol),
             protocol: spec.protocol.clone(),
             arms,

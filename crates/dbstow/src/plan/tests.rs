@@ -10,7 +10,7 @@ fn spec(overrides: &[(&str, &str)]) -> Spec {
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    Spec::builtin("tempdb-scale-out", &overrides, false).expect("it is built in")
+    Spec::builtin("tempdb-scale-out", &overrides, Variant::default()).expect("it is built in")
 }
 
 fn plan(overrides: &[(&str, &str)]) -> Plan {
@@ -87,7 +87,10 @@ fn the_twin_is_the_baseline_under_another_name() {
 #[test]
 fn a_stored_plan_is_read_back_and_a_changed_or_cut_one_is_refused() {
     for name in builtin_names() {
-        let plan = Plan::new(&Spec::builtin(name, &[], false).expect("built in"), true);
+        let plan = Plan::new(
+            &Spec::builtin(name, &[], Variant::default()).expect("built in"),
+            true,
+        );
         assert_eq!(Plan::from_json(&plan.to_json()).expect("as stored"), plan);
     }
     let json = plan(&[]).to_json();

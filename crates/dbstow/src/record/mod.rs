@@ -3,11 +3,11 @@
 //! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
 //! from records by [`crate::findings`], on any machine, at any later time.
 
-pub mod histogram;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+pub use volume::histogram;
+pub use volume::reading::Pacing;
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.record/1";
@@ -54,8 +54,48 @@ pub struct Record {
     pub series: Series,
     /// Operations that failed, and the first few texts.
     pub errors: Errors,
+    /// The engine that carried the workload out; `None` in simulate mode, where it is the embedded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineRecord>,
+    /// The engine's own counters over the measured phases, the unit in the suffix of the name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, f64>,
+    /// Where it ran: kernel, filesystems, devices, ..; by name, in words. Real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// How well modelled time was kept; emulate mode only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+    /// What dbstow itself cost; real-time modes only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientRecord>,
     /// What the trial itself noticed, such as a clipped histogram.
     pub notes: Vec<String>,
+}
+
+/// The engine of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRecord {
+    /// `sqlite`, `postgres` or `raw`.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What "file" means for it, in words.
+    pub file: String,
+    /// Settings in force that matter for I/O.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// What dbstow itself cost in the measured phases: its sessions and its sampling, not its emulator.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientRecord {
+    /// Processor time of this process.
+    pub cpu_ns: u64,
+    /// Processors of the machine it ran on.
+    pub cores: u32,
+    /// Sum over sessions of the time in which the engine waited for the client although an operation was
+    /// under way.
+    pub between_ns: u64,
 }
 
 /// How a trial ended.

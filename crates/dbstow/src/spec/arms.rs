@@ -43,7 +43,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         arms,
         fitted,
         overrides: origin.overrides.clone(),
-        quick: origin.quick,
+        variant: origin.variant,
         origin: origin.clone(),
     })
 }

@@ -15,6 +15,7 @@ mod document;
 mod error;
 mod known;
 mod metric;
+mod mode;
 mod placement;
 mod protocol;
 mod resolve;
@@ -29,6 +30,7 @@ pub use builtin::{builtin_names, builtin_text};
 pub use error::SpecError;
 pub use known::{Known, KnownWorkload};
 pub use metric::METRICS;
+pub use mode::{EngineKind, Mode, Variant};
 pub use placement::{File, Placement, Role};
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{
@@ -57,8 +59,8 @@ pub struct Spec {
     pub fitted: Vec<Fitted>,
     /// Keys and values that were set from outside the file.
     pub overrides: Vec<(String, String)>,
-    /// Whether the file's `[quick]` settings are in force.
-    pub quick: bool,
+    /// Which reading of the file this is.
+    pub variant: Variant,
     origin: Origin,
 }
 
@@ -84,12 +86,12 @@ struct Origin {
     file: String,
     text: Text,
     overrides: Vec<(String, String)>,
-    quick: bool,
+    variant: Variant,
 }
 
 impl Spec {
-    /// Reads an experiment: `text` of `file`, with its `[quick]` settings if `quick` asks for them, and
-    /// then with `overrides`, dotted keys and values, in their order.
+    /// Reads an experiment: `text` of `file`, with those of its settings that `variant` asks for, and then
+    /// with `overrides`, dotted keys and values, in their order.
     ///
     /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does.
     ///
@@ -99,7 +101,7 @@ impl Spec {
         file: &str,
         text: &str,
         overrides: &[(String, String)],
-        quick: bool,
+        variant: Variant,
     ) -> Result<Spec, SpecError> {
         let (original, asked) = Text::read(text).map_err(|(line, message)| SpecError::File {
             file: file.to_owned(),
@@ -110,15 +112,15 @@ impl Spec {
             file: file.to_owned(),
             text: original,
             overrides: overrides.to_vec(),
-            quick,
+            variant,
         };
-        let quickened = arms::with_all(&origin.text, &asked.quick, &["quick"])
-            .map_err(|fault| origin.error(fault))?;
-        let start = if quick {
-            quickened
-        } else {
-            origin.text.clone()
-        };
+        let mut start = origin.text.clone();
+        for (section, keys, in_force) in sections(&asked, variant) {
+            // Those that are not in force are checked all the same.
+            let with = arms::with_all(&start, keys, &[section]);
+            let with = with.map_err(|fault| origin.error(fault))?;
+            start = if in_force { with } else { start };
+        }
         let edited = origin.overridden(start)?;
         arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))
     }
@@ -130,10 +132,15 @@ impl Spec {
     pub fn builtin(
         name: &str,
         overrides: &[(String, String)],
-        quick: bool,
+        variant: Variant,
     ) -> Result<Spec, SpecError> {
         let text = builtin_text(name)?;
-        Spec::parse(&format!("experiments/{name}.toml"), text, overrides, quick)
+        Spec::parse(
+            &format!("experiments/{name}.toml"),
+            text,
+            overrides,
+            variant,
+        )
     }
 
     /// The same without what was published and fitted: for another workload, which no article ran.
@@ -146,6 +153,21 @@ impl Spec {
         }
         self
     }
+}
+
+/// The sections that set keys of others, in their order, and whether they are in force.
+fn sections(
+    asked: &wire::Experiment,
+    variant: Variant,
+) -> [(&'static str, &BTreeMap<String, toml::Value>, bool); 2] {
+    [
+        (
+            "real-time",
+            &asked.real_time,
+            variant.mode != Mode::Simulate,
+        ),
+        ("quick", &asked.quick, variant.quick),
+    ]
 }
 
 impl Origin {
@@ -171,11 +193,16 @@ impl Origin {
                 message,
             };
         }
-        let quick = |set: &&String| touches(set, &key);
-        let line = match self.text.wire().quick.keys().find(quick) {
-            Some(set) if self.quick => self.text.line(&["quick".to_owned(), set.clone()]),
-            Some(_) | None => self.text.line(&key),
-        };
+        let wire = self.text.wire();
+        let set_by = sections(&wire, self.variant)
+            .into_iter()
+            .rev()
+            .filter(|(_, _, in_force)| *in_force)
+            .find_map(|(section, keys, _)| {
+                let set = keys.keys().find(|set| touches(set, &key))?;
+                Some(self.text.line(&[section.to_owned(), set.clone()]))
+            });
+        let line = set_by.unwrap_or_else(|| self.text.line(&key));
         SpecError::File {
             file: self.file.clone(),
             line,

@@ -37,7 +37,11 @@ fn parse(text: &str, overrides: &[(&str, &str)], quick: bool) -> Result<Spec, St
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    Spec::parse("split.toml", text, &overrides, quick).map_err(|error| error.to_string())
+    let variant = Variant {
+        quick,
+        ..Variant::default()
+    };
+    Spec::parse("split.toml", text, &overrides, variant).map_err(|error| error.to_string())
 }
 
 fn refused(from: &str, to: &str) -> String {
@@ -274,11 +278,20 @@ fn every_experiment_that_is_built_in_is_right_and_is_named_as_its_file() {
     assert_eq!(builtin_names().len(), 7);
     for name in builtin_names() {
         for quick in [false, true] {
-            let spec = Spec::builtin(name, &[], quick).unwrap_or_else(|error| panic!("{error}"));
+            let spec = Spec::builtin(
+                name,
+                &[],
+                Variant {
+                    quick,
+                    ..Variant::default()
+                },
+            )
+            .unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(spec.name, name);
         }
     }
-    let error = Spec::builtin("tempdb-spil", &[], false).expect_err("no such experiment");
+    let error =
+        Spec::builtin("tempdb-spil", &[], Variant::default()).expect_err("no such experiment");
     assert!(
         error
             .to_string()
@@ -290,7 +303,7 @@ fn every_experiment_that_is_built_in_is_right_and_is_named_as_its_file() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "(?s).{0,200}") {
-        drop(Spec::parse("any.toml", &text, &[], true));
+        drop(Spec::parse("any.toml", &text, &[], Variant::QUICK));
     }
 
     /// Broken in one place, the sample reaches every stage of reading.
@@ -302,20 +315,20 @@ proptest! {
     ) {
         let end = (at + gone).min(SPLIT.len());
         let text = format!("{}{put}{}", &SPLIT[..at], &SPLIT[end..]);
-        drop(Spec::parse("any.toml", &text, &[], true));
+        drop(Spec::parse("any.toml", &text, &[], Variant::QUICK));
     }
 
     #[test]
     fn any_override_is_taken_or_refused(key in "[a-z._\"\\[ ]{0,24}", value in ".{0,24}") {
         for key in [key.clone(), format!("volume.data.{key}"), format!("workload.{key}")] {
-            drop(Spec::parse("any.toml", SPLIT, &[(key, value.clone())], false));
+            drop(Spec::parse("any.toml", SPLIT, &[(key, value.clone())], Variant::default()));
         }
     }
 }
 
 #[test]
 fn an_arm_may_have_a_baseline_of_its_own_which_is_another_arm() {
-    let spec = Spec::builtin("tempdb-mixes", &[], false).expect("built in");
+    let spec = Spec::builtin("tempdb-mixes", &[], Variant::default()).expect("built in");
     let own = |name: &str| {
         let arm = spec.arms.iter().find(|arm| arm.name == name);
         arm.and_then(|arm| arm.baseline.clone())
@@ -327,6 +340,7 @@ fn an_arm_may_have_a_baseline_of_its_own_which_is_another_arm() {
         "arm.read-only-p30.baseline".to_owned(),
         "read-only-local".to_owned(),
     )];
-    let error = Spec::builtin("tempdb-mixes", &overrides, false).expect_err("no such arm");
+    let error =
+        Spec::builtin("tempdb-mixes", &overrides, Variant::default()).expect_err("no such arm");
     assert!(error.to_string().contains("read-only-local-ssd"), "{error}");
 }

@@ -48,6 +48,9 @@ pub(crate) struct Experiment {
     /// Parameters that were fitted to published figures.
     #[serde(default)]
     pub(crate) fitted: Vec<Fitted>,
+    /// What is set in emulate and measure mode, where a trial takes its time: dotted keys and values.
+    #[serde(default, rename = "real-time")]
+    pub(crate) real_time: BTreeMap<String, toml::Value>,
     /// What `--quick` sets: dotted keys and values.
     #[serde(default)]
     pub(crate) quick: BTreeMap<String, toml::Value>,

@@ -15,6 +15,7 @@ use super::{Stage, TrialId};
 use crate::record::{
     self, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord, histogram,
 };
+use crate::spec::Mode;
 use crate::workload::{OperationKind, Workload};
 
 /// Counters at an instant.
@@ -69,7 +70,7 @@ pub(super) fn record(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         experiment: id.experiment.clone(),
         plan: id.plan.clone(),
-        mode: "simulate".to_owned(),
+        mode: Mode::Simulate.to_string(),
         arm: id.arm.clone(),
         block: id.block,
         position: id.position,
@@ -83,6 +84,11 @@ pub(super) fn record(
         operations: None,
         series: Series::default(),
         errors: Errors::default(),
+        engine: None,
+        counters: BTreeMap::new(),
+        environment: BTreeMap::new(),
+        pacing: None,
+        client: None,
         notes: Vec::new(),
     };
     let collected = match result {

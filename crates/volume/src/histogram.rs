@@ -46,6 +46,35 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     Ok(Deserializer::new().deserialize(&mut bytes.as_slice())?)
 }
 
+/// For `#[serde(with = "crate::histogram::text")]`: a histogram as its text.
+pub mod text {
+    use hdrhistogram::Histogram;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the text of `histogram`.
+    ///
+    /// # Errors
+    /// What `serializer` says.
+    pub fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&super::encode(histogram))
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// When it is no text, or no histogram.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        super::decode(&text).map_err(D::Error::custom)
+    }
+}
+
 /// All of `texts` in one histogram, and how many of them could not be read.
 pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> (Histogram<u64>, usize) {
     let mut merged = empty();

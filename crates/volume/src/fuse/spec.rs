@@ -1,0 +1,80 @@
+//! What is to be emulated, and where.
+
+use std::path::PathBuf;
+
+use model::{Bytes, MachineSpec, VolumeSpec};
+use serde::{Deserialize, Serialize};
+
+/// Volumes that share one machine, each mounted at a directory of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmulationSpec {
+    /// The machine whose limits and host cache they share.
+    pub machine: MachineSpec,
+    /// The volumes.
+    pub volumes: Vec<MountSpec>,
+    /// Seed of the latencies.
+    pub seed: u64,
+    /// How requests reach the emulator.
+    pub transport: TransportChoice,
+    /// Where to write every request, as JSON lines; `None`: nowhere.
+    pub trace: Option<PathBuf>,
+}
+
+/// One emulated volume.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MountSpec {
+    /// The model.
+    pub volume: VolumeSpec,
+    /// What programs see.
+    pub front: Front,
+    /// Where it is mounted; it exists and is empty.
+    pub directory: PathBuf,
+    /// Real directory that holds the bytes; made if missing, and must be empty or this volume's own.
+    pub backing: PathBuf,
+    /// How large the volume says it is. In block mode, the image's size (a sparse file).
+    pub size: Bytes,
+    /// User and group that own the volume's root; `None`: who mounts.
+    pub owner: Option<(u32, u32)>,
+}
+
+/// What programs see of an emulated volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Front {
+    /// A directory tree without page cache: one request of a program is one modelled request.
+    File,
+    /// A real filesystem on a loop device: page cache, read-ahead, journal and flushes are real. Needs
+    /// root.
+    Block {
+        /// Which filesystem.
+        filesystem: Filesystem,
+        /// How far the kernel reads ahead; `None`: its default.
+        read_ahead: Option<Bytes>,
+    },
+}
+
+/// Filesystem of a volume in block mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Filesystem {
+    /// ext4
+    #[default]
+    Ext4,
+    /// XFS
+    Xfs,
+}
+
+/// How requests reach the emulator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TransportChoice {
+    /// io_uring where the kernel allows it, `fuser` otherwise.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// The `fuser` crate: reads and writes of `/dev/fuse`.
+    #[serde(rename = "fuser")]
+    Fuser,
+    /// FUSE over io_uring; an error where the kernel does not allow it.
+    #[serde(rename = "io_uring")]
+    IoUring,
+}

@@ -1,0 +1,33 @@
+//! Where the files of a real-time trial are.
+
+use std::io;
+use std::path::Path;
+
+use crate::reading::Reading;
+
+/// Directories that stand for an arm's volumes, and what happens at them: modelled volumes under real
+/// files (emulate), or real directories (measure).
+pub trait Site: Sync {
+    /// The directory of a volume, empty at first; the place is that of the volume in the arm.
+    ///
+    /// # Panics
+    /// When there is no volume at that place.
+    fn directory(&self, volume: usize) -> &Path;
+
+    /// Counters so far.
+    ///
+    /// # Errors
+    /// When they cannot be read, or the emulator is gone.
+    fn reading(&self) -> io::Result<Reading>;
+
+    /// Writes back and forgets what the operating system caches of the volumes' files, and empties
+    /// modelled host caches if `host_cache` says so. Gives what could not be done, for people, with the
+    /// reason; nothing when all of it was.
+    ///
+    /// # Errors
+    /// When the volumes are gone.
+    fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>>;
+
+    /// What is known about the place by name: kernel, filesystem, device, ..
+    fn environment(&self) -> Vec<(String, String)>;
+}
