@@ -47,7 +47,7 @@ fn runs_without_errors(name: &str) {
             position: trial.position,
             seed: trial.seed,
         };
-        let record = trial::carry_out(&id, &arm.settings, &stage, &workload, &|| false);
+        let record = trial::simulate(&id, &arm.settings, &stage, &workload, &|| false);
         let record = record.expect("nobody cancels it");
         let shown = format!("{name}, {}", trial.arm);
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);

@@ -222,7 +222,7 @@ fn one(
         seed: trial.seed,
     };
     let Ready { stage, workload } = &ready[place];
-    trial::carry_out(&id, &plan.arms[place].settings, stage, workload, stop)
+    trial::simulate(&id, &plan.arms[place].settings, stage, workload, stop)
 }
 
 fn progress(trials: usize) -> ProgressBar {

@@ -1,76 +1,24 @@
-//! From what was counted to the record.
+//! What every record has in common, whatever was counted and how.
 
 use std::collections::BTreeMap;
 
-use model::split::{Part, Spent, TimeSplit};
-use model::storage::{Usage, UsageOwner};
-use model::store::{Cause, Counters};
-use model::{Counts, Duration, Instant, Owner, Storage, Throttle};
-use volume::virtual_time::Simulation;
+use model::{Counts, Duration};
 
-use super::meter::{SharedMeter, Totals};
-use super::sessions::Tally;
-use super::simulate::failed;
-use super::{Stage, TrialId};
+use super::TrialId;
 use crate::record::{
-    self, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord, histogram,
+    self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
 };
 use crate::spec::Mode;
-use crate::workload::{OperationKind, Workload};
+use crate::workload::OperationKind;
 
-/// Counters at an instant.
-pub(super) struct Snapshot {
-    usage: Vec<Usage>,
-    counters: Counters,
-    logical_reads: u64,
-    cpu: Duration,
-    /// Names of the machine's limits.
-    machine_limits: Vec<String>,
-}
-
-impl Snapshot {
-    /// As they are at `now`.
-    pub(super) fn take(simulation: &Simulation, now: Instant) -> Snapshot {
-        simulation.with_store(|store| {
-            store.advance(now);
-            Snapshot {
-                usage: store.storage().usage(),
-                counters: store.counters(),
-                logical_reads: simulation.logical_reads(),
-                cpu: simulation.cpu_busy(),
-                machine_limits: machine_limits(store.storage()),
-            }
-        })
-    }
-}
-
-fn machine_limits(storage: &Storage) -> Vec<String> {
-    storage.machine_limit_names().map(str::to_owned).collect()
-}
-
-/// Everything a finished trial counted.
-pub(super) struct Collected {
-    pub(super) tally: Tally,
-    pub(super) from: Snapshot,
-    pub(super) until: Snapshot,
-    pub(super) phases: Vec<Phase>,
-    pub(super) cores: u32,
-}
-
-/// The record of a trial.
-pub(super) fn record(
-    id: &TrialId,
-    stage: &Stage,
-    workload: &Workload,
-    meter: &SharedMeter,
-    result: Result<Collected, String>,
-) -> Record {
-    let empty = Record {
+/// A record that says which trial it is of, and nothing else.
+pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
+    Record {
         schema: record::SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         experiment: id.experiment.clone(),
         plan: id.plan.clone(),
-        mode: Mode::Simulate.to_string(),
+        mode: mode.to_string(),
         arm: id.arm.clone(),
         block: id.block,
         position: id.position,
@@ -90,80 +38,97 @@ pub(super) fn record(
         pacing: None,
         client: None,
         notes: Vec::new(),
-    };
-    let collected = match result {
-        Ok(collected) => collected,
-        Err(error) => {
-            return Record {
-                outcome: failed(error),
-                ..empty
-            };
-        }
-    };
-    let meter = meter.0.borrow();
-    let volumes = volumes(stage, meter.disks());
-    let mut metrics = metrics(&collected, workload.operation, &meter.totals());
-    metrics.extend(per_disk(&volumes, collected.elapsed()));
-    Record {
-        metrics,
-        time_split_ns: split(&collected.tally.split, &collected.until.machine_limits),
-        volumes,
-        limits: limits(&collected, stage),
-        operations: (collected.tally.operations > 0)
-            .then(|| histogram::encode(&collected.tally.latency)),
-        series: meter.series(),
-        errors: collected.tally.errors.clone(),
-        phases: collected.phases,
-        ..empty
     }
 }
 
-fn metrics(
-    collected: &Collected,
-    operation: OperationKind,
-    totals: &Totals,
-) -> BTreeMap<String, f64> {
-    let elapsed = collected.elapsed().as_secs_f64();
+/// The record of a trial that came to no end.
+pub(super) fn failed(id: &TrialId, mode: Mode, error: String) -> Record {
+    Record {
+        outcome: Outcome::Failed { error },
+        ..blank(id, mode)
+    }
+}
+
+/// What was counted in the measured phases; `None` where nobody counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) elapsed: Duration,
+    pub(super) operations: u64,
+    pub(super) statements: u64,
+    pub(super) logical_reads: Option<f64>,
+    pub(super) physical_reads: Option<f64>,
+    pub(super) transfers: Option<Transfers>,
+    /// Share of all cores that was busy.
+    pub(super) cpu_utilisation: Option<f64>,
+}
+
+/// What was read and written on all disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Transfers {
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    /// Of both.
+    pub(super) bytes: u64,
+    /// Mean latency of reads, in milliseconds; 0 without any.
+    pub(super) read_latency_ms: f64,
+    /// Mean latency of writes.
+    pub(super) write_latency_ms: f64,
+}
+
+impl Transfers {
+    fn requests(&self) -> f64 {
+        (self.reads + self.writes) as f64
+    }
+
+    /// Mean latency of reads and writes.
+    fn latency_ms(&self) -> f64 {
+        let both =
+            self.read_latency_ms * self.reads as f64 + self.write_latency_ms * self.writes as f64;
+        both / self.requests().max(1.0)
+    }
+}
+
+/// The metrics, by name.
+pub(super) fn metrics(counted: &Counted, operation: OperationKind) -> BTreeMap<String, f64> {
+    let elapsed = counted.elapsed.as_secs_f64();
     let per_s = |count: f64| if elapsed > 0.0 { count / elapsed } else { 0.0 };
-    let tally = &collected.tally;
-    let operations_per_s = per_s(tally.operations as f64);
-    let cpu = collected
-        .until
-        .cpu
-        .saturating_sub(collected.from.cpu)
-        .as_secs_f64();
-    let counters = (&collected.from.counters, &collected.until.counters);
+    let operations_per_s = per_s(counted.operations as f64);
     let mut metrics = BTreeMap::from([
         ("elapsed_s", elapsed),
         ("operations_per_s", operations_per_s),
-        ("batch_requests_per_s", per_s(tally.statements as f64)),
-        (
-            "logical_reads",
-            (collected.until.logical_reads - collected.from.logical_reads) as f64,
-        ),
-        (
-            "physical_reads",
-            (counters.1.physical_reads - counters.0.physical_reads) as f64,
-        ),
-        ("mb_per_s", per_s(totals.bytes as f64 / 1e6)),
-        ("iops", per_s(totals.requests as f64)),
-        ("read_latency_ms", totals.read_latency_ms),
-        ("write_latency_ms", totals.write_latency_ms),
-        ("transfer_latency_ms", totals.transfer_latency_ms),
-        (
-            "transfer_size_kb",
-            totals.bytes as f64 / 1e3 / (totals.requests as f64).max(1.0),
-        ),
-        ("cpu_utilisation", per_s(cpu) / f64::from(collected.cores)),
+        ("batch_requests_per_s", per_s(counted.statements as f64)),
     ]);
     match operation {
-        OperationKind::Operation => {}
+        OperationKind::Operation => None,
         OperationKind::ApplicationRequest => {
-            metrics.insert("application_requests_per_s", operations_per_s);
+            metrics.insert("application_requests_per_s", operations_per_s)
         }
         OperationKind::BusinessTransaction => {
-            metrics.insert("business_transactions_per_s", operations_per_s);
+            metrics.insert("business_transactions_per_s", operations_per_s)
         }
+    };
+    let engine = [
+        ("logical_reads", counted.logical_reads),
+        ("physical_reads", counted.physical_reads),
+        ("cpu_utilisation", counted.cpu_utilisation),
+    ];
+    metrics.extend(
+        engine
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    if let Some(transfers) = &counted.transfers {
+        metrics.extend([
+            ("mb_per_s", per_s(transfers.bytes as f64 / 1e6)),
+            ("iops", per_s(transfers.requests())),
+            ("read_latency_ms", transfers.read_latency_ms),
+            ("write_latency_ms", transfers.write_latency_ms),
+            ("transfer_latency_ms", transfers.latency_ms()),
+            (
+                "transfer_size_kb",
+                transfers.bytes as f64 / 1e3 / transfers.requests().max(1.0),
+            ),
+        ]);
     }
     metrics
         .into_iter()
@@ -172,14 +137,14 @@ fn metrics(
 }
 
 /// What each disk that holds temp files reads and writes, on average.
-fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
+pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
     let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key("temp");
     let disks: Vec<_> = volumes
         .iter()
         .filter(holds_temp)
         .flat_map(|volume| &volume.disks)
         .collect();
-    let mean = |of: fn(&record::DiskRecord) -> u64| {
+    let mean = |of: fn(&DiskRecord) -> u64| {
         let bytes: u64 = disks.iter().map(|disk| of(disk)).sum();
         bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9) / (disks.len() as f64).max(1.0)
     };
@@ -195,93 +160,36 @@ fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
     ]
 }
 
-fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<String, u64> {
-    let mut named: BTreeMap<String, u64> = BTreeMap::new();
-    for (spent, time) in split.iter() {
-        *named.entry(spent_name(spent, machine_limits)).or_default() += time.as_nanos();
-    }
-    named
-}
-
-fn spent_name(spent: Spent, machine_limits: &[String]) -> String {
-    match spent {
-        Spent::Cpu => "cpu".to_owned(),
-        Spent::CpuQueued => "cpu.queued".to_owned(),
-        Spent::Lock => "lock".to_owned(),
-        Spent::Think => "think".to_owned(),
-        Spent::Waiting(cause, part) => {
-            let cause = match cause {
-                Cause::Read => "read",
-                Cause::Write => "write",
-                Cause::Log => "log",
-            };
-            match part {
-                Part::Service => format!("{cause}.service"),
-                Part::Queued => format!("{cause}.queued"),
-                Part::Throttled(by) => {
-                    format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
-                }
-            }
+/// The record of a limit: `used` of `rate` units per second, in `elapsed`.
+pub(super) fn limit(
+    name: String,
+    counts: Counts,
+    used: u64,
+    rate: u64,
+    elapsed: Duration,
+) -> LimitRecord {
+    let (used, rate) = (used as f64, rate as f64);
+    let allowed = rate * elapsed.as_secs_f64();
+    LimitRecord {
+        name,
+        counts: match counts {
+            Counts::All => "all",
+            Counts::Reads => "reads",
+            Counts::Writes => "writes",
         }
+        .to_owned(),
+        used,
+        rate,
+        utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
     }
 }
 
-fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
-    let measure = if by.credits {
-        "credits".to_owned()
-    } else {
-        by.measure.to_string()
-    };
-    match by.owner {
-        Owner::Disk => format!("disk.{measure}"),
-        Owner::Machine(place) => {
-            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
-        }
-    }
-}
-
-fn volumes(stage: &Stage, disks: Vec<Vec<record::DiskRecord>>) -> Vec<VolumeRecord> {
-    let volumes = stage
-        .volumes
-        .iter()
-        .zip(&stage.disks)
-        .zip(&stage.files)
-        .zip(disks);
-    volumes
-        .map(|(((volume, disk), files), disks)| VolumeRecord {
-            name: volume.name.clone(),
-            disk: disk.clone(),
-            files: files.clone(),
-            disks,
-        })
-        .collect()
-}
-
-fn limits(collected: &Collected, stage: &Stage) -> Vec<LimitRecord> {
-    let elapsed = collected.elapsed().as_secs_f64();
-    let pairs = collected.from.usage.iter().zip(&collected.until.usage);
-    pairs
-        .map(|(from, until)| {
-            let owner = match &until.owner {
-                UsageOwner::Machine(name) => format!("machine.{name}"),
-                UsageOwner::Disk { volume, disk } => {
-                    format!("disk.{}.{}", stage.volumes[*volume].name, disk + 1)
-                }
-            };
-            let used = (until.used - from.used) as f64;
-            let allowed = until.rate as f64 * elapsed;
-            LimitRecord {
-                name: format!("{owner}.{}", until.measure),
-                counts: match until.limit.counts {
-                    Counts::All => "all",
-                    Counts::Reads => "reads",
-                    Counts::Writes => "writes",
-                }
-                .to_owned(),
-                used,
-                rate: until.rate as f64,
-                utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
-            }
-        })
-        .collect()
+/// How long the measured phases took.
+pub(super) fn measured(phases: &[Phase]) -> Duration {
+    let measured = phases.iter().filter(|phase| phase.measured);
+    Duration::from_nanos(
+        measured
+            .map(|phase| phase.end_ns.saturating_sub(phase.start_ns))
+            .sum(),
+    )
 }

@@ -5,13 +5,17 @@
 //! ```
 
 mod collect;
-mod meter;
 mod sessions;
 mod simulate;
 mod stage;
 
-pub use simulate::{Cancelled, carry_out};
+pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
+
+/// The trial was stopped from outside; there is nothing to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
 
 /// Which trial of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,26 +1,50 @@
-//! What each session does in a run: operations, one after the other, until time or number is up.
-
-use std::cell::RefCell;
-use std::rc::Rc;
+//! What each session does in a run, whatever the clock: its share, its turns, its keys, its operations,
+//! one after the other, until time or number is up.
 
 use hdrhistogram::Histogram;
 use model::random::{self, Stream};
-use model::split::TimeSplit;
 use model::{Duration, Instant};
 use rand_distr::{Distribution, Exp1};
-use rusqlite::Connection;
-use volume::virtual_time::Session;
 
-use super::meter::SharedMeter;
-use crate::engine::sqlite::{SqliteDriver, Work};
 use crate::record::{Errors, histogram};
-use crate::spec::Arrival;
-use crate::workload::{Script, Variables, Workload};
+use crate::spec::{Amount, Arrival, Workload as Asked};
+use crate::workload::{Driver, Script, Variables, Workload};
 
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
 
+/// Length of an interval of the series.
+pub(super) const INTERVAL: Duration = Duration::SECOND;
+
+/// A session's connection to its engine, and the clock it lives by.
+pub(super) trait Seat: Driver<Error = String> {
+    /// The present instant.
+    fn now(&self) -> Instant;
+
+    /// Says which script's statements come next.
+    fn enter(&mut self, script: usize);
+
+    /// Ends what a script leaves open.
+    fn settle(&mut self) -> Result<(), String>;
+
+    /// Ends an operation that failed: nothing of it stays.
+    fn roll_back(&mut self);
+
+    /// Statements carried out so far.
+    fn statements(&self) -> u64;
+
+    /// The measured time begins.
+    fn measure(&mut self);
+
+    /// An operation ended at `now`, with or without success, whether it is measured or not.
+    fn ended(&mut self, now: Instant, success: bool);
+
+    /// Whether the run is to end early.
+    fn stopping(&self) -> bool;
+}
+
 /// What all sessions of a run know.
+#[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) workload: &'a Workload,
     pub(super) sessions: u32,
@@ -30,10 +54,38 @@ pub(super) struct Task<'a> {
     pub(super) operations: Option<u64>,
     /// What is measured.
     pub(super) window: Window,
-    /// Whether sessions load their database first, and that counts.
-    pub(super) load: bool,
-    /// Ends the run early.
-    pub(super) cancelled: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Task<'a> {
+    /// The task of a run that begins at `start`.
+    pub(super) fn new(
+        asked: &Asked,
+        workload: &'a Workload,
+        seed: u64,
+        start: Instant,
+    ) -> Task<'a> {
+        let from = start + asked.warm_up;
+        let (operations, until) = match asked.amount {
+            Amount::Operations(operations) => (Some(operations), None),
+            Amount::Duration(duration) => (None, Some(from + duration)),
+        };
+        Task {
+            workload,
+            sessions: asked.sessions,
+            seed,
+            arrival: asked.arrival,
+            operations,
+            window: Window { from, until },
+        }
+    }
+
+    /// Operations of a session: its part of the whole, the first sessions one more where it is uneven.
+    fn share(&self, session: u32) -> u64 {
+        let (sessions, session) = (u64::from(self.sessions), u64::from(session));
+        self.operations.map_or(u64::MAX, |all| {
+            all / sessions + u64::from(session < all % sessions)
+        })
+    }
 }
 
 /// The measured time.
@@ -51,15 +103,14 @@ impl Window {
     }
 }
 
-/// What all sessions did in the measured time.
+/// What sessions did in the measured time.
 pub(super) struct Tally {
     pub(super) operations: u64,
     pub(super) statements: u64,
-    pub(super) split: TimeSplit,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
-    /// When the last session had its database loaded.
-    pub(super) loaded: Instant,
+    /// Operations that ended, per [`INTERVAL`] from time zero, whether measured or not.
+    pub(super) ended: Vec<u64>,
 }
 
 impl Tally {
@@ -67,60 +118,92 @@ impl Tally {
         Tally {
             operations: 0,
             statements: 0,
-            split: TimeSplit::default(),
             latency: histogram::empty(),
             errors: Errors::default(),
-            loaded: Instant::ZERO,
+            ended: Vec::new(),
         }
     }
 
-    fn error(&mut self, text: String) {
+    pub(super) fn error(&mut self, text: String) {
         self.errors.count += 1;
         if self.errors.first.len() < ERRORS_KEPT {
             self.errors.first.push(text);
         }
     }
+
+    /// Adds what another session did.
+    pub(super) fn merge(&mut self, other: Tally) {
+        self.operations += other.operations;
+        self.statements += other.statements;
+        self.latency
+            .add(&other.latency)
+            .expect("a histogram that grows takes any other");
+        self.errors.count += other.errors.count;
+        let room = ERRORS_KEPT - self.errors.first.len();
+        let texts = other.errors.first.into_iter().take(room);
+        self.errors.first.extend(texts);
+        self.ended
+            .resize(self.ended.len().max(other.ended.len()), 0);
+        for (own, other) in self.ended.iter_mut().zip(other.ended) {
+            *own += other;
+        }
+    }
 }
 
-/// Loads a database: schema, then data. Says what went wrong.
-pub(super) fn load(
-    session: &Session,
-    connection: &Connection,
+/// Adds to the interval of a series that `now` lies in.
+pub(super) fn add(series: &mut Vec<u64>, now: Instant, amount: u64) {
+    let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
+    series.resize(series.len().max(index + 1), 0);
+    series[index] += amount;
+}
+
+/// Loads a database: schema, then `spread`, then data. Says what went wrong.
+///
+/// The statements are numbered after those of the run, so that a connection which lives through both
+/// keeps each of them prepared under a key of its own.
+pub(super) fn load<S: Seat>(
+    seat: &mut S,
     workload: &Workload,
     variables: &mut Variables,
     seed: u64,
+    spread: impl FnOnce() -> Result<(), String>,
 ) -> Result<(), String> {
-    let mut driver = SqliteDriver::new(session, connection, workload.run.log_bytes_per_row);
     let mut random = random::stream(seed, "load");
-    for (index, script) in workload.load.all().enumerate() {
-        driver.enter(index);
+    let first = workload.run.scripts.len();
+    let mut carry_out = |seat: &mut S, number: usize, script: &Script| {
+        seat.enter(first + number);
         script
-            .execute(variables, &mut random, &mut driver)
+            .execute(variables, &mut random, seat)
             .map_err(|error| format!("{}: {error}", script.name))?;
+        seat.settle()
+    };
+    for (number, script) in workload.load.schema.iter().enumerate() {
+        carry_out(seat, number, script)?;
+    }
+    spread()?;
+    let data = workload.load.scripts.iter();
+    for (number, script) in (workload.load.schema.len()..).zip(data) {
+        carry_out(seat, number, script)?;
     }
     Ok(())
 }
 
 /// One session's run.
-pub(super) struct Run<'a> {
+pub(super) struct Run<'a, 'b, S> {
     task: &'a Task<'a>,
-    session: &'a Session,
-    meter: SharedMeter,
-    tally: Rc<RefCell<Tally>>,
+    session: u32,
+    seat: &'b mut S,
     keys: Stream,
     arrivals: Stream,
-    /// State when the measured time began.
-    before: Option<(TimeSplit, Work)>,
+    tally: Tally,
+    /// Statements when the measured time began.
+    before: Option<u64>,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(
-        task: &'a Task<'a>,
-        session: &'a Session,
-        meter: SharedMeter,
-        tally: Rc<RefCell<Tally>>,
-    ) -> Run<'a> {
-        let seed = random::derive(task.seed, "session", u64::from(session.id()));
+impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
+    /// The run of `session`, from 0. The same seed draws the same keys, whatever the clock.
+    pub(super) fn new(task: &'a Task<'a>, session: u32, seat: &'b mut S) -> Run<'a, 'b, S> {
+        let seed = random::derive(task.seed, "session", u64::from(session));
         let (keys, arrivals) = (
             random::stream(seed, "keys"),
             random::stream(seed, "arrivals"),
@@ -128,139 +211,90 @@ impl<'a> Run<'a> {
         Run {
             task,
             session,
-            meter,
-            tally,
+            seat,
             keys,
             arrivals,
+            tally: Tally::new(),
             before: None,
         }
     }
 
     /// Carries out this session's share.
-    pub(super) fn carry_out(mut self, connection: &Connection) {
-        let task = self.task;
-        let mut variables = task.workload.variables(self.session.id(), task.sessions);
-        if task.load && !self.load(connection, &mut variables) {
-            return;
-        }
-        let mut driver = SqliteDriver::new(
-            self.session,
-            connection,
-            task.workload.run.log_bytes_per_row,
-        );
-        // Scripts of the load were numbered from 0 by a driver of their own.
-        let mut due = self.session.now();
-        for number in 0..self.share() {
+    pub(super) fn carry_out(mut self, variables: &mut Variables) -> Tally {
+        let mut due = self.seat.now();
+        for number in 0..self.task.share(self.session) {
             let Some(start) = self.next_start(&mut due) else {
                 break;
             };
-            self.begin_measuring(&driver);
+            self.begin_measuring();
             variables.set_operation(number);
-            self.operation(&mut driver, &mut variables, start);
+            self.operation(variables, start);
         }
-        self.session.settle();
-        self.end_measuring(&driver);
-    }
-
-    fn load(&self, connection: &Connection, variables: &mut Variables) -> bool {
-        let result = load(
-            self.session,
-            connection,
-            self.task.workload,
-            variables,
-            self.task.seed,
-        );
-        let mut tally = self.tally.borrow_mut();
-        tally.loaded = tally.loaded.max(self.session.now());
-        tally.split.merge(&self.session.split());
-        match result {
-            Ok(()) => true,
-            Err(error) => {
-                tally.error(error);
-                false
-            }
+        if let Some(before) = self.before {
+            self.tally.statements += self.seat.statements() - before;
         }
-    }
-
-    /// Operations of this session: its part of the whole, the first sessions one more where it is uneven.
-    fn share(&self) -> u64 {
-        let sessions = u64::from(self.task.sessions);
-        let own = u64::from(self.session.id());
-        self.task.operations.map_or(u64::MAX, |all| {
-            all / sessions + u64::from(own < all % sessions)
-        })
+        self.tally
     }
 
     /// Waits for the next operation's turn: the instant it was due. `None` when the run is over.
     fn next_start(&mut self, due: &mut Instant) -> Option<Instant> {
-        let session = self.session;
         match self.task.arrival {
             Arrival::Closed { think } => {
                 if think > Duration::ZERO {
-                    session.sleep(think);
+                    self.seat.sleep(think).ok()?;
                 }
-                *due = session.now();
+                *due = self.seat.now();
             }
             Arrival::Open { rate_per_s } => {
                 // A Poisson stream over all sessions is one of a share of the rate in each.
                 let gap: f64 = Exp1.sample(&mut self.arrivals);
                 *due += Duration::from_secs_f64(gap * f64::from(self.task.sessions) / rate_per_s);
-                session.sleep(due.since(session.now()));
+                let until_due = due.since(self.seat.now());
+                self.seat.sleep(until_due).ok()?;
             }
         }
         let over = self
             .task
             .window
             .until
-            .is_some_and(|until| session.now() >= until);
-        (!over && !session.stopping() && !(self.task.cancelled)()).then_some(*due)
+            .is_some_and(|until| self.seat.now() >= until);
+        (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    fn operation(
-        &mut self,
-        driver: &mut SqliteDriver<'_>,
-        variables: &mut Variables,
-        start: Instant,
-    ) {
+    fn operation(&mut self, variables: &mut Variables, start: Instant) {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);
         let script: &Script = &mix.scripts[picked].script;
-        driver.enter(picked);
-        let result = script.execute(variables, &mut self.keys, driver);
+        self.seat.enter(picked);
+        let result = script
+            .execute(variables, &mut self.keys, self.seat)
+            .map_err(|error| error.to_string())
+            .and_then(|()| self.seat.settle());
         if result.is_err() {
-            driver.roll_back();
+            self.seat.roll_back();
         }
-        self.session.settle();
-        let end = self.session.now();
-        self.meter.0.borrow_mut().operation(end);
+        let end = self.seat.now();
+        self.seat.ended(end, result.is_ok());
+        add(&mut self.tally.ended, end, 1);
         if !self.task.window.holds(end) {
             return;
         }
-        let mut tally = self.tally.borrow_mut();
         match result {
             Ok(()) => {
-                tally.operations += 1;
-                tally
+                self.tally.operations += 1;
+                self.tally
                     .latency
                     .record(end.since(start).as_nanos().max(1))
                     .expect("a histogram that grows takes every value");
             }
-            Err(error) => tally.error(format!("{}: {error}", script.name)),
+            Err(error) => self.tally.error(format!("{}: {error}", script.name)),
         }
     }
 
-    fn begin_measuring(&mut self, driver: &SqliteDriver<'_>) {
-        if self.before.is_none() && self.session.now() >= self.task.window.from {
-            self.before = Some((self.session.split(), driver.work()));
+    fn begin_measuring(&mut self) {
+        if self.before.is_none() && self.seat.now() >= self.task.window.from {
+            self.before = Some(self.seat.statements());
+            self.seat.measure();
         }
-    }
-
-    fn end_measuring(&self, driver: &SqliteDriver<'_>) {
-        let Some((split, work)) = &self.before else {
-            return;
-        };
-        let mut tally = self.tally.borrow_mut();
-        tally.split.merge(&self.session.split().since(split));
-        tally.statements += driver.work().statements - work.statements;
     }
 }

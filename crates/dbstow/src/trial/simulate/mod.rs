@@ -1,26 +1,28 @@
 //! A trial in virtual time.
 
+mod collect;
+mod meter;
+mod seat;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use model::Instant;
 use model::random;
+use model::split::TimeSplit;
 use model::store::Role;
-use model::{Duration, Instant};
 use rusqlite::Connection;
-use volume::virtual_time::{Body, Session, Simulation};
+use volume::virtual_time::{self, Session, Simulation};
 
-use super::collect::{Collected, Snapshot, record};
-use super::meter::{Meter, SharedMeter};
-use super::sessions::{self, Run, Tally, Task, Window};
-use super::{Stage, TrialId};
-use crate::record::{Outcome, Phase, Record};
-use crate::spec::{Amount, Settings, Temperature};
+use collect::{Collected, Snapshot, record};
+use meter::{Meter, SharedMeter};
+use seat::{Body, Sums};
+
+use super::sessions::{Tally, Task, Window};
+use super::{Cancelled, Stage, TrialId};
+use crate::record::{Phase, Record};
+use crate::spec::{Settings, Temperature};
 use crate::workload::{Database, Tables, Workload};
-
-/// The trial was stopped from outside; there is nothing to record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cancelled")]
-pub struct Cancelled;
 
 /// Carries a trial out. A trial that fails is a record too.
 ///
@@ -71,18 +73,29 @@ impl Trial<'_> {
         let connections = simulation.timeless(|session| self.prepare(session))?;
         self.quiesce(&simulation, &connections);
         let loaded = Snapshot::take(&simulation, Instant::ZERO);
-        let task = self.task();
-        let tally = Rc::new(RefCell::new(Tally::new()));
+        let asked = &self.settings.workload;
+        let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
+        let sums = Rc::new(RefCell::new(Sums {
+            tally: Tally::new(),
+            split: TimeSplit::default(),
+            loaded: Instant::ZERO,
+        }));
         let snapshots = Rc::new(RefCell::new(Vec::new()));
         self.meter.0.borrow_mut().measure(
             task.window.from,
             task.window.until.unwrap_or(Instant::from_nanos(u64::MAX)),
         );
-        let mut bodies: Vec<Body<'_>> = Vec::new();
+        let mut bodies: Vec<virtual_time::Body<'_>> = Vec::new();
         for connection in &connections {
-            let (task, meter, tally) = (&task, self.meter.clone(), Rc::clone(&tally));
+            let (task, sums, cancelled) = (&task, Rc::clone(&sums), self.cancelled);
             bodies.push(Box::new(move |session| {
-                Run::new(task, session, meter, tally).carry_out(connection)
+                let body = Body {
+                    task,
+                    session,
+                    sums,
+                    cancelled,
+                };
+                body.carry_out(connection);
             }));
         }
         bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
@@ -93,7 +106,7 @@ impl Trial<'_> {
             )
         })?;
         drop(connections);
-        let tally = Rc::into_inner(tally)
+        let sums = Rc::into_inner(sums)
             .expect("every session has ended")
             .into_inner();
         let mut snapshots = snapshots.take();
@@ -103,33 +116,15 @@ impl Trial<'_> {
         if snapshots.len() == 1 {
             snapshots.push(Snapshot::take(&simulation, end));
         }
-        let phases = phases(&task, &tally, end);
+        let phases = phases(&task, sums.loaded, end);
         Ok(Collected {
-            tally,
+            tally: sums.tally,
+            split: sums.split,
             from: snapshots.remove(0),
             until: snapshots.remove(0),
             phases,
             cores: self.stage.machine.cores,
         })
-    }
-
-    fn task(&self) -> Task<'_> {
-        let asked = &self.settings.workload;
-        let from = Instant::ZERO + asked.warm_up;
-        let (operations, until) = match asked.amount {
-            Amount::Operations(operations) => (Some(operations), None),
-            Amount::Duration(duration) => (None, Some(from + duration)),
-        };
-        Task {
-            workload: self.workload,
-            sessions: asked.sessions,
-            seed: self.id.seed,
-            arrival: asked.arrival,
-            operations,
-            window: Window { from, until },
-            load: self.workload.load.measured,
-            cancelled: self.cancelled,
-        }
     }
 
     /// Opens every session's connection, and loads what is not to be measured.
@@ -156,7 +151,7 @@ impl Trial<'_> {
             if first && !self.workload.load.measured {
                 let mut variables = self.workload.variables(number, count);
                 let seed = random::derive(self.id.seed, "load", u64::from(number));
-                sessions::load(session, &connection, self.workload, &mut variables, seed)?;
+                seat::load(session, &connection, self.workload, &mut variables, seed)?;
             }
             connections.push(connection);
         }
@@ -186,7 +181,7 @@ fn watcher<'a>(
     simulation: &'a Simulation,
     window: Window,
     snapshots: Rc<RefCell<Vec<Snapshot>>>,
-) -> Option<Body<'a>> {
+) -> Option<virtual_time::Body<'a>> {
     if window.from == Instant::ZERO && window.until.is_none() {
         return None;
     }
@@ -201,7 +196,7 @@ fn watcher<'a>(
 }
 
 /// The phases of the trial; loading before time zero took no virtual time.
-fn phases(task: &Task<'_>, tally: &Tally, end: Instant) -> Vec<Phase> {
+fn phases(task: &Task<'_>, loaded: Instant, end: Instant) -> Vec<Phase> {
     let phase = |name: &str, start: Instant, end: Instant, measured| Phase {
         name: name.to_owned(),
         start_ns: start.as_nanos(),
@@ -209,9 +204,9 @@ fn phases(task: &Task<'_>, tally: &Tally, end: Instant) -> Vec<Phase> {
         measured,
     };
     let mut phases = Vec::new();
-    let run_from = if task.load {
-        phases.push(phase("load", Instant::ZERO, tally.loaded, true));
-        tally.loaded
+    let run_from = if task.workload.load.measured {
+        phases.push(phase("load", Instant::ZERO, loaded, true));
+        loaded
     } else {
         phases.push(phase("load", Instant::ZERO, Instant::ZERO, false));
         task.window.from
@@ -226,21 +221,4 @@ fn phases(task: &Task<'_>, tally: &Tally, end: Instant) -> Vec<Phase> {
         true,
     ));
     phases
-}
-
-impl Collected {
-    /// How long the measured phases took.
-    pub(super) fn elapsed(&self) -> Duration {
-        let measured = self.phases.iter().filter(|phase| phase.measured);
-        Duration::from_nanos(
-            measured
-                .map(|phase| phase.end_ns.saturating_sub(phase.start_ns))
-                .sum(),
-        )
-    }
-}
-
-/// The record of a trial that came to no end.
-pub(super) fn failed(error: String) -> Outcome {
-    Outcome::Failed { error }
 }

@@ -6,12 +6,11 @@ use std::rc::Rc;
 
 use hdrhistogram::Histogram;
 use model::storage::DiskPlace;
-use model::{Completion, Duration, Instant, Observer, Operation, Request};
+use model::{Completion, Instant, Observer, Operation, Request};
 
+use super::super::collect::Transfers;
+use super::super::sessions::{INTERVAL, add};
 use crate::record::{DiskRecord, Series, histogram};
-
-/// Length of an interval of the series.
-const INTERVAL: Duration = Duration::SECOND;
 
 /// What one disk did.
 struct DiskMeter {
@@ -78,27 +77,10 @@ impl DiskMeter {
     }
 }
 
-/// Totals over all disks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Totals {
-    /// Reads and writes.
-    pub requests: u64,
-    /// Bytes of both.
-    pub bytes: u64,
-    /// Mean latency of reads, in milliseconds; 0 without any.
-    pub read_latency_ms: f64,
-    /// Mean latency of writes.
-    pub write_latency_ms: f64,
-    /// Mean latency of both.
-    pub transfer_latency_ms: f64,
-}
-
 /// Counts, latencies and series by disk.
 pub(super) struct Meter {
     names: Vec<Vec<String>>,
     disks: Vec<Vec<DiskMeter>>,
-    /// Operations that ended, per interval.
-    operations: Vec<u64>,
     from: Instant,
     until: Instant,
 }
@@ -117,7 +99,6 @@ impl Meter {
         Meter {
             names,
             disks,
-            operations: Vec::new(),
             from: never,
             until: never,
         }
@@ -126,11 +107,6 @@ impl Meter {
     /// Counts requests given from `from` until `until`; the series runs on regardless.
     pub(super) fn measure(&mut self, from: Instant, until: Instant) {
         (self.from, self.until) = (from, until);
-    }
-
-    /// Counts an operation that ended at `now`.
-    pub(super) fn operation(&mut self, now: Instant) {
-        add(&mut self.operations, now, 1);
     }
 
     /// The disks' records, by volume.
@@ -152,8 +128,8 @@ impl Meter {
         self.names.iter().zip(&self.disks).map(volume).collect()
     }
 
-    /// The series.
-    pub(super) fn series(&self) -> Series {
+    /// The series, with that of the `operations`.
+    pub(super) fn series(&self, operations: &[u64]) -> Series {
         let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
         let mut values: BTreeMap<String, Vec<u64>> = disks
             .flat_map(|(name, disk)| {
@@ -161,15 +137,15 @@ impl Meter {
                 named.map(move |(counted, values)| (format!("{name}.{counted}"), values.clone()))
             })
             .collect();
-        values.insert("operations".to_owned(), self.operations.clone());
+        values.insert("operations".to_owned(), operations.to_owned());
         Series {
             interval_ns: INTERVAL.as_nanos(),
             values,
         }
     }
 
-    /// Totals over all disks.
-    pub(super) fn totals(&self) -> Totals {
+    /// What was read and written on all disks.
+    pub(super) fn transfers(&self) -> Transfers {
         let disks = || self.disks.iter().flatten();
         let (mut reads, mut writes) = (histogram::empty(), histogram::empty());
         for disk in disks() {
@@ -186,19 +162,12 @@ impl Meter {
                 latency.mean() / 1e6
             }
         };
-        let (read_ms, write_ms) = (mean_ms(&reads), mean_ms(&writes));
-        let requests = reads.len() + writes.len();
-        let both = read_ms * reads.len() as f64 + write_ms * writes.len() as f64;
-        Totals {
-            requests,
+        Transfers {
+            reads: reads.len(),
+            writes: writes.len(),
             bytes: disks().map(|disk| disk.read_bytes + disk.write_bytes).sum(),
-            read_latency_ms: read_ms,
-            write_latency_ms: write_ms,
-            transfer_latency_ms: if requests == 0 {
-                0.0
-            } else {
-                both / requests as f64
-            },
+            read_latency_ms: mean_ms(&reads),
+            write_latency_ms: mean_ms(&writes),
         }
     }
 }
@@ -223,11 +192,4 @@ impl Observer for SharedMeter {
             disk.count(place, request, completion);
         }
     }
-}
-
-/// Adds to the interval of a series that `now` lies in.
-fn add(series: &mut Vec<u64>, now: Instant, amount: u64) {
-    let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
-    series.resize(series.len().max(index + 1), 0);
-    series[index] += amount;
 }
