@@ -9,6 +9,8 @@ mod sessions;
 mod simulate;
 mod stage;
 
+pub mod real;
+
 pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
 

@@ -1,0 +1,153 @@
+//! The line at which sessions wait for each other: all are connected before any begins.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use model::Instant;
+use volume::clock::Clock;
+
+use super::stop::span_until;
+
+/// Sessions on their way from connecting to their end.
+pub(super) struct Gate {
+    clock: Clock,
+    sessions: u32,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    ready: u32,
+    ended: u32,
+    start: Option<Instant>,
+    closed: bool,
+}
+
+impl Gate {
+    /// A gate for so many sessions.
+    pub(super) fn new(clock: Clock, sessions: u32) -> Gate {
+        Gate {
+            clock,
+            sessions,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// A session comes; it ends when the guard is dropped.
+    pub(super) fn enter(&self) -> Entered<'_> {
+        Entered(self)
+    }
+
+    /// A session is ready: waits until all may begin, and gives the instant; `None` when they may not.
+    pub(super) fn ready(&self) -> Option<Instant> {
+        self.change(|state| state.ready += 1);
+        self.begun()
+    }
+
+    /// Waits until all may begin, and gives the instant; `None` when they may not.
+    pub(super) fn begun(&self) -> Option<Instant> {
+        let mut state = self.lock();
+        while state.start.is_none() && !state.closed {
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.start
+    }
+
+    /// Lets all begin, at `start`.
+    pub(super) fn open(&self, start: Instant) {
+        self.change(|state| state.start = Some(start));
+    }
+
+    /// Nobody may begin.
+    pub(super) fn close(&self) {
+        self.change(|state| state.closed = true);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Waits until all are ready, or somebody closed the gate, or `wake`: whether one of the first two.
+    pub(super) fn all_ready(&self, wake: Instant) -> bool {
+        self.wait(wake, |state| state.ready == self.sessions || state.closed)
+    }
+
+    /// Waits until all have ended, or `wake`: whether they have.
+    pub(super) fn all_ended(&self, wake: Instant) -> bool {
+        self.wait(wake, |state| state.ended == self.sessions)
+    }
+
+    fn wait(&self, wake: Instant, done: impl Fn(&State) -> bool) -> bool {
+        let mut state = self.lock();
+        loop {
+            if done(&state) {
+                return true;
+            }
+            let Some(span) = span_until(self.clock, wake) else {
+                return false;
+            };
+            let waited = self.changed.wait_timeout(state, span);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session between its coming and its end.
+pub(super) struct Entered<'a>(&'a Gate);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| state.ended += 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use model::Duration;
+
+    use super::*;
+
+    #[test]
+    fn nobody_begins_before_all_are_ready() {
+        let clock = Clock::start();
+        let gate = &Gate::new(clock, 2);
+        thread::scope(|scope| {
+            let session = move || {
+                let _entered = gate.enter();
+                gate.ready()
+            };
+            let sessions = [session, session].map(|session| scope.spawn(session));
+            let far = clock.now() + Duration::from_secs(600);
+            assert!(gate.all_ready(far));
+            assert!(!gate.all_ended(clock.now()));
+            let start = clock.now();
+            gate.open(start);
+            for session in sessions {
+                assert_eq!(session.join().expect("no panic"), Some(start));
+            }
+            assert!(gate.all_ended(far));
+        });
+    }
+
+    #[test]
+    fn a_closed_gate_lets_nobody_begin() {
+        let gate = Gate::new(Clock::start(), 2);
+        gate.close();
+        assert_eq!(gate.ready(), None);
+        assert!(gate.all_ready(Instant::ZERO));
+        assert!(gate.is_closed());
+    }
+}

@@ -1,0 +1,83 @@
+//! Reads the volumes' counters once a second, from the beginning of a trial to its end.
+
+use std::collections::BTreeMap;
+
+use model::{Duration, Instant};
+use volume::clock::Clock;
+use volume::reading::{DiskReading, Reading};
+use volume::site::Site;
+
+use super::super::sessions::INTERVAL;
+use super::stop::Stop;
+use crate::record::Series;
+
+/// What was read, interval by interval.
+#[derive(Default)]
+pub(super) struct SecondBySecond {
+    values: BTreeMap<String, Vec<u64>>,
+}
+
+impl SecondBySecond {
+    /// Reads until `over`. A site that does not answer any more ends the `trial`.
+    pub(super) fn read(site: &dyn Site, clock: Clock, over: &Stop, trial: &Stop) -> SecondBySecond {
+        let mut series = SecondBySecond::default();
+        if let Err(error) = series.read_on(site, clock, over) {
+            trial.set(Some(format!("the volumes' counters: {error}")));
+        }
+        series
+    }
+
+    fn read_on(&mut self, site: &dyn Site, clock: Clock, over: &Stop) -> std::io::Result<()> {
+        let mut last = site.reading()?;
+        let mut end = next_end(clock.now());
+        loop {
+            let whole = over.sleep_until(end);
+            let reading = site.reading()?;
+            // Counters that start anew are no failure of the trial: the interval counts from zero.
+            let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
+            self.add(&done, end);
+            last = reading;
+            if !whole {
+                return Ok(());
+            }
+            end = next_end(clock.now());
+        }
+    }
+
+    /// Adds what was done in the interval that ends at `end`.
+    fn add(&mut self, done: &Reading, end: Instant) {
+        let interval = (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize;
+        for disk in &done.disks {
+            for (counted, value) in counted(disk) {
+                let values = self.values.entry(format!("{}.{counted}", disk.name));
+                let values = values.or_default();
+                values.resize(values.len().max(interval + 1), 0);
+                values[interval] += value;
+            }
+        }
+    }
+
+    /// The series, with that of the `operations`.
+    pub(super) fn finish(mut self, operations: Vec<u64>) -> Series {
+        self.values.insert("operations".to_owned(), operations);
+        Series {
+            interval_ns: INTERVAL.as_nanos(),
+            values: self.values,
+        }
+    }
+}
+
+fn counted(disk: &DiskReading) -> [(&'static str, u64); 4] {
+    [
+        ("reads", disk.reads),
+        ("read_bytes", disk.read_bytes),
+        ("writes", disk.writes),
+        ("write_bytes", disk.write_bytes),
+    ]
+}
+
+/// The end of the interval that `now` lies in.
+fn next_end(now: Instant) -> Instant {
+    let intervals = now.as_nanos() / INTERVAL.as_nanos() + 1;
+    Instant::ZERO + Duration::from_nanos(intervals * INTERVAL.as_nanos())
+}

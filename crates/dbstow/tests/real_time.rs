@@ -1,0 +1,761 @@
+//! Trials in real time, on a small engine of the tests' own: SQLite over its ordinary file system.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use dbstow::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
+use dbstow::inventory::Inventory;
+use dbstow::record::{EngineRecord, Outcome, Record, histogram};
+use dbstow::spec::{Arm, Mode, Spec, Temperature, Variant};
+use dbstow::trial::real::{self, Event, Placed, Subject, Supply};
+use dbstow::trial::{Stage, TrialId};
+use dbstow::workload::{Driver, Statement, Value, Workload};
+use model::{Duration, Instant};
+use rusqlite::{Connection, InterruptHandle};
+use tempfile::TempDir;
+use volume::clock::Clock;
+use volume::reading::{DiskReading, Reading};
+use volume::site::Site;
+
+/// Two arms on one volume each; the tests change the workload's section.
+const SMALL: &str = r#"name = "small"
+question = "Does it run?"
+
+[machine]
+cores = 4
+memory = "8 GiB"
+
+[volume.d]
+disk = "azure.premium.p30"
+
+[volume.l]
+disk = "azure.premium.p30"
+
+[placement.one]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "l" }
+
+[workload]
+folder = "FOLDER"
+WORKLOAD
+
+[engine]
+memory = "1 MiB"
+start = "START"
+"#;
+
+const MIX: &str = r#"name = "counted"
+about = "Rows that are counted."
+database = "DATABASE"
+tables = "data"
+
+[parameters]
+rows = 100
+
+[load]
+measured = MEASURED
+schema = ["schema.sql"]
+scripts = ["load.sql"]
+
+[run]
+operations = 1
+scripts = [{ file = "read.sql", weight = 3 }, { file = "write.sql" }]
+"#;
+
+/// What a test asks for.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    workload: &'a str,
+    database: &'a str,
+    measured: bool,
+    start: &'a str,
+    write: &'a str,
+}
+
+impl Default for Asked<'_> {
+    fn default() -> Self {
+        Asked {
+            workload: "sessions = 2\noperations = 50",
+            database: "shared",
+            measured: false,
+            start: "cold",
+            write: "UPDATE t SET x = x + 1 WHERE id = :key;\n",
+        }
+    }
+}
+
+/// An arm with everything looked up, and a folder for it.
+struct Prepared {
+    folder: TempDir,
+    arm: Arm,
+    stage: Stage,
+    workload: Workload,
+    id: TrialId,
+}
+
+impl Prepared {
+    fn new(asked: Asked<'_>) -> Prepared {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let own = folder.path().join("workload");
+        std::fs::create_dir(&own).expect("the folder is ours");
+        let write = |name: &str, text: &str| {
+            std::fs::write(own.join(name), text).expect("the folder is ours");
+        };
+        let mix = MIX.replace("DATABASE", asked.database);
+        write(
+            "workload.toml",
+            &mix.replace("MEASURED", &asked.measured.to_string()),
+        );
+        write(
+            "schema.sql",
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER);\n",
+        );
+        write(
+            "load.sql",
+            "INSERT INTO t SELECT value, 0 FROM generate_series(1, :rows);\n",
+        );
+        let key = "\\set key random(1, :rows)\n";
+        write(
+            "read.sql",
+            &format!("{key}SELECT x FROM t WHERE id = :key;\n"),
+        );
+        write("write.sql", &format!("{key}{}", asked.write));
+        let text = SMALL
+            .replace("FOLDER", &own.display().to_string())
+            .replace("WORKLOAD", asked.workload)
+            .replace("START", asked.start);
+        let variant = Variant {
+            mode: Mode::Measure,
+            ..Variant::default()
+        };
+        let inventory = Inventory::builtin();
+        let spec = Spec::parse("small.toml", &text, &[], variant)
+            .and_then(|spec| spec.check(&inventory))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let arm = spec.arms.into_iter().next().expect("it has one arm");
+        Prepared {
+            stage: Stage::new(&arm.settings, &inventory.catalogue).expect("it was checked"),
+            workload: inventory
+                .workload(&arm.settings.workload)
+                .expect("it was checked"),
+            id: TrialId {
+                experiment: "small".to_owned(),
+                plan: "0".repeat(16),
+                arm: arm.name.clone(),
+                block: 0,
+                position: 0,
+                seed: 7,
+            },
+            arm,
+            folder,
+        }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            id: &self.id,
+            mode: Mode::Measure,
+            settings: &self.arm.settings,
+            stage: &self.stage,
+            workload: &self.workload,
+        }
+    }
+
+    fn supply(&self) -> Folder {
+        Folder {
+            root: self.folder.path().join("volumes"),
+            events: Arc::default(),
+            dies: false,
+        }
+    }
+
+    /// Carries the trial out.
+    fn record(&self, supply: &Folder) -> Record {
+        let record = real::carry_out(&self.subject(), supply, &|_| {}, &|| false);
+        record.expect("nobody cancels it")
+    }
+}
+
+/// Directories under a root, and an engine on them that notes what it is asked.
+struct Folder {
+    root: PathBuf,
+    events: Arc<Mutex<Vec<String>>>,
+    /// Whether the engine goes away during the run.
+    dies: bool,
+}
+
+impl Folder {
+    fn events(&self) -> Vec<String> {
+        self.events.lock().expect("no test panics with it").clone()
+    }
+}
+
+impl Supply for Folder {
+    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String> {
+        let volumes = subject.stage.volumes.iter();
+        let directories: Vec<PathBuf> = volumes.map(|v| self.root.join(&v.name)).collect();
+        for directory in &directories {
+            std::fs::create_dir_all(directory).map_err(|error| error.to_string())?;
+        }
+        let engine = Tiny {
+            directory: directories[0].clone(),
+            shared: subject.workload.database == dbstow::workload::Database::Shared,
+            events: Arc::clone(&self.events),
+            connections: Mutex::default(),
+            alive: AtomicBool::new(true),
+            dies: self.dies,
+            statements: AtomicU64::new(0),
+        };
+        let (root, disks) = (
+            self.root.clone(),
+            vec!["directory".to_owned(); directories.len()],
+        );
+        let events = Arc::clone(&self.events);
+        Ok(Placed {
+            site: Arc::new(Folders {
+                directories,
+                clock: Clock::start(),
+                events: Arc::clone(&self.events),
+            }),
+            disks,
+            engine: Box::new(move || Ok(Box::new(engine))),
+            close: Box::new(move || {
+                note(&events, "close");
+                let removed = std::fs::remove_dir_all(root);
+                removed
+                    .err()
+                    .map(|error| error.to_string())
+                    .into_iter()
+                    .collect()
+            }),
+            notes: Vec::new(),
+        })
+    }
+}
+
+fn note(events: &Mutex<Vec<String>>, event: &str) {
+    events
+        .lock()
+        .expect("no test panics with it")
+        .push(event.to_owned());
+}
+
+/// A site whose disks count how often they were asked.
+struct Folders {
+    directories: Vec<PathBuf>,
+    clock: Clock,
+    events: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site for Folders {
+    fn directory(&self, volume: usize) -> &Path {
+        &self.directories[volume]
+    }
+
+    fn reading(&self) -> io::Result<Reading> {
+        let at = self.clock.now();
+        let ms = at.since(Instant::ZERO).as_nanos() / 1_000_000;
+        let disk = |volume: usize| DiskReading {
+            volume,
+            name: format!("{}.1", ["d", "l"][volume]),
+            reads: ms,
+            writes: 2 * ms,
+            flushes: 0,
+            cache_hits: 0,
+            read_bytes: 8_192 * ms,
+            write_bytes: 8_192 * ms,
+            read_ns: 500_000 * ms,
+            write_ns: 2_000_000 * ms,
+            busy_ns: None,
+            in_flight: 0,
+            spent_ns: BTreeMap::new(),
+            latency: None,
+        };
+        Ok(Reading {
+            at,
+            disks: (0..self.directories.len()).map(disk).collect(),
+            limits: Vec::new(),
+            pacing: None,
+        })
+    }
+
+    fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>> {
+        note(&self.events, &format!("go cold, host cache {host_cache}"));
+        Ok(vec!["pages stayed".to_owned()])
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        vec![("kernel".to_owned(), "a test's".to_owned())]
+    }
+}
+
+/// SQLite over its ordinary file system.
+struct Tiny {
+    directory: PathBuf,
+    shared: bool,
+    events: Arc<Mutex<Vec<String>>>,
+    connections: Mutex<Vec<InterruptHandle>>,
+    alive: AtomicBool,
+    dies: bool,
+    statements: AtomicU64,
+}
+
+impl Engine for Tiny {
+    fn describe(&self) -> EngineRecord {
+        EngineRecord {
+            name: "tiny".to_owned(),
+            version: rusqlite::version().to_owned(),
+            file: "file".to_owned(),
+            settings: BTreeMap::new(),
+        }
+    }
+
+    fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
+        let name = if self.shared {
+            "shared".to_owned()
+        } else {
+            format!("session-{session}")
+        };
+        let connection = Connection::open(self.directory.join(name))
+            .map_err(|error| EngineError::failed("opening the database", error))?;
+        let busy = connection.busy_timeout(std::time::Duration::from_secs(60));
+        busy.expect("a timeout can be set");
+        rusqlite::vtab::series::load_module(&connection).expect("it is built in");
+        let handle = connection.get_interrupt_handle();
+        self.connections.lock().expect("no panic").push(handle);
+        note(&self.events, "connect");
+        Ok(Box::new(TinyClient {
+            engine: self,
+            connection,
+            statements: 0,
+        }))
+    }
+
+    fn spread(&self, session: u32) -> Result<(), EngineError> {
+        note(&self.events, &format!("spread {session}"));
+        Ok(())
+    }
+
+    fn quiesce(&self) -> Result<(), EngineError> {
+        note(&self.events, "quiesce");
+        Ok(())
+    }
+
+    fn start(
+        &self,
+        temperature: Temperature,
+        forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
+    ) -> Result<Vec<String>, EngineError> {
+        note(&self.events, &format!("start {temperature:?}"));
+        match temperature {
+            Temperature::Cold => forget(),
+            Temperature::Warm => Ok(Vec::new()),
+        }
+    }
+
+    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
+        if !self.alive.load(Ordering::Relaxed) {
+            return Err(EngineError::failed("asking for counters", "nobody answers"));
+        }
+        let statements = self.statements.load(Ordering::Relaxed) as f64;
+        Ok(BTreeMap::from([
+            ("logical_reads".to_owned(), 3.0 * statements),
+            ("statements".to_owned(), statements),
+        ]))
+    }
+
+    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        Ok(Some(Box::new(HalfReads)))
+    }
+
+    fn interrupt(&self) {
+        note(&self.events, "interrupt");
+        for handle in self.connections.lock().expect("no panic").iter() {
+            handle.interrupt();
+        }
+    }
+
+    fn stop(&mut self) -> Result<(), EngineError> {
+        note(&self.events, "stop");
+        Ok(())
+    }
+}
+
+/// Sees one session read and another compute.
+struct HalfReads;
+
+impl WaitSampler for HalfReads {
+    fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
+        let seen = |kind, event: &str| Waiting {
+            kind,
+            event: event.to_owned(),
+        };
+        Ok(vec![
+            seen(WaitKind::Read, "IO/Read"),
+            seen(WaitKind::Cpu, ""),
+        ])
+    }
+}
+
+struct TinyClient<'a> {
+    engine: &'a Tiny,
+    connection: Connection,
+    statements: u64,
+}
+
+impl Driver for TinyClient<'_> {
+    type Error = String;
+
+    fn statement(
+        &mut self,
+        _index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
+        self.statements += 1;
+        let all = self.engine.statements.fetch_add(1, Ordering::Relaxed);
+        if self.engine.dies && all > 20 {
+            self.engine.alive.store(false, Ordering::Relaxed);
+            return Err("the connection is closed".to_owned());
+        }
+        let mut prepared = self.connection.prepare_cached(&statement.text);
+        let prepared = prepared.as_mut().map_err(|error| error.to_string())?;
+        for (place, argument) in (1..).zip(arguments) {
+            let Value::Int(value) = argument else {
+                return Err(format!("{argument} is no whole number"));
+            };
+            prepared
+                .raw_bind_parameter(place, value)
+                .map_err(|error| error.to_string())?;
+        }
+        let mut rows = prepared.raw_query();
+        while rows.next().map_err(|error| error.to_string())?.is_some() {}
+        Ok(())
+    }
+
+    fn sleep(&mut self, _span: Duration) -> Result<(), String> {
+        panic!("the trial sleeps itself, so that it can end the sleep");
+    }
+}
+
+impl Client for TinyClient<'_> {
+    fn enter(&mut self, _script: usize) {}
+
+    fn roll_back(&mut self) {}
+
+    fn statements(&self) -> u64 {
+        self.statements
+    }
+}
+
+#[test]
+fn a_trial_goes_through_its_phases_and_is_recorded() {
+    // given
+    let prepared = Prepared::new(Asked::default());
+    let supply = prepared.supply();
+    let told = Mutex::new(Vec::new());
+    let tell = |event| told.lock().expect("no panic").push(event);
+
+    // when
+    let record = real::carry_out(&prepared.subject(), &supply, &tell, &|| false);
+
+    // then
+    let record = record.expect("nobody cancels it");
+    assert_eq!(record.outcome, Outcome::Finished);
+    assert_eq!((record.errors.count, record.mode.as_str()), (0, "measure"));
+    let names: Vec<&str> = record
+        .phases
+        .iter()
+        .map(|phase| phase.name.as_str())
+        .collect();
+    assert_eq!(names, ["place", "load", "quiesce", "run"]);
+    let ends = record
+        .phases
+        .windows(2)
+        .all(|pair| pair[0].end_ns <= pair[1].start_ns);
+    assert!(ends, "{:?}", record.phases);
+    let phases = ["place", "load", "quiesce", "run", "clean up"].map(Event::Phase);
+    assert_eq!(told.into_inner().expect("no panic"), phases);
+    let events = supply.events();
+    let order = [
+        "connect",
+        "spread 0",
+        "quiesce",
+        "start Cold",
+        "go cold, host cache true",
+        "connect",
+        "connect",
+        "stop",
+        "close",
+    ];
+    assert_eq!(events, order);
+    assert!(!supply.root.exists(), "the volumes' directories are gone");
+    assert_eq!(record.notes, ["pages stayed"]);
+    assert_eq!(record.environment["kernel"], "a test's");
+}
+
+#[test]
+fn metrics_come_from_sessions_disks_and_the_engines_counters() {
+    let prepared = Prepared::new(Asked::default());
+
+    let record = prepared.record(&prepared.supply());
+
+    let operations = histogram::decode(record.operations.as_deref().expect("some succeeded"));
+    assert_eq!(operations.expect("a histogram").len(), 50);
+    let elapsed = record.metrics["elapsed_s"];
+    let counted = record.metrics["operations_per_s"] * elapsed;
+    assert!((counted - 50.0).abs() < 1e-6, "{counted}");
+    // Two reads and four writes a millisecond, of 0.5 and 2 ms.
+    assert!((record.metrics["read_latency_ms"] - 0.5).abs() < 1e-9);
+    assert!((record.metrics["write_latency_ms"] - 2.0).abs() < 1e-9);
+    assert!((record.metrics["transfer_latency_ms"] - 1.5).abs() < 1e-9);
+    assert_eq!(record.counters["statements"], 50.0);
+    assert_eq!(record.metrics["logical_reads"], 150.0);
+    assert!(
+        !record.metrics.contains_key("physical_reads"),
+        "nobody counted them"
+    );
+    let files: Vec<_> = record.volumes.iter().map(|volume| &volume.files).collect();
+    assert!(files[0].contains_key("data") && files[1].contains_key("log"));
+    assert_eq!(record.series.values["operations"].iter().sum::<u64>(), 50);
+    let reads: u64 = record.series.values["d.1.reads"].iter().sum();
+    assert!(reads >= record.volumes[0].disks[0].reads);
+}
+
+#[test]
+fn the_time_split_sums_to_the_sessions_time() {
+    // given: each of two sessions thinks 20 ms before each of its five operations
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 2\noperations = 10\nthink = \"20 ms\"",
+        ..Asked::default()
+    });
+
+    // when
+    let record = prepared.record(&prepared.supply());
+
+    // then
+    let split = &record.time_split_ns;
+    assert!(split["think"] >= 10 * 20_000_000, "{split:?}");
+    let whole: u64 = split.values().sum();
+    let run = record.phases.last().expect("a run");
+    assert!(whole <= 2 * (run.end_ns - run.start_ns), "{split:?}");
+    let busy = whole - split["think"];
+    let halves = [split.get("cpu"), split.get("read.service")];
+    assert!(
+        halves.iter().flatten().all(|ns| ns.abs_diff(busy / 2) <= 1),
+        "{split:?}"
+    );
+}
+
+#[test]
+fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait() {
+    // given: only what is drawn decides which rows are changed
+    let changed = |workload| {
+        let prepared = Prepared::new(Asked {
+            workload,
+            write: "INSERT INTO t (x) VALUES (:key);\n",
+            ..Asked::default()
+        });
+        let kept = prepared.folder.path().join("volumes/d/shared");
+        let supply = Keeping(prepared.supply());
+        let record = real::carry_out(&prepared.subject(), &supply, &|_| {}, &|| false);
+        assert_eq!(record.expect("nobody cancels it").errors.count, 0);
+        let connection = Connection::open(kept).expect("it was kept");
+        let mut rows = connection
+            .prepare("SELECT x FROM t ORDER BY id")
+            .expect("valid SQL");
+        let rows = rows.query_map([], |row| row.get(0)).expect("valid SQL");
+        rows.map(|row| row.expect("a number")).collect::<Vec<i64>>()
+    };
+    let at_once = changed("sessions = 1\noperations = 40");
+    let with_pauses = changed("sessions = 1\noperations = 40\nthink = \"1 ms\"");
+    assert!(at_once.len() > 100);
+    assert_eq!(at_once, with_pauses);
+}
+
+/// Keeps the directories for a test to look into.
+struct Keeping(Folder);
+
+impl Supply for Keeping {
+    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String> {
+        let placed = self.0.place(subject)?;
+        Ok(Placed {
+            close: Box::new(Vec::new),
+            ..placed
+        })
+    }
+}
+
+#[test]
+fn warm_up_is_left_out_and_the_run_ends_on_time() {
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 2\nwarm_up = \"300 ms\"\nduration = \"700 ms\"",
+        database: "per-session",
+        start: "warm",
+        ..Asked::default()
+    });
+
+    let record = prepared.record(&prepared.supply());
+
+    let [.., warm_up, run] = &record.phases[..] else {
+        panic!("{:?}", record.phases);
+    };
+    assert_eq!(
+        (warm_up.name.as_str(), warm_up.measured),
+        ("warm-up", false)
+    );
+    assert_eq!(run.end_ns - run.start_ns, 700_000_000);
+    assert_eq!(record.metrics["elapsed_s"], 0.7);
+    let operations = histogram::decode(record.operations.as_deref().expect("some succeeded"));
+    let measured = operations.expect("a histogram").len();
+    let all: u64 = record.series.values["operations"].iter().sum();
+    assert!(measured < all, "{measured} of {all}");
+}
+
+#[test]
+fn in_an_open_loop_latency_counts_from_the_intended_start() {
+    // given: one session, 1000 operations a second, each of which takes 5 ms
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 1\noperations = 40\nrate = 1000",
+        write: "\\sleep 5 ms\nUPDATE t SET x = x + 1 WHERE id = :key;\n",
+        ..Asked::default()
+    });
+
+    let record = prepared.record(&prepared.supply());
+
+    // The queue grows: at the end of some ten slow operations an operation is tens of milliseconds late.
+    let latency = histogram::decode(record.operations.as_deref().expect("some succeeded"));
+    let max = latency.expect("a histogram").max();
+    assert!(max > 15_000_000, "{max} ns");
+}
+
+#[test]
+fn a_measured_load_belongs_to_the_run() {
+    for database in ["shared", "per-session"] {
+        let prepared = Prepared::new(Asked {
+            measured: true,
+            database,
+            ..Asked::default()
+        });
+
+        let record = prepared.record(&prepared.supply());
+
+        assert_eq!(record.outcome, Outcome::Finished, "{database}");
+        assert_eq!(record.errors.count, 0, "{:?}", record.errors.first);
+        let measured: Vec<&str> = record
+            .phases
+            .iter()
+            .filter(|phase| phase.measured)
+            .map(|phase| phase.name.as_str())
+            .collect();
+        assert_eq!(measured, ["load", "run"]);
+    }
+}
+
+#[test]
+fn a_load_that_fails_is_a_recorded_failure_and_leaves_nothing() {
+    let prepared = Prepared::new(Asked {
+        database: "per-session",
+        ..Asked::default()
+    });
+    let script = prepared.folder.path().join("workload/load.sql");
+    std::fs::write(script, "INSERT INTO nowhere VALUES (1);\n").expect("the folder is ours");
+    let workload = Inventory::builtin().workload(&prepared.arm.settings.workload);
+    let changed = Prepared {
+        workload: workload.expect("still a workload"),
+        ..prepared
+    };
+    let supply = changed.supply();
+
+    let record = changed.record(&supply);
+
+    let Outcome::Failed { error } = &record.outcome else {
+        panic!("{:?}", record.outcome);
+    };
+    assert!(
+        error.contains("load.sql") && error.contains("nowhere"),
+        "{error}"
+    );
+    assert_eq!(supply.events().last().map(String::as_str), Some("close"));
+    assert!(!supply.root.exists());
+}
+
+#[test]
+fn an_engine_that_goes_away_ends_the_trial_as_a_failure() {
+    // given: an hour to go
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 4\nduration = \"1 h\"",
+        ..Asked::default()
+    });
+    let supply = Folder {
+        dies: true,
+        ..prepared.supply()
+    };
+
+    let record = prepared.record(&supply);
+
+    let Outcome::Failed { error } = &record.outcome else {
+        panic!("{:?}", record.outcome);
+    };
+    assert!(error.contains("the engine is gone"), "{error}");
+    assert!(!supply.root.exists());
+}
+
+#[test]
+fn a_run_in_which_nothing_succeeds_has_failed() {
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 1\noperations = 1",
+        write: "UPDATE nowhere SET x = 1;\n",
+        ..Asked::default()
+    });
+    let mix = prepared.workload.run.scripts[1].clone();
+    let mut workload = prepared.workload.clone();
+    workload.run.scripts = vec![mix];
+    let changed = Prepared {
+        workload,
+        ..prepared
+    };
+
+    let record = changed.record(&changed.supply());
+
+    let Outcome::Failed { error } = &record.outcome else {
+        panic!("{:?}", record.outcome);
+    };
+    assert!(error.contains("no operation succeeded"), "{error}");
+}
+
+#[test]
+fn a_cancelled_trial_ends_at_once_takes_everything_away_and_records_nothing() {
+    // given: one long statement, and an hour to go
+    let prepared = Prepared::new(Asked {
+        workload: "sessions = 2\nduration = \"1 h\"",
+        write: "SELECT count(*) FROM generate_series(1, 1000000000000);\n",
+        ..Asked::default()
+    });
+    let supply = prepared.supply();
+    let running = AtomicBool::new(false);
+    let tell = |event| {
+        if event == Event::Phase("run") {
+            running.store(true, Ordering::Relaxed);
+        }
+    };
+
+    // when
+    let cancelled = || running.load(Ordering::Relaxed);
+    let result = real::carry_out(&prepared.subject(), &supply, &tell, &cancelled);
+
+    // then
+    assert!(result.is_err());
+    let events = supply.events();
+    assert!(
+        events.iter().any(|event| event == "interrupt"),
+        "{events:?}"
+    );
+    assert_eq!(events[events.len() - 2..], ["stop", "close"]);
+    assert!(!supply.root.exists());
+}
