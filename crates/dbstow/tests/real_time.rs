@@ -270,7 +270,7 @@ impl Site for Folders {
             read_bytes: 8_192 * ms,
             write_bytes: 8_192 * ms,
             read_ns: 500_000 * ms,
-            write_ns: 2_000_000 * ms,
+            write_ns: 4_000_000 * ms,
             busy_ns: None,
             in_flight: 0,
             spent_ns: BTreeMap::new(),
