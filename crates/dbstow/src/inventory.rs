@@ -1,12 +1,12 @@
 //! What names in an experiment stand for: the catalogue's disks and machines, and workloads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
 use model::Bytes;
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, CatalogueError};
 use crate::spec::{self, Known, KnownWorkload, Machine, Parameter, Script, Volume};
 use crate::trial::Stage;
 use crate::workload::{Value, Workload};
@@ -16,6 +16,8 @@ use crate::workload::{Value, Workload};
 pub struct Inventory {
     /// Disks and machines.
     pub catalogue: Catalogue,
+    /// Digests of the files that disks of the user's own are from, by the names of the disks.
+    own: BTreeMap<String, String>,
 }
 
 impl Inventory {
@@ -23,7 +25,27 @@ impl Inventory {
     pub fn builtin() -> Inventory {
         Inventory {
             catalogue: Catalogue::builtin(),
+            own: BTreeMap::new(),
         }
+    }
+
+    /// Adds a catalogue file of the user's own. Gives the names of its disks.
+    ///
+    /// # Errors
+    /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
+    pub fn add_catalogue(&mut self, text: &str, file: &str) -> Result<Vec<String>, CatalogueError> {
+        let known: BTreeSet<String> = self
+            .catalogue
+            .disks()
+            .map(|disk| disk.name.clone())
+            .collect();
+        self.catalogue.add(text, file)?;
+        let all = self.catalogue.disks().map(|disk| disk.name.clone());
+        let names: Vec<String> = all.filter(|name| !known.contains(name)).collect();
+        let digest = crate::plan::digest_of(text.as_bytes());
+        let own = names.iter().map(|name| (name.clone(), digest.clone()));
+        self.own.extend(own);
+        Ok(names)
     }
 
     /// A workload with its parameters set as an experiment says.
@@ -75,6 +97,10 @@ impl Known for Inventory {
         let disk =
             Stage::disk_of(volume, machine, &self.catalogue).map_err(|error| error.to_string())?;
         Ok(Some(disk.size).filter(|size| size.0 < u64::MAX))
+    }
+
+    fn entry(&self, name: &str) -> Option<String> {
+        self.own.get(name).cloned()
     }
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {

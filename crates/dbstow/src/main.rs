@@ -6,7 +6,6 @@ use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
 };
-use dbstow::inventory::Inventory;
 use dbstow::{catalogue, spec, trial, workload};
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
@@ -57,11 +56,10 @@ fn main() -> ExitCode {
 }
 
 fn carry_out(command: Command) -> anyhow::Result<()> {
-    let inventory = Inventory::builtin();
     match command {
-        Command::Run(args) => run::run(&args, &inventory),
-        Command::Plan(args) => plan::run(&args, &inventory),
-        Command::Check(args) => check::run(&args, &inventory),
+        Command::Run(args) => run::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Disks(args) => disks::run(&args),
@@ -94,6 +92,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
+            || cause.is::<trial::real::OptionsError>()
+            || cause.is::<dbstow::command::Mistake>()
             || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
     })
 }

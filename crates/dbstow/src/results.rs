@@ -3,22 +3,27 @@
 //! ```text
 //! dbstow.json                    the question and the plan: marks the folder as ours
 //! records/000-local-ssd.json     block and arm
+//! dbstow.lock                    locked while a run writes here
 //! ```
 
-use std::fs;
-use std::io;
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use model::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Question, Warning};
 use crate::plan::{Plan, PlanError, Trial};
-use crate::record::{self, Record};
+use crate::record::{self, Outcome, Record};
+use crate::spec::Mode;
 
 /// The name and version of `dbstow.json`.
 const SCHEMA: &str = "dbstow.results/1";
 const HEAD: &str = "dbstow.json";
 const RECORDS: &str = "records";
+const LOCK: &str = "dbstow.lock";
 
 /// A folder of results.
 #[derive(Debug)]
@@ -28,6 +33,8 @@ pub struct Results {
     pub question: Question,
     /// What was planned.
     pub plan: Plan,
+    /// Held while records are written; the system gives it back when this process ends, however it does.
+    _lock: Option<File>,
 }
 
 /// `dbstow.json`.
@@ -58,6 +65,16 @@ pub enum ResultsError {
         found: String,
         /// Digest wanted.
         wanted: String,
+    },
+    /// Another run writes there.
+    #[error(
+        "another run{by} writes to {folder} at this moment; wait for its end, or give another folder with --out"
+    )]
+    InUse {
+        /// The folder.
+        folder: String,
+        /// Which process, where it says so.
+        by: String,
     },
     /// There are no results there.
     #[error(
@@ -109,7 +126,7 @@ impl Results {
     /// `fresh` removes what dbstow wrote there before, and nothing else.
     ///
     /// # Errors
-    /// When the folder is not ours or another plan's, or cannot be written.
+    /// When the folder is not ours or another plan's, or another run writes there, or it cannot be written.
     pub fn create(
         folder: &Path,
         question: Question,
@@ -118,12 +135,16 @@ impl Results {
     ) -> Result<Results, ResultsError> {
         let shown = folder.display().to_string();
         let head = folder.join(HEAD);
-        let holds_something = folder
+        let is_ours =
+            |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == LOCK);
+        let theirs = folder
             .read_dir()
-            .is_ok_and(|mut entries| entries.next().is_some());
-        if holds_something && !head.exists() {
+            .is_ok_and(|mut entries| !entries.all(is_ours));
+        if theirs && !head.exists() {
             return Err(ResultsError::NotOurs { folder: shown });
         }
+        fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
+        let lock = lock(folder)?;
         if head.exists() && !fresh {
             let found = Results::open(folder)?.plan.digest().to_owned();
             if found != plan.digest() {
@@ -135,15 +156,11 @@ impl Results {
                 });
             }
         }
-        let records = folder.join(RECORDS);
-        if fresh && head.exists() {
-            remove_records(&records)?;
-        }
-        fs::create_dir_all(&records).map_err(|source| io_error(&records, source))?;
         let results = Results {
             folder: folder.to_owned(),
             question,
             plan,
+            _lock: Some(lock),
         };
         let text = Head {
             schema: SCHEMA.to_owned(),
@@ -154,6 +171,11 @@ impl Results {
             &head,
             &serde_json::to_string_pretty(&text).expect("its keys are texts"),
         )?;
+        let records = folder.join(RECORDS);
+        if fresh {
+            remove_records(&records)?;
+        }
+        fs::create_dir_all(&records).map_err(|source| io_error(&records, source))?;
         Ok(results)
     }
 
@@ -189,6 +211,7 @@ impl Results {
             folder: folder.to_owned(),
             question: head.question,
             plan,
+            _lock: None,
         })
     }
 
@@ -197,12 +220,16 @@ impl Results {
         &self.folder
     }
 
-    /// Trials that have no record yet.
+    /// Trials that have no record yet. In real time, those that failed are tried again: what was missing
+    /// may be there now. In virtual time they would fail again.
     pub fn outstanding(&self) -> Vec<Trial> {
         let (records, _) = self.records();
+        let again = self.plan.variant.mode != Mode::Simulate;
+        let counts = |record: &&Record| !again || record.outcome == Outcome::Finished;
         let done = |trial: &Trial| {
             records
                 .iter()
+                .filter(counts)
                 .any(|record| record.arm == trial.arm && record.block == trial.block)
         };
         self.plan
@@ -211,6 +238,20 @@ impl Results {
             .filter(|trial| !done(trial))
             .cloned()
             .collect()
+    }
+
+    /// How long a whole trial of each arm took, on average over those that finished.
+    pub fn durations(&self) -> BTreeMap<String, Duration> {
+        let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for record in self.records().0 {
+            let end = record.phases.iter().map(|phase| phase.end_ns).max();
+            if let (Outcome::Finished, Some(end)) = (&record.outcome, end) {
+                let (sum, count) = sums.entry(record.arm).or_default();
+                (*sum, *count) = (*sum + end, *count + 1);
+            }
+        }
+        let mean = |(arm, (sum, count))| (arm, Duration::from_nanos(sum / count));
+        sums.into_iter().map(mean).collect()
     }
 
     /// Writes a record, whole or not at all.
@@ -262,6 +303,33 @@ impl Results {
         }
         (records, warnings)
     }
+}
+
+/// Claims the folder for this run.
+fn lock(folder: &Path) -> Result<File, ResultsError> {
+    let path = folder.join(LOCK);
+    let at = |source| io_error(&path, source);
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    let mut file = options.open(&path).map_err(at)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            // Some systems do not let others read a locked file.
+            let by = fs::read_to_string(&path).unwrap_or_default();
+            return Err(ResultsError::InUse {
+                folder: folder.display().to_string(),
+                by: by
+                    .trim()
+                    .parse()
+                    .map_or_else(|_| String::new(), |pid: u32| format!(" (process {pid})")),
+            });
+        }
+        Err(TryLockError::Error(source)) => return Err(at(source)),
+    }
+    file.set_len(0).map_err(at)?;
+    writeln!(file, "{}", std::process::id()).map_err(at)?;
+    Ok(file)
 }
 
 fn unreadable(file: &Path, why: &str) -> Warning {
@@ -348,6 +416,18 @@ mod tests {
             let text = format!("{{\"schema\": \"{}\", \"{key}\": {value}}}", record::SCHEMA);
             prop_assert!(read(&text).is_err());
         }
+    }
+
+    #[test]
+    fn a_folder_is_for_one_run_at_a_time_and_a_run_that_ended_holds_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let first = lock(folder.path()).expect("nobody holds it");
+        let error = lock(folder.path()).expect_err("the first holds it");
+        let shown = error.to_string();
+        assert!(shown.contains("--out"), "{shown}");
+        assert!(shown.contains(&std::process::id().to_string()), "{shown}");
+        drop(first);
+        lock(folder.path()).expect("nobody holds it any more");
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! Which experiment a user asks for, and what of it is changed.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
-use crate::spec::{EngineKind, Known, Mode, Spec, SpecError, Variant, builtin_names};
+use super::Place;
+use crate::inventory::Inventory;
+use crate::plan::Plan;
+use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names};
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,15 +37,40 @@ pub struct Asked {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,
+    /// emulate); may be given several times
+    #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path)]
+    pub disk: Vec<(String, PathBuf)>,
+    /// Where it is carried out in real time
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// What was asked, understood: nothing has run yet.
+pub struct Understood {
+    /// What its names stand for.
+    pub inventory: Inventory,
+    /// What will be done.
+    pub plan: Plan,
 }
 
 impl Asked {
-    /// Reads and checks the experiment.
+    /// Reads and checks all that was asked; with `aa`, the baseline has a twin.
     ///
     /// # Errors
-    /// When it cannot be read, or has a mistake.
-    pub fn spec(&self, known: &dyn Known) -> Result<Spec> {
-        let overrides = self.overrides();
+    /// When something cannot be read, has a mistake, or does not go together.
+    pub fn understand(&self, aa: bool) -> Result<Understood> {
+        let mut inventory = Inventory::builtin();
+        let disks = self.add_disks(&mut inventory)?;
+        let spec = self.spec(&inventory, &disks)?;
+        let options = self.place.options();
+        options.check(self.variant(), &spec.arms)?;
+        let plan = Plan::new(&spec, aa).at(self.place.facts()?);
+        Ok(Understood { inventory, plan })
+    }
+
+    fn spec(&self, inventory: &Inventory, disks: &[(String, String)]) -> Result<Spec> {
+        let overrides = self.overrides(disks);
         let spec = if is_path(&self.experiment) {
             let text =
                 fs::read_to_string(&self.experiment).map_err(|error| SpecError::Unreadable {
@@ -52,11 +81,42 @@ impl Asked {
         } else {
             Spec::builtin(&self.experiment, &overrides, self.variant())?
         };
-        let spec = spec.check(known)?;
-        Ok(match self.workload {
+        let spec = spec.check(inventory)?;
+        let spec = match self.workload {
             None => spec,
             Some(_) => spec.without_published(),
+        };
+        Ok(match self.mode {
+            Mode::Simulate | Mode::Emulate => spec,
+            Mode::Measure => spec.without_fitted(),
         })
+    }
+
+    /// Reads the user's own disks. Gives volumes and the names of their entries.
+    fn add_disks(&self, inventory: &mut Inventory) -> Result<Vec<(String, String)>> {
+        if self.mode == Mode::Measure && !self.disk.is_empty() {
+            let message = "--disk is about modelled disks, and measure has real ones; give their \
+                 directories with --volume, or add --mode emulate";
+            return Err(Mistake(message.to_owned()).into());
+        }
+        let mut read: Vec<(&PathBuf, String)> = Vec::new();
+        let mut disks = Vec::new();
+        let mut volumes = BTreeSet::new();
+        for (volume, file) in &self.disk {
+            if !volumes.insert(volume) {
+                let message = format!("--disk {volume}=..: this volume has a disk already");
+                return Err(Mistake(message).into());
+            }
+            let known = read.iter().find(|(other, _)| *other == file);
+            let entry = match known {
+                Some((_, entry)) => entry.clone(),
+                None => add_disk(inventory, file)
+                    .with_context(|| format!("--disk {volume}={}", file.display()))?,
+            };
+            read.push((file, entry.clone()));
+            disks.push((volume.clone(), entry));
+        }
+        Ok(disks)
     }
 
     /// Which reading of the file is wanted.
@@ -68,9 +128,9 @@ impl Asked {
         }
     }
 
-    /// `--workload`, then `--set` in its order, so that it can set the workload's parameters, then
-    /// `--blocks` and `--seed`: the three are short for a key each.
-    fn overrides(&self) -> Vec<(String, String)> {
+    /// `--workload` and `--disk`, then `--set` in its order, so that it can set the workload's parameters
+    /// and the volume's cache, then `--blocks` and `--seed`: all are short for a key.
+    fn overrides(&self, disks: &[(String, String)]) -> Vec<(String, String)> {
         let blocks = self
             .blocks
             .map(|blocks| ("protocol.blocks", blocks.to_string()));
@@ -82,7 +142,45 @@ impl Asked {
             .map(|path| own(("workload.folder", path)));
         let named = [blocks, seed].into_iter().flatten().map(own);
         let set = self.set.iter().cloned();
-        workload.into_iter().chain(set).chain(named).collect()
+        let disk = |(volume, entry): &(String, String)| {
+            let value = format!("{{ disk = {} }}", toml::Value::from(entry.as_str()));
+            (format!("volume.{volume}"), value)
+        };
+        let disks = disks.iter().map(disk);
+        let first = workload.into_iter().chain(disks);
+        first.chain(set).chain(named).collect()
+    }
+}
+
+/// What was asked cannot be, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Mistake(pub String);
+
+/// Reads the one disk of a user's catalogue file.
+fn add_disk(inventory: &mut Inventory, file: &Path) -> Result<String> {
+    let shown = file.display().to_string();
+    let text = fs::read_to_string(file).map_err(|error| Mistake(error.to_string()))?;
+    let names = inventory.add_catalogue(&text, &shown)?;
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        names => {
+            let message = format!(
+                "the file has {} disks, and one is to take the volume's place; keep one in it",
+                names.len()
+            );
+            Err(Mistake(message).into())
+        }
+    }
+}
+
+/// For `NAME=PATH` on the command line.
+pub(super) fn name_and_path(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok((name.trim().to_owned(), PathBuf::from(path)))
+        }
+        Some(_) | None => Err("give a volume's name and a path, such as d=/mnt/fast".to_owned()),
     }
 }
 

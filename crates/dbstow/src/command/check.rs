@@ -3,8 +3,6 @@
 use anyhow::Result;
 
 use super::Asked;
-use crate::plan::Plan;
-use crate::spec::Known;
 
 /// Checks an experiment without running it
 #[derive(Clone, Debug, clap::Args)]
@@ -18,9 +16,8 @@ pub struct Args {
 ///
 /// # Errors
 /// The first mistake.
-pub fn run(args: &Args, known: &dyn Known) -> Result<()> {
-    let spec = args.asked.spec(known)?;
-    let plan = Plan::new(&spec, false);
+pub fn run(args: &Args) -> Result<()> {
+    let plan = args.asked.understand(false)?.plan;
     println!(
         "{}: all is well; {} arms x {} blocks = {} trials",
         args.asked.experiment,

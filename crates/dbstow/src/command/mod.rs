@@ -2,6 +2,7 @@
 
 mod asked;
 mod listing;
+mod place;
 
 pub mod check;
 pub mod compare;
@@ -14,7 +15,8 @@ pub mod report;
 pub mod run;
 pub mod workloads;
 
-pub use asked::Asked;
+pub use asked::{Asked, Mistake, Understood};
+pub use place::Place;
 
 use std::io::{self, ErrorKind, Write};
 

@@ -1,10 +1,14 @@
 //! `dbstow plan`: shows what would run, before anything runs.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use super::Asked;
-use crate::plan::Plan;
-use crate::spec::Known;
+use super::run::default_folder;
+use crate::plan::{Estimate, Plan};
+use crate::results::Results;
+use crate::spec::Mode;
 
 /// Shows what would run: arms, files on volumes, blocks, seeds and order
 #[derive(Clone, Debug, clap::Args)]
@@ -24,12 +28,25 @@ pub struct Args {
 ///
 /// # Errors
 /// When the experiment has a mistake.
-pub fn run(args: &Args, known: &dyn Known) -> Result<()> {
-    let plan = Plan::new(&args.asked.spec(known)?, args.aa);
+pub fn run(args: &Args) -> Result<()> {
+    let plan = args.asked.understand(args.aa)?.plan;
     if args.json {
         super::print(&format!("{}\n", plan.to_json()))?;
-    } else {
-        super::print(&plan.describe())?;
+        return Ok(());
     }
-    Ok(())
+    let mut text = plan.describe();
+    if plan.variant.mode != Mode::Simulate {
+        text += &format!("takes {}\n", estimate(&plan, &default_folder(&plan)));
+    }
+    Ok(super::print(&text)?)
+}
+
+/// How long all of the plan takes, after earlier trials in `folder` if it holds any.
+fn estimate(plan: &Plan, folder: &Path) -> Estimate {
+    let earlier = match Results::open(folder) {
+        Ok(results) => results.durations(),
+        // None has run yet, or elsewhere.
+        Err(_) => Default::default(),
+    };
+    Estimate::of(plan, plan.trials(), &earlier)
 }

@@ -5,7 +5,9 @@ use std::fmt::{self, Write};
 use model::{Duration, HostCacheMode};
 
 use super::Plan;
-use crate::spec::{Amount, Arm, Arrival, Engine, File, Machine, Role, Volume, Workload};
+use crate::spec::{
+    Amount, Arm, Arrival, Engine, File, Machine, Mode, Role, Variant, Volume, Workload,
+};
 
 /// The whole text, ending in a line feed.
 pub(super) fn text(plan: &Plan) -> String {
@@ -22,6 +24,13 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
     }
     if plan.variant.quick {
         writeln!(out, "  quick settings are in force")?;
+    }
+    if plan.variant.mode != Mode::Simulate {
+        let Variant { mode, engine, .. } = plan.variant;
+        writeln!(out, "  {mode} with {engine}, in real time")?;
+    }
+    for (name, value) in &plan.place {
+        writeln!(out, "  {name} = {value}")?;
     }
     writeln!(out)?;
     for arm in &plan.arms {

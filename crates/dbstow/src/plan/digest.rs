@@ -1,5 +1,7 @@
 //! A short name for the content of a plan, the same on every platform and for every build.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::Plan;
@@ -14,6 +16,8 @@ struct Decisive<'a> {
     engine: EngineKind,
     seed: u64,
     arms: Vec<(&'a str, &'a Settings)>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    place: &'a BTreeMap<String, String>,
 }
 
 /// The digest of `plan`, which may not have one yet.
@@ -29,6 +33,7 @@ pub(super) fn of(plan: &Plan) -> String {
             .iter()
             .map(|arm| (arm.name.as_str(), &arm.settings))
             .collect(),
+        place: &plan.place,
     };
     let bytes = serde_json::to_vec(&decisive).expect("settings have text keys");
     fnv_1a_text(&bytes)

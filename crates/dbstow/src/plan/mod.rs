@@ -5,8 +5,12 @@
 
 mod describe;
 mod digest;
+mod estimate;
 
 pub(crate) use digest::fnv_1a_text as digest_of;
+pub use estimate::Estimate;
+
+use std::collections::BTreeMap;
 
 use model::random;
 use rand::seq::SliceRandom;
@@ -45,6 +49,9 @@ pub struct Plan {
     pub twin: Option<String>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
+    /// Where its files are and what else was chosen for real time, by name, in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub place: BTreeMap<String, String>,
     trials: Vec<Trial>,
     digest: String,
 }
@@ -106,10 +113,18 @@ impl Plan {
             arms,
             twin: twin_name,
             fitted: spec.fitted.clone(),
+            place: BTreeMap::new(),
             digest: String::new(),
         };
         plan.digest = digest::of(&plan);
         plan
+    }
+
+    /// The same plan, carried out at `place`: another place is another plan.
+    pub fn at(mut self, place: BTreeMap<String, String>) -> Plan {
+        self.place = place;
+        self.digest = digest::of(&self);
+        self
     }
 
     /// All trials, block by block, in the order in which they run.

@@ -75,6 +75,19 @@ fn what_decides_a_trial_changes_the_digest_and_what_is_said_of_it_does_not() {
 }
 
 #[test]
+fn another_place_is_another_plan_and_is_said() {
+    let at = |directory: &str| {
+        let place = BTreeMap::from([("volume d".to_owned(), directory.to_owned())]);
+        plan(&[]).at(place)
+    };
+    assert_ne!(at("/mnt/a").digest(), at("/mnt/b").digest());
+    assert_eq!(plan(&[]).at(BTreeMap::new()), plan(&[]));
+    assert!(at("/mnt/a").describe().contains("volume d = /mnt/a"));
+    let stored = Plan::from_json(&at("/mnt/a").to_json());
+    assert_eq!(stored.expect("as stored"), at("/mnt/a"));
+}
+
+#[test]
 fn the_twin_is_the_baseline_under_another_name() {
     let plan = Plan::new(&spec(&[]), true);
     assert_eq!(plan.trials().len(), 4 * 5);

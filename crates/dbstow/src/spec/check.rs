@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::arms::{blamed, check_fits};
 use super::error::{Fault, remedy};
 use super::known::{Known, KnownWorkload};
-use super::settings::{Machine, Parameter, Script, Settings, Workload};
+use super::settings::{Disk, Machine, Parameter, Script, Settings, Workload};
 use super::{Spec, SpecError};
 
 impl Spec {
@@ -30,7 +30,11 @@ impl Spec {
 
 fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {
     machine(&settings.machine, known)?;
-    for volume in &settings.volumes {
+    for volume in &mut settings.volumes {
+        volume.entry = match &volume.disk {
+            Disk::Catalogue(name) => known.entry(name),
+            Disk::Local | Disk::Unlimited => None,
+        };
         let size = known
             .disk(&settings.machine, volume)
             .map_err(|message| Fault::at(&["volume", &volume.name], message))?;

@@ -119,7 +119,7 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
     let Some((last, tables)) = path.split_last().filter(|_| !path.contains(&"")) else {
         return Err("a key is a dotted path such as \"workload.sessions\"".to_owned());
     };
-    let mut table = root;
+    let mut table: &mut dyn TableLike = &mut *root;
     for (depth, part) in tables.iter().enumerate() {
         if depth == 1 && NAMED.contains(&tables[0]) && !table.contains_key(part) {
             let defined: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
@@ -132,6 +132,11 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         table = item
             .as_table_like_mut()
             .ok_or_else(|| format!("\"{part}\" holds a value, so it has no key inside it"))?;
+    }
+    if *tables == ["volume"] && !table.contains_key(last) {
+        let defined: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+        let hint = remedy(last, "defined", defined.iter().map(String::as_str));
+        return Err(format!("there is no volume \"{last}\"{hint}"));
     }
     if tables.is_empty() && table.get(last).is_some_and(Item::is_table_like) {
         let keys: Vec<String> = table
@@ -150,6 +155,20 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         // Another workload: neither the old one's name nor what its scripts were told is of use to it.
         table.remove("name");
         table.remove("parameters");
+    }
+    if *tables == ["volume"] {
+        // Another volume: what was fitted of the old one is not there any more.
+        let part = format!("volume.{last}.");
+        let fitted = root
+            .get_mut("fitted")
+            .and_then(Item::as_array_of_tables_mut);
+        if let Some(fitted) = fitted {
+            let of_volume = |entry: &Table| {
+                let parameter = entry.get("parameter").and_then(Item::as_str);
+                parameter.is_some_and(|parameter| parameter.starts_with(&part))
+            };
+            fitted.retain(|entry| !of_volume(entry));
+        }
     }
     Ok(())
 }
@@ -202,6 +221,21 @@ mod tests {
     }
 
     #[test]
+    fn a_set_volume_takes_the_place_of_the_old_one_and_what_was_fitted_of_it() {
+        let fitted = |parameter: &str| {
+            format!("[[fitted]]\nparameter = \"{parameter}\"\nto = \"a\"\nwhy = \"w\"\n")
+        };
+        let both = fitted("volume.d.override.iops_limit") + &fitted("engine.memory");
+        let text = text(&format!("{both}[volume.d]\ndisk = \"a.b\"\ncount = 2\n"));
+        let text = text.with("volume.d", typed("{ disk = \"mine\" }"));
+        let wire = text.expect("known volume").wire();
+        assert_eq!(wire.volume["d"].disk, "mine");
+        assert_eq!(wire.volume["d"].count, None);
+        let left: Vec<_> = wire.fitted.iter().map(|entry| &entry.parameter).collect();
+        assert_eq!(left, ["engine.memory"]);
+    }
+
+    #[test]
     fn a_mistyped_key_is_refused_with_the_near_one() {
         let text = text("[volume.d]\ndisk = \"local\"\n");
         let refuse = |key: &str| text.with(key, typed("2")).expect_err("unknown");
@@ -213,6 +247,7 @@ mod tests {
             refuse("volume.e.count"),
             "there is no volume \"e\"; did you mean \"d\"?"
         );
+        assert!(refuse("volume.e").contains("did you mean \"d\"?"));
         assert!(refuse("volume").contains("is a section"));
         assert!(refuse("volume..count").contains("dotted path"));
     }

@@ -23,6 +23,13 @@ pub trait Known {
     /// No such disk, with the near one, or the vendor's rule that is broken.
     fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String>;
 
+    /// Digest of the entry of the disk `name`, where it is the user's own: another entry of that name is
+    /// another plan.
+    fn entry(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
     /// What a workload can be told, and what it is.
     ///
     /// # Errors

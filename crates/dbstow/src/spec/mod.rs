@@ -146,9 +146,16 @@ impl Spec {
     /// The same without what was published and fitted: for another workload, which no article ran.
     pub fn without_published(mut self) -> Spec {
         self.source = None;
-        self.fitted.clear();
         for arm in &mut self.arms {
             arm.published.clear();
+        }
+        self.without_fitted()
+    }
+
+    /// The same without what was fitted: for real disks, which no parameter of a model reaches.
+    pub fn without_fitted(mut self) -> Spec {
+        self.fitted.clear();
+        for arm in &mut self.arms {
             arm.fitted = false;
         }
         self

@@ -48,6 +48,7 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
             bursting: asked.bursting,
         },
         replaced: replaced(name, asked.replaced.as_ref())?,
+        entry: None,
     };
     match volume.disk {
         Disk::Local => local(&volume)?,

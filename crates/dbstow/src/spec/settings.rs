@@ -59,6 +59,10 @@ pub struct Volume {
     pub provision: Provision,
     /// What replaces the catalogue's values.
     pub replaced: Override,
+    /// Digest of the disk's entry, once [`super::Spec::check`] has looked it up, where it did not come
+    /// with the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
 }
 
 impl Volume {

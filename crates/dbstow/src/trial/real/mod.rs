@@ -8,7 +8,10 @@
 
 mod collect;
 mod gate;
+mod ground;
 mod load;
+mod options;
+mod places;
 mod run;
 mod seat;
 mod series;
@@ -31,6 +34,9 @@ use crate::record::{Phase, Record};
 use crate::spec::{Mode, Settings, Temperature};
 use crate::workload::Workload;
 use gate::Gate;
+pub use ground::GroundError;
+pub use options::{FrontKind, Options, OptionsError, TransportKind};
+pub use places::{Places, PlacesError};
 use run::Ran;
 use seat::Common;
 use series::SecondBySecond;

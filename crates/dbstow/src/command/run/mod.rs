@@ -1,21 +1,26 @@
 //! `dbstow run`: carries an experiment out and says what came of it.
 
+mod real_time;
+mod simulated;
+
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Asked;
 use super::report::{Format, show};
+use super::{Asked, Mistake, Understood};
 use crate::findings::{ArmQuestion, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Plan, Trial};
 use crate::results::Results;
-use crate::trial::{self, Stage, TrialId};
+use crate::spec::Mode;
+use crate::trial::real::Places;
+use crate::trial::{Stage, TrialId};
 use crate::workload::Workload;
 
 /// Arguments of `run`.
@@ -24,7 +29,9 @@ use crate::workload::Workload;
     dbstow run tempdb-ssd-vs-premium\n  \
     dbstow run tempdb-scale-out --blocks 10 --seed 7\n  \
     dbstow run tempdb-spill --set engine.memory=\"1 GiB\" --format json\n  \
-    dbstow run mine.toml --workload ./my-workload --out results/mine")]
+    dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
+    dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
+    dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data")]
 pub struct Args {
     /// The experiment
     #[command(flatten)]
@@ -44,6 +51,9 @@ pub struct Args {
     /// Trials at the same time; in virtual time this changes no result [default: the processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Leave the volumes of real time as they are in the end, for a look at them
+    #[arg(long)]
+    pub keep: bool,
 }
 
 /// An arm with everything looked up.
@@ -56,10 +66,11 @@ struct Ready {
 ///
 /// # Errors
 /// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
-pub fn run(args: &Args, inventory: &Inventory) -> Result<()> {
-    let spec = args.asked.spec(inventory)?;
-    let plan = Plan::new(&spec, args.aa);
-    let ready = arms(&plan, inventory)?;
+pub fn run(args: &Args) -> Result<()> {
+    let Understood { inventory, plan } = args.asked.understand(args.aa)?;
+    let mode = plan.variant.mode;
+    check(args, mode)?;
+    let ready = arms(&plan, &inventory)?;
     let question = question(&plan, &ready);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let results = Results::create(&folder, question, plan, args.fresh)?;
@@ -73,11 +84,22 @@ pub fn run(args: &Args, inventory: &Inventory) -> Result<()> {
         );
     }
     let interrupted = interruption()?;
-    let jobs = args
-        .jobs
-        .or_else(|| thread::available_parallelism().ok().map(Into::into))
-        .unwrap_or(1);
-    carry_out(&results, &ready, &outstanding, jobs.max(1), &interrupted)?;
+    match mode {
+        Mode::Simulate => {
+            let cores = || thread::available_parallelism().map_or(1, Into::into);
+            let jobs = args.jobs.unwrap_or_else(cores).max(1);
+            simulated::carry_out(&results, &ready, &outstanding, jobs, &interrupted)?;
+        }
+        Mode::Emulate | Mode::Measure => {
+            let options = args.asked.place.options();
+            let places = Places::claim(&results.plan, &options, args.keep)?;
+            let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
+            for left in places.close() {
+                eprintln!("dbstow: {left}");
+            }
+            done?;
+        }
+    }
     if interrupted.load(Ordering::Relaxed) {
         bail!(
             "interrupted; what is finished is kept in {}: the same command goes on from there, `dbstow report {}` shows it",
@@ -88,7 +110,23 @@ pub fn run(args: &Args, inventory: &Inventory) -> Result<()> {
     show(&results, args.format)
 }
 
-fn default_folder(plan: &Plan) -> PathBuf {
+/// What only one of the modes knows.
+fn check(args: &Args, mode: Mode) -> Result<()> {
+    let mistake = |message: &str| Err(Mistake(message.to_owned()).into());
+    match mode {
+        Mode::Simulate if args.keep => {
+            mistake("--keep is about the volumes of real time, and simulate has none; leave it out")
+        }
+        Mode::Emulate | Mode::Measure if args.jobs.is_some_and(|jobs| jobs != 1) => mistake(
+            "in real time trials run one at a time, so that they do not disturb each other; leave \
+             --jobs out",
+        ),
+        Mode::Simulate | Mode::Emulate | Mode::Measure => Ok(()),
+    }
+}
+
+/// Where the results of a plan go, unless the user says so.
+pub(super) fn default_folder(plan: &Plan) -> PathBuf {
     PathBuf::from("dbstow-results").join(format!("{}-{}", plan.experiment, &plan.digest()[..8]))
 }
 
@@ -111,7 +149,11 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
         baseline: arm.baseline.clone(),
         published: arm.published.clone(),
         fitted: arm.fitted,
-        usd_per_month: ready.stage.usd_per_month,
+        // Real directories have no list price.
+        usd_per_month: ready
+            .stage
+            .usd_per_month
+            .filter(|_| plan.variant.mode != Mode::Measure),
     };
     let asked = plan
         .arms
@@ -148,91 +190,41 @@ fn interruption() -> Result<Arc<AtomicBool>> {
     let seen = Arc::clone(&interrupted);
     ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::Relaxed) {
-            // Records are written whole or not at all, so there is nothing left to save.
+            // Records are written whole or not at all, so there is nothing left to save; what real time
+            // leaves behind is cleared by the next run.
             std::process::abort();
         }
-        eprintln!("\nfinishing the present trials' operations; once more to stop at once");
+        eprintln!("\nstopping and cleaning up; once more to stop at once");
     })
     .context("a handler for Ctrl-C")?;
     Ok(interrupted)
 }
 
-/// Carries out trials on `jobs` threads, in the order of the plan, writing each record at once.
-fn carry_out(
-    results: &Results,
-    ready: &[Ready],
-    trials: &[Trial],
-    jobs: usize,
-    interrupted: &AtomicBool,
-) -> Result<()> {
-    let progress = progress(trials.len());
-    let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
-    thread::scope(|scope| {
-        for _ in 0..jobs.min(trials.len()) {
-            scope.spawn(|| {
-                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let stop = || interrupted.load(Ordering::Relaxed);
-                    progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
-                    let Ok(record) = one(results, ready, trial, &stop) else {
-                        return;
-                    };
-                    progress.inc(1);
-                    if let Err(error) = results.write(&record) {
-                        // The others stop too: what cannot be kept need not be computed.
-                        interrupted.store(true, Ordering::Relaxed);
-                        failure
-                            .lock()
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .get_or_insert(error);
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    progress.finish_and_clear();
-    match failure
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-    {
-        Some(error) => Err(error).context("a record could not be kept; those before it were"),
-        None => Ok(()),
-    }
+/// The place of a trial's arm in the plan.
+fn arm(plan: &Plan, trial: &Trial) -> usize {
+    let place = plan.arms.iter().position(|arm| arm.name == trial.arm);
+    place.expect("a plan's trials are of its arms")
 }
 
-fn one(
-    results: &Results,
-    ready: &[Ready],
-    trial: &Trial,
-    stop: &dyn Fn() -> bool,
-) -> Result<crate::record::Record, trial::Cancelled> {
-    let plan = &results.plan;
-    let place = plan
-        .arms
-        .iter()
-        .position(|arm| arm.name == trial.arm)
-        .expect("a plan's trials are of its arms");
-    let id = TrialId {
+fn id(plan: &Plan, trial: &Trial) -> TrialId {
+    TrialId {
         experiment: plan.experiment.clone(),
         plan: plan.digest().to_owned(),
         arm: trial.arm.clone(),
         block: trial.block,
         position: trial.position,
         seed: trial.seed,
-    };
-    let Ready { stage, workload } = &ready[place];
-    trial::simulate(&id, &plan.arms[place].settings, stage, workload, stop)
+    }
 }
 
-fn progress(trials: usize) -> ProgressBar {
+/// A bar on stderr, where somebody looks at it.
+fn bar(trials: usize, template: &str) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()
     };
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} trials, {eta} left: {msg}")
-        .expect("the template is well-formed");
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
     let progress = ProgressBar::with_draw_target(Some(trials as u64), target).with_style(style);
     progress.enable_steady_tick(std::time::Duration::from_millis(200));
     progress

@@ -1,0 +1,132 @@
+//! Trials in real time: one after the other, so that they do not disturb each other.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use indicatif::ProgressBar;
+use model::Duration;
+use volume::clock::Clock;
+
+use super::{Ready, bar, id};
+use crate::plan::{Estimate, Trial};
+use crate::record::{Outcome, Record};
+use crate::results::Results;
+use crate::trial::real::{self, Event, Subject, Supply};
+
+/// Failures of one arm, one after the other, after which the run is given up.
+const FAILURES_MAX: u32 = 3;
+
+/// Carries out trials in the order of the plan, writing each record at once.
+pub(super) fn carry_out(
+    results: &Results,
+    ready: &[Ready],
+    trials: &[Trial],
+    supply: &dyn Supply,
+    interrupted: &AtomicBool,
+) -> Result<()> {
+    let mut run = Run {
+        results,
+        clock: Clock::start(),
+        progress: bar(
+            trials.len(),
+            "{bar:20} {pos}/{len} trials, {elapsed} so far: {msg}",
+        ),
+        durations: results.durations(),
+        failures: BTreeMap::new(),
+    };
+    if !trials.is_empty() {
+        run.say(&format!("takes {}", run.left(trials)));
+    }
+    for (number, trial) in trials.iter().enumerate() {
+        let place = super::arm(&results.plan, trial);
+        let subject = Subject {
+            id: &id(&results.plan, trial),
+            mode: results.plan.variant.mode,
+            settings: &results.plan.arms[place].settings,
+            stage: &ready[place].stage,
+            workload: &ready[place].workload,
+        };
+        let stop = || interrupted.load(Ordering::Relaxed);
+        if stop() {
+            break;
+        }
+        let left = run.left(&trials[number..]).to_string();
+        let tell = |event| run.tell(trial, event, &left);
+        let start = run.clock.now();
+        let Ok(record) = real::carry_out(&subject, supply, &tell, &stop) else {
+            break;
+        };
+        let written = results.write(&record);
+        written.context("a record could not be kept; those before it were")?;
+        run.done(trial, &record, run.clock.now().since(start))?;
+    }
+    run.progress.finish_and_clear();
+    Ok(())
+}
+
+/// A run under way.
+struct Run<'a> {
+    results: &'a Results,
+    clock: Clock,
+    progress: ProgressBar,
+    /// How long a trial of each arm takes.
+    durations: BTreeMap<String, Duration>,
+    /// Failures of each arm since it last succeeded.
+    failures: BTreeMap<String, u32>,
+}
+
+impl Run<'_> {
+    fn left(&self, trials: &[Trial]) -> Estimate {
+        Estimate::of(&self.results.plan, trials, &self.durations)
+    }
+
+    /// Shows what a trial is at.
+    fn tell(&self, trial: &Trial, event: Event, left: &str) {
+        match event {
+            Event::Phase(phase) => self.progress.set_message(format!(
+                "block {}, {}: {phase}; left: {left}",
+                trial.block + 1,
+                trial.arm
+            )),
+            Event::Left(what) => self.say(&format!("could not be cleaned up: {what}")),
+        }
+    }
+
+    /// Says how a trial ended.
+    ///
+    /// # Errors
+    /// When its arm has failed too often.
+    fn done(&mut self, trial: &Trial, record: &Record, took: Duration) -> Result<()> {
+        self.progress.inc(1);
+        let name = format!("block {}, {}", trial.block + 1, trial.arm);
+        let Outcome::Failed { error } = &record.outcome else {
+            self.failures.remove(&trial.arm);
+            self.durations.insert(trial.arm.clone(), took);
+            if !std::io::stderr().is_terminal() {
+                self.say(&format!("{name}: {:.1} s", took.as_secs_f64()));
+            }
+            return Ok(());
+        };
+        self.say(&format!("{name} failed: {error}"));
+        let failures = self.failures.entry(trial.arm.clone()).or_default();
+        *failures += 1;
+        if *failures < FAILURES_MAX {
+            return Ok(());
+        }
+        self.progress.finish_and_clear();
+        bail!(
+            "arm \"{}\" failed {FAILURES_MAX} times in a row, the last time because: {error}; what \
+             is finished is kept in {}: once that is mended, the same command goes on from there",
+            trial.arm,
+            self.results.folder().display()
+        )
+    }
+
+    /// Prints a line that stays.
+    fn say(&self, text: &str) {
+        self.progress
+            .suspend(|| eprintln!("{}: {text}", self.results.plan.experiment));
+    }
+}

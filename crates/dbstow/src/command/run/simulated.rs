@@ -1,0 +1,75 @@
+//! Trials in virtual time: several at once, since that changes no result.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+
+use super::{Ready, bar, id};
+use crate::plan::Trial;
+use crate::record::Record;
+use crate::results::Results;
+use crate::trial::{self, Cancelled};
+
+/// Carries out trials on `jobs` threads, in the order of the plan, writing each record at once.
+pub(super) fn carry_out(
+    results: &Results,
+    ready: &[Ready],
+    trials: &[Trial],
+    jobs: usize,
+    interrupted: &AtomicBool,
+) -> Result<()> {
+    let progress = progress(trials.len());
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(None);
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(trials.len()) {
+            scope.spawn(|| {
+                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let stop = || interrupted.load(Ordering::Relaxed);
+                    progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
+                    let Ok(record) = one(results, ready, trial, &stop) else {
+                        return;
+                    };
+                    progress.inc(1);
+                    if let Err(error) = results.write(&record) {
+                        // The others stop too: what cannot be kept need not be computed.
+                        interrupted.store(true, Ordering::Relaxed);
+                        failure
+                            .lock()
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .get_or_insert(error);
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    progress.finish_and_clear();
+    match failure
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    {
+        Some(error) => Err(error).context("a record could not be kept; those before it were"),
+        None => Ok(()),
+    }
+}
+
+fn one(
+    results: &Results,
+    ready: &[Ready],
+    trial: &Trial,
+    stop: &dyn Fn() -> bool,
+) -> Result<Record, Cancelled> {
+    let plan = &results.plan;
+    let place = super::arm(plan, trial);
+    let Ready { stage, workload } = &ready[place];
+    let settings = &plan.arms[place].settings;
+    trial::simulate(&id(plan, trial), settings, stage, workload, stop)
+}
+
+fn progress(trials: usize) -> ProgressBar {
+    bar(trials, "{bar:30} {pos}/{len} trials, {eta} left: {msg}")
+}

@@ -1,0 +1,116 @@
+//! How long a run in real time takes, before it is carried out.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use model::Duration;
+
+use super::{Plan, Trial};
+use crate::spec::Amount;
+
+/// How long trials take, as far as that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// What is known.
+    pub least: Duration,
+    /// Trials of which it is not known how long loading takes.
+    pub loads_unknown: u32,
+    /// Trials of which nothing is known: they end after a number of operations.
+    pub trials_unknown: u32,
+}
+
+impl Estimate {
+    /// How long `trials` of `plan` take. `earlier` is how long a whole trial of an arm took, on average.
+    pub fn of(plan: &Plan, trials: &[Trial], earlier: &BTreeMap<String, Duration>) -> Estimate {
+        let mut estimate = Estimate::default();
+        for trial in trials {
+            if let Some(whole) = earlier.get(&trial.arm) {
+                estimate.least += *whole;
+                continue;
+            }
+            let arm = plan
+                .arm(&trial.arm)
+                .expect("a plan's trials are of its arms");
+            let workload = &arm.settings.workload;
+            match workload.amount {
+                Amount::Duration(duration) => {
+                    estimate.least += workload.warm_up + duration;
+                    estimate.loads_unknown += 1;
+                }
+                Amount::Operations(_) => estimate.trials_unknown += 1,
+            }
+        }
+        estimate
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = self.least.as_secs_f64();
+        match (least > 0.0, self.loads_unknown, self.trials_unknown) {
+            (true, 0, 0) => write!(f, "about {}, as earlier trials did", rounded(least)),
+            (true, _, 0) => write!(
+                f,
+                "at least {}, and loading, which is not known before a first trial",
+                rounded(least)
+            ),
+            (true, _, unknown) => write!(
+                f,
+                "at least {}; {unknown} trials end after a number of operations, which is not known \
+                 in time before a first trial",
+                rounded(least)
+            ),
+            (false, _, 0) => f.write_str("no time: there is nothing to do"),
+            (false, _, _) => f.write_str(
+                "not known before a first trial: trials end after a number of operations",
+            ),
+        }
+    }
+}
+
+/// Whole seconds below two minutes, whole minutes above.
+fn rounded(seconds: f64) -> String {
+    if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Spec, Variant};
+
+    fn plan(name: &str) -> Plan {
+        Plan::new(
+            &Spec::builtin(name, &[], Variant::default()).expect("built in"),
+            false,
+        )
+    }
+
+    #[test]
+    fn durations_are_known_and_loads_are_not() {
+        let plan = plan("tempdb-scale-out");
+        let estimate = Estimate::of(&plan, plan.trials(), &BTreeMap::new());
+        // 3 arms x 5 blocks, each of 10 s of warm-up and 30 s.
+        assert_eq!(estimate.least, Duration::from_secs(3 * 5 * 40));
+        assert_eq!(estimate.loads_unknown, 15);
+        assert!(
+            estimate.to_string().starts_with("at least 10 min"),
+            "{estimate}"
+        );
+    }
+
+    #[test]
+    fn numbers_of_operations_are_not_known_until_a_trial_has_shown_it() {
+        let plan = plan("tempdb-ssd-vs-premium");
+        let unknown = Estimate::of(&plan, plan.trials(), &BTreeMap::new());
+        assert!(unknown.to_string().starts_with("not known"), "{unknown}");
+        let arms = plan.arms.iter().map(|arm| arm.name.clone());
+        let earlier = arms.map(|arm| (arm, Duration::from_secs(9))).collect();
+        let known = Estimate::of(&plan, plan.trials(), &earlier);
+        // 2 arms x 5 blocks of 9 s.
+        assert_eq!(known.to_string(), "about 90 s, as earlier trials did");
+    }
+}
