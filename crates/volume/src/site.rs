@@ -24,9 +24,10 @@ pub trait Site: Sync {
     /// What else is counted so far, by name with the unit as suffix; only their differences are recorded,
     /// among the engine's own counters.
     ///
-    /// Real volumes count `device_bytes.<volumes>`, what was read and written at their disks, and
-    /// `other_bytes.<volumes>`, how much of it neither this program nor what it started asked for.
-    /// Volumes that cannot be told apart share an entry, their names joined by `+`.
+    /// Real volumes count `device_bytes.<volumes>`, what was read and written at their disks;
+    /// `other_bytes.<volumes>`, how much more that is than this program and what it started asked for; and
+    /// `foreign_bytes.<volumes>`, what all other programs asked for, of any disk. Volumes that cannot be
+    /// told apart share an entry, their names joined by `+`.
     ///
     /// # Errors
     /// When they cannot be read.

@@ -1,15 +1,18 @@
 //! Bytes at the disks that neither this program nor what it started asked for.
 //!
+//! Two bounds, both from above. What the disks moved less own bytes: that also holds filesystems' journals,
+//! and what was changed before and is written now. And what all other processes asked for, which also
+//! holds their bytes at other disks and pages that were changed twice and written once. The smaller one is
+//! the better one.
+//!
 //! Own bytes are what the control group of this program counts by device, where it has one of its own;
 //! otherwise what `/proc/<pid>/io` counts of this process and its descendants, over all devices together.
-//! Both count a write when the page becomes dirty or is written back, filesystems add their journals, and
-//! a page that is changed twice is written once: the difference means something from some tens of
-//! megabytes on, and where it is a good part of the whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use procfs::ProcError;
 use procfs::process::{Process, all_processes};
 
 use super::device::Number;
@@ -60,27 +63,32 @@ impl Activity {
         }
     }
 
-    /// `device_bytes.<volumes>` and `other_bytes.<volumes>`; a single value of the second means nothing,
-    /// only how it grows.
+    /// `device_bytes.<volumes>`, `other_bytes.<volumes>` and, for those who may read it,
+    /// `foreign_bytes.<volumes>`; how they grow means something, single values do not.
     ///
     /// # Errors
     /// When the counters of the disks or of own processes cannot be read.
     pub(crate) fn counters(&self) -> io::Result<BTreeMap<String, f64>> {
         let mut counters = BTreeMap::new();
+        if self.together.is_empty() {
+            return Ok(counters);
+        }
+        let asked = Asked::now()?;
         for part in &self.together {
-            let mut at_device = 0;
-            for number in &part.watched {
-                let counted = counters_of(*number)?;
-                at_device += (counted.sectors_read + counted.sectors_written) * SECTOR_BYTES;
-            }
+            let volumes = part.volumes.join("+");
+            let mut note = |name: &str, bytes: f64| {
+                counters.insert(format!("{name}.{volumes}"), bytes);
+            };
+            let at_device = device_bytes(&part.watched)?;
             let own = match &self.own_group {
                 Some(group) => group_bytes(group, &part.watched)?,
-                None => family_bytes()?,
+                None => asked.own,
             };
-            let volumes = part.volumes.join("+");
-            counters.insert(format!("device_bytes.{volumes}"), at_device as f64);
-            let other = at_device as f64 - own as f64;
-            counters.insert(format!("other_bytes.{volumes}"), other);
+            note("device_bytes", at_device as f64);
+            note("other_bytes", at_device as f64 - own as f64);
+            if let Some(foreign) = asked.foreign {
+                note("foreign_bytes", foreign as f64);
+            }
         }
         Ok(counters)
     }
@@ -110,31 +118,61 @@ fn together<'a>(
     parts
 }
 
+fn device_bytes(watched: &BTreeSet<Number>) -> io::Result<u64> {
+    let bytes = watched.iter().map(|number| {
+        let counted = counters_of(*number)?;
+        Ok((counted.sectors_read + counted.sectors_written) * SECTOR_BYTES)
+    });
+    bytes.sum()
+}
+
 fn group_bytes(group: &Path, watched: &BTreeSet<Number>) -> io::Result<u64> {
     let bytes = watched.iter().map(|number| cgroup::bytes(group, *number));
     bytes.sum()
 }
 
-/// Bytes of this process and all that descend from it. What a child did is its parent's once the parent
-/// has collected it, so that nothing is lost when it ends.
-fn family_bytes() -> io::Result<u64> {
-    let own = Process::myself().map_err(io::Error::other)?.pid();
-    let parents = processes()?;
-    let family = parents.keys().filter(|pid| descends(&parents, **pid, own));
-    let mut bytes = 0;
-    for pid in family {
-        let counted = Process::new(*pid).and_then(|process| process.io());
-        match counted {
-            Ok(io) => bytes += io.read_bytes + io.write_bytes,
-            Err(procfs::ProcError::NotFound(_)) => {}
-            Err(why) => {
-                return Err(io::Error::other(format!(
-                    "the bytes of process {pid}, which this program started: {why}"
-                )));
+/// Bytes that processes asked for so far. What a child did is its parent's once the parent has collected
+/// it, so that nothing is lost when it ends.
+struct Asked {
+    /// This process and its descendants.
+    own: u64,
+    /// All others; `None` when this user may not look at some of them.
+    foreign: Option<u64>,
+}
+
+impl Asked {
+    fn now() -> io::Result<Asked> {
+        let own = Process::myself().map_err(io::Error::other)?.pid();
+        let parents = processes()?;
+        let mut asked = Asked {
+            own: 0,
+            foreign: Some(0),
+        };
+        for pid in parents.keys() {
+            let bytes = bytes_of(*pid);
+            if !descends(&parents, *pid, own) {
+                let foreign = asked.foreign.zip(bytes.ok());
+                asked.foreign = foreign.map(|(sum, bytes)| sum + bytes);
+                continue;
             }
+            asked.own += bytes.map_err(|why| {
+                let what = format!("the bytes of process {pid}, which this program started: {why}");
+                io::Error::other(what)
+            })?;
         }
+        Ok(asked)
     }
-    Ok(bytes)
+}
+
+/// Bytes that a process asked for; none of one that has ended.
+fn bytes_of(pid: i32) -> Result<u64, ProcError> {
+    match Process::new(pid).and_then(|process| process.io()) {
+        Ok(io) => Ok(io.read_bytes + io.write_bytes),
+        Err(ProcError::NotFound(_)) => Ok(0),
+        // The file was there, and its process is not any more.
+        Err(ProcError::Io(why, _)) if why.raw_os_error() == Some(libc::ESRCH) => Ok(0),
+        Err(why) => Err(why),
+    }
 }
 
 /// The parent of every process.
