@@ -237,7 +237,8 @@ fn csv_has_a_header_and_lines_of_as_many_cells() {
     let run = ["run", "small.toml", "--format", "csv"];
     let csv = stdout(&folder(), &run);
     let mut lines = csv.lines();
-    let header = "experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted";
+    let header =
+        "experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted,engine";
     assert_eq!(lines.next(), Some(header));
     assert!(csv.contains("small,simulate,one,2,elapsed_s,"), "{csv}");
     assert!(lines.all(|line| line.matches(',').count() == header.matches(',').count()));

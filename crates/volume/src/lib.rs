@@ -33,6 +33,9 @@ pub mod histogram;
 pub mod reading;
 pub mod site;
 
+// Real volumes.
+pub mod plain;
+
 // Emulated volumes for any program.
 #[cfg(target_os = "linux")]
 pub mod fuse;

@@ -1,5 +1,6 @@
 //! Where the files of a real-time trial are.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -19,6 +20,20 @@ pub trait Site: Sync {
     /// # Errors
     /// When they cannot be read, or the emulator is gone.
     fn reading(&self) -> io::Result<Reading>;
+
+    /// What else is counted so far, by name with the unit as suffix; only their differences are recorded,
+    /// among the engine's own counters.
+    ///
+    /// Real volumes count `device_bytes.<volumes>`, what was read and written at their disks;
+    /// `other_bytes.<volumes>`, how much more that is than this program and what it started asked for; and
+    /// `foreign_bytes.<volumes>`, what all other programs asked for, of any disk. Volumes that cannot be
+    /// told apart share an entry, their names joined by `+`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn counters(&self) -> io::Result<BTreeMap<String, f64>> {
+        Ok(BTreeMap::new())
+    }
 
     /// Writes back and forgets what the operating system caches of the volumes' files, and empties
     /// modelled host caches if `host_cache` says so. Gives what could not be done, for people, with the

@@ -6,6 +6,7 @@
 use super::limits::{LimitUse, limits};
 use super::reason::{self, Seen};
 use super::split::{Family, Split, family, is_limit};
+use super::{Disk, Volume};
 use crate::record::Record;
 
 /// Share of a limit from which on it counts as reached. A paced limit under a closed loop of few
@@ -36,6 +37,19 @@ pub(super) struct Bound {
     pub(super) limit: Option<LimitUse>,
     /// Whether `share` was spent throttled, or otherwise waiting, or working.
     pub(super) by: By,
+    /// Where sessions waited, where real disks tell.
+    pub(super) at: Option<Place>,
+}
+
+/// The volume that most of a wait was for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Its name.
+    pub(super) volume: String,
+    /// Mean latency of its requests of that kind.
+    pub(super) mean_ms: f64,
+    /// Share of the time in which its disk had anything to do.
+    pub(super) busy: f64,
 }
 
 /// How something binds.
@@ -49,17 +63,20 @@ pub(super) enum By {
     Time,
 }
 
-/// What bound the arm of these trials.
-pub(super) fn diagnose(trials: &[&Record], split: &Split) -> Diagnosis {
+/// What bound the arm of these trials, whose disks did what `volumes` say.
+pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) -> Diagnosis {
     let limits = limits(trials, split);
-    let Some(bound) = bound(split, &limits) else {
+    let Some(mut bound) = bound(split, &limits) else {
         return Diagnosis {
             bound_by: "unknown".into(),
             next: None,
             reason: "no trial recorded where its sessions' time went.".into(),
         };
     };
-    let next = next(&bound, split, &limits);
+    let mut next = next(&bound, split, &limits);
+    for bound in next.iter_mut().chain([&mut bound]) {
+        bound.at = place(&bound.name, volumes);
+    }
     let seen = Seen {
         bound: &bound,
         next: next.as_ref(),
@@ -102,6 +119,7 @@ fn bound(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
         share,
         limit,
         by,
+        at: None,
     })
 }
 
@@ -122,6 +140,7 @@ fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
         share: limit.waited,
         limit: Some(limit.clone()),
         by: By::Use,
+        at: None,
     })
 }
 
@@ -139,6 +158,7 @@ fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
             share: limit.waited,
             limit: Some(limit.clone()),
             by: By::Use,
+            at: None,
         });
     }
     let (name, share) = split
@@ -156,7 +176,43 @@ fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
         share,
         limit,
         by,
+        at: None,
     })
+}
+
+/// Where a wait for I/O was spent: at the volume of its kind whose requests took the most time together.
+fn place(cause: &str, volumes: &[Volume]) -> Option<Place> {
+    let (kind, _) = cause.split_once('.')?;
+    let roles: &[&str] = match kind {
+        "read" | "write" => &["data", "temp"],
+        "log" => &["log"],
+        _ => return None,
+    };
+    let holds = |volume: &&Volume| {
+        let files = |role: &&str| volume.files.get(*role).is_some_and(|files| *files > 0);
+        roles.iter().any(files)
+    };
+    let candidates = volumes.iter().filter(holds).flat_map(|volume| {
+        let disks = volume.disks.iter();
+        disks.filter_map(|disk| spent(kind, volume, disk))
+    });
+    let (_, place) = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    Some(place)
+}
+
+/// Latency of a disk's requests of a kind, summed over a second, and the place.
+fn spent(kind: &str, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
+    let counted = disk.counted?;
+    let (rate, mean_ms) = match kind {
+        "read" => (disk.read_iops, counted.read_mean_ms?),
+        _ => (disk.write_iops, counted.write_mean_ms?),
+    };
+    let place = Place {
+        volume: volume.name.clone(),
+        mean_ms,
+        busy: counted.busy,
+    };
+    Some((rate * mean_ms, place))
 }
 
 /// Whether removing `bound` removes `limit` too: the base rate that is left when burst credits have run
@@ -167,7 +223,8 @@ fn same_limit(limit: &str, bound: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{limit, split_of, trial};
+    use super::super::disks::volumes;
+    use super::super::examples::{limit, measured, split_of, trial};
     use super::*;
     use crate::record::LimitRecord;
 
@@ -175,7 +232,7 @@ mod tests {
         let mut record = trial("p30", 0, 100.0);
         record.time_split_ns = split_of(parts);
         record.limits = limits;
-        diagnose(&[&record], &Split::of(&[&record]))
+        diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]))
     }
 
     #[test]
@@ -261,6 +318,20 @@ mod tests {
 
         assert_eq!(diagnosis.bound_by, "disk.credits");
         insta::assert_snapshot!(diagnosis.reason, @"held back by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next would be the latency of the disks' reads (20 % of session time).");
+    }
+
+    #[test]
+    fn on_real_disks_the_volume_that_was_waited_for_is_named() {
+        let mut record = measured("p30", 0, 100.0);
+        let mut log = record.volumes[0].clone();
+        log.name = "log".into();
+        log.files = [("log".into(), 1)].into();
+        record.volumes.push(log);
+
+        let diagnosis = diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]));
+
+        assert_eq!(diagnosis.bound_by, "read.service");
+        insta::assert_snapshot!(diagnosis.reason, @"most time went to the latency of reads on volume temp: 70 % of session time (1.50 ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What an arm's disks did: means over its trials, latencies over all their requests.
 
 use super::metrics::NS_PER_MS;
-use super::{Disk, Latency, Utilisation, Volume};
-use crate::record::{DiskRecord, LimitRecord, Record, histogram};
+use super::{Counted, Disk, Latency, Utilisation, Volume};
+use crate::record::{DiskRecord, DiskTimes, LimitRecord, Record, histogram};
 
 /// Bytes in a megabyte.
 const BYTES_PER_MB: f64 = 1e6;
@@ -63,7 +63,28 @@ fn over_trials(name: &str, trials: &[&Record]) -> Disk {
             iops: utilisation(&format!("disk.{name}.iops"), trials),
             throughput: utilisation(&format!("disk.{name}.throughput"), trials),
         },
+        counted: counted(name, trials),
     }
+}
+
+/// What the operating system counted of a real disk, over all of `trials` that have it.
+fn counted(name: &str, trials: &[&Record]) -> Option<Counted> {
+    let disks = trials.iter().filter_map(|record| {
+        let disk = disk(record, name)?;
+        Some((disk, disk.times?, measured_s(record)))
+    });
+    let disks: Vec<_> = disks.collect();
+    let sum = |of: fn(&DiskRecord, &DiskTimes) -> u64| {
+        let all = disks.iter().map(|(disk, times, _)| of(disk, times));
+        all.sum::<u64>() as f64
+    };
+    let mean_ms = |ns: f64, count: f64| (count > 0.0).then(|| ns / count / NS_PER_MS);
+    let measured: f64 = disks.iter().map(|(_, _, seconds)| seconds).sum();
+    (!disks.is_empty()).then(|| Counted {
+        busy: ratio(sum(|_, times| times.busy_ns) / 1e9, measured),
+        read_mean_ms: mean_ms(sum(|_, times| times.read_ns), sum(|disk, _| disk.reads)),
+        write_mean_ms: mean_ms(sum(|_, times| times.write_ns), sum(|disk, _| disk.writes)),
+    })
 }
 
 fn disk<'a>(record: &'a Record, name: &str) -> Option<&'a DiskRecord> {
@@ -137,6 +158,23 @@ mod tests {
 
         assert!((latency.mean - 2.0).abs() < 0.01);
         assert!((latency.p50 - 1.0).abs() < 0.01 && (latency.p99 - 3.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_real_disk_has_means_and_a_share_of_busy_time() {
+        let mut record = trial("p30", 0, 100.0);
+        record.volumes[0].disks[0].times = Some(DiskTimes {
+            busy_ns: 97_000_000_000,
+            read_ns: 134_000_000_000,
+            write_ns: 16_000_000_000,
+        });
+
+        let counted = volumes(&[&record])[0].disks[0].counted.unwrap();
+
+        // 97 of 100 s; 134 s over 67,000 reads; 16 s over 16,000 writes
+        assert!((counted.busy - 0.97).abs() < 1e-9);
+        assert!((counted.read_mean_ms.unwrap() - 2.0).abs() < 1e-9);
+        assert!((counted.write_mean_ms.unwrap() - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -5,19 +5,16 @@ use super::question::Question;
 use super::split::Split;
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::{Arm, Findings, Published, Warning};
-use crate::quantity::{Quantity, number, percent, percent_signed};
+use super::{Findings, Warning};
+use crate::quantity::{number, percent, percent_signed};
 use crate::record::Record;
+use crate::spec::Mode;
 use crate::stats;
 
 /// A chance below which an effect is told.
 const CHANCE_MAX: f64 = 0.05;
-/// A gap to a published figure that is told.
-const GAP_MAX: f64 = 0.10;
 /// Share of the sessions' time below which their waiting for I/O decides nothing.
 const IO_MIN: f64 = 0.05;
-/// The mode in which every trial has a world of its own.
-const SIMULATE: &str = "simulate";
 
 /// Everything that weakens the conclusions.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -27,11 +24,9 @@ pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings
         two_humps(question, trials),
         noise_floor(question, findings),
         little_io(trials, findings),
-        fitted(findings),
-        published_gap(findings),
     ];
     // Simulated trials share no machine and no clock, so that neither can move them.
-    if question.mode != SIMULATE {
+    if findings.mode() != Some(Mode::Simulate) {
         let table = Table::of(question, trials);
         doubts.push(drift(question, &table));
         doubts.push(order_effect(question, &table));
@@ -53,7 +48,7 @@ fn one_block(findings: &Findings) -> Option<Warning> {
 
 fn model_chance(findings: &Findings) -> Option<Warning> {
     let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
-    (findings.mode == SIMULATE && repeated).then(|| {
+    (findings.mode() == Some(Mode::Simulate) && repeated).then(|| {
         warning(
             "model-chance",
             "simulated: intervals show the model's own chance over seeds, not how much a real machine \
@@ -147,57 +142,6 @@ fn little_io(trials: &Trials, findings: &Findings) -> Option<Warning> {
     })
 }
 
-fn fitted(findings: &Findings) -> Option<Warning> {
-    let arms = list(
-        findings
-            .arms
-            .iter()
-            .filter(|arm| arm.fitted)
-            .map(|arm| arm.name.clone()),
-    )?;
-    Some(warning(
-        "fitted",
-        format!(
-            "a parameter was fitted to the published figures of: {arms}. Their agreement is made, not \
-             found; judge the model by the predicted rows alone."
-        ),
-    ))
-}
-
-fn published_gap(findings: &Findings) -> Option<Warning> {
-    let gaps = list(
-        findings
-            .arms
-            .iter()
-            .filter(|arm| !arm.fitted)
-            .flat_map(gaps),
-    )?;
-    Some(warning(
-        "published-gap",
-        format!(
-            "predicted figures more than {} off the published ones: {gaps}. The model leaves out or \
-             misjudges something there; do not rely on these figures.",
-            percent(GAP_MAX)
-        ),
-    ))
-}
-
-fn gaps(arm: &Arm) -> Vec<String> {
-    let gap = |(name, published): (&String, &Published)| {
-        let metric = arm.metrics.get(name)?;
-        let share = published.deviation(metric.mean)?;
-        (share.abs() > GAP_MAX).then(|| {
-            let ours = Quantity {
-                value: metric.mean,
-                error: None,
-                unit: &metric.unit,
-            };
-            format!("{} {name} {ours} ({})", arm.name, percent_signed(share))
-        })
-    };
-    arm.published.iter().filter_map(gap).collect()
-}
-
 /// The deciding metric as logarithms, in the blocks that every arm finished.
 struct Table {
     values: Vec<Vec<f64>>,
@@ -273,7 +217,7 @@ fn matters(question: &Question, change: f64, chance: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{question, records, split_of, trial};
+    use super::super::examples::{emulated, in_mode, measured, question, records, split_of, trial};
     use super::super::{Question, make};
     use super::*;
 
@@ -354,17 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_counts_on_predicted_arms_alone() {
-        let mut question = question();
-        for arm in &mut question.arms {
-            arm.published
-                .insert("elapsed_s".into(), Published::Number(100.0));
+    fn real_time_has_no_chance_of_a_model() {
+        for (question, records) in [in_mode("emulate", emulated), in_mode("measure", measured)] {
+            let findings = make(&question, &records);
+
+            assert!(warned(&findings, "model-chance").is_none());
+            let all = findings.warnings.iter().map(|warning| &warning.text);
+            assert!(!all.into_iter().any(|text| text.contains("own chance")));
         }
-
-        let told = warned(&make(&question, &records()), "published-gap").unwrap();
-
-        assert!(told.contains("p30 elapsed_s 164 s (+64 %)"), "{told}");
-        assert!(!told.contains("local-ssd"), "{told}");
     }
 
     #[test]

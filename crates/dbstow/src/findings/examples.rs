@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{ArmQuestion, Published, Question};
 use crate::record::{
-    DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, SCHEMA, Series, VolumeRecord,
-    histogram,
+    ClientRecord, DiskRecord, DiskTimes, EngineRecord, Errors, LimitRecord, Outcome, Pacing, Phase,
+    Record, SCHEMA, Series, VolumeRecord, histogram,
 };
 
 /// Two placements of tempdb, as in the first article.
@@ -94,6 +94,86 @@ pub(crate) fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
     }
 }
 
+/// One finished trial of PostgreSQL on modelled disks, which kept time.
+pub(crate) fn emulated(arm: &str, block: u32, elapsed_s: f64) -> Record {
+    let mut error = histogram::empty();
+    error.record_n(12_000, 980).expect("the histogram grows");
+    error.record_n(90_000, 20).expect("the histogram grows");
+    let mut record = trial(arm, block, elapsed_s);
+    record.mode = "emulate".into();
+    record.metrics.insert("cpu_utilisation".into(), 0.45);
+    record.counters = BTreeMap::from([("temp_bytes".into(), 2.5e9)]);
+    record.pacing = Some(Pacing {
+        transport: "io_uring".into(),
+        requests: 83_000,
+        late: 40,
+        error,
+        lead_ns: 55_000,
+        cpu_ns: 20_000_000_000,
+    });
+    real(record)
+}
+
+/// One finished trial of PostgreSQL on a real disk.
+pub(crate) fn measured(arm: &str, block: u32, elapsed_s: f64) -> Record {
+    let mut record = trial(arm, block, elapsed_s);
+    record.mode = "measure".into();
+    record.time_split_ns = split_of(&[("cpu", 200), ("read.service", 700), ("log.service", 100)]);
+    record.limits.clear();
+    record.counters = BTreeMap::from([
+        ("device_bytes.temp".into(), 8.4e9),
+        ("other_bytes.temp".into(), 0.1e9),
+        ("foreign_bytes.temp".into(), 0.0),
+    ]);
+    let disk = &mut record.volumes[0].disks[0];
+    (disk.read_latency, disk.write_latency) = (None, None);
+    disk.times = Some(DiskTimes {
+        busy_ns: (elapsed_s * 0.97e9) as u64,
+        read_ns: 67_000 * 1_500_000,
+        write_ns: 16_000 * 4_000_000,
+    });
+    record.volumes[0].disk = "nvme0n1".into();
+    real(record)
+}
+
+fn real(mut record: Record) -> Record {
+    record.engine = Some(EngineRecord {
+        name: "postgres".into(),
+        version: "17.2".into(),
+        file: "a tablespace".into(),
+        settings: BTreeMap::from([("shared_buffers".into(), "1GB".into())]),
+    });
+    let facts = [
+        ("system", "Linux (Debian GNU/Linux 13)"),
+        ("kernel", "6.18.1"),
+        ("cpu", "AMD EPYC"),
+        ("cpus", "8"),
+        ("memory", "32 GiB"),
+        ("cloud", "Amazon EC2, r6id.2xlarge"),
+        ("volume temp: filesystem", "ext4"),
+        ("volume temp: device", "nvme0n1 (259:0)"),
+    ];
+    record.environment = facts
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+    record.client = Some(ClientRecord {
+        cpu_ns: 9_000_000_000,
+        cores: 8,
+        between_ns: 10_000_000,
+    });
+    record
+}
+
+/// The question in another mode, and three blocks of both placements as `trial` makes them.
+pub(crate) fn in_mode(mode: &str, trial: fn(&str, u32, f64) -> Record) -> (Question, Vec<Record>) {
+    let question = Question {
+        mode: mode.into(),
+        ..question()
+    };
+    let again = |record: Record| trial(&record.arm, record.block, record.metrics["elapsed_s"]);
+    (question, records().into_iter().map(again).collect())
+}
+
 fn phase(name: &str, start_ns: u64, end_ns: u64, measured: bool) -> Phase {
     Phase {
         name: name.into(),
@@ -118,6 +198,7 @@ fn volume() -> VolumeRecord {
             write_bytes: 4_000_000_000,
             read_latency: Some(latency(1_500_000)),
             write_latency: Some(latency(4_000_000)),
+            times: None,
         }],
     }
 }

@@ -3,11 +3,11 @@
 use super::compared::{comparisons, noise_floor};
 use super::diagnosis::diagnose;
 use super::disks::volumes;
-use super::metrics::estimates;
+use super::metrics::{counters, estimates};
 use super::question::{ArmQuestion, Question};
 use super::split::Split;
 use super::trials::Trials;
-use super::{Arm, Findings, SCHEMA, doubts, warnings};
+use super::{Arm, Findings, SCHEMA, doubts, pace, published, surroundings, warnings, world};
 use crate::record::Record;
 
 /// What `records` say about `question`.
@@ -21,6 +21,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         .iter()
         .map(|asked| arm(asked, &trials))
         .collect();
+    let all: Vec<&Record> = trials.all_finished().collect();
     let mut findings = Findings {
         schema: SCHEMA.into(),
         experiment: question.experiment.clone(),
@@ -34,9 +35,15 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
         warnings: Vec::new(),
+        engine: world::engine(&all),
+        environment: world::environment(&all),
+        lateness: world::lateness(&all),
     };
     let mut warned = warnings::warnings(question, &trials, &findings);
+    warned.extend(pace::warnings(&trials, &findings));
+    warned.extend(surroundings::warnings(&trials, &findings));
     warned.extend(doubts::warnings(question, &trials, &findings));
+    warned.extend(published::warnings(&findings));
     findings.warnings = warned;
     findings
 }
@@ -44,7 +51,8 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
 fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
     let finished = trials.finished(&asked.name);
     let split = Split::of(finished);
-    let diagnosis = diagnose(finished, &split);
+    let volumes = volumes(finished);
+    let diagnosis = diagnose(finished, &split, &volumes);
     Arm {
         name: asked.name.clone(),
         trials: count(finished.len()),
@@ -52,12 +60,13 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         metrics: estimates(finished),
         published: asked.published.clone(),
         fitted: asked.fitted,
-        volumes: volumes(finished),
+        volumes,
         time_split: split.reported(),
         bound_by: diagnosis.bound_by,
         next: diagnosis.next,
         reason: diagnosis.reason,
         usd_per_month: asked.usd_per_month,
+        counters: counters(finished),
     }
 }
 

@@ -27,7 +27,20 @@ pub(super) fn value(record: &Record, metric: &str) -> Option<f64> {
 
 /// Estimates of every metric that any of `trials` has, over those that have it.
 pub(super) fn estimates(trials: &[&Record]) -> BTreeMap<String, Metric> {
-    let trials: Vec<_> = trials.iter().map(|record| of_trial(record)).collect();
+    estimated(trials.iter().map(|record| of_trial(record)).collect())
+}
+
+/// Estimates of every counter that any of `trials` has, over those that have it.
+pub(super) fn counters(trials: &[&Record]) -> BTreeMap<String, Metric> {
+    let finite = |record: &&Record| {
+        let mut counters = record.counters.clone();
+        counters.retain(|_, value| value.is_finite());
+        counters
+    };
+    estimated(trials.iter().map(finite).collect())
+}
+
+fn estimated(trials: Vec<BTreeMap<String, f64>>) -> BTreeMap<String, Metric> {
     let names: BTreeSet<&String> = trials.iter().flat_map(BTreeMap::keys).collect();
     names
         .into_iter()

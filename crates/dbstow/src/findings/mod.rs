@@ -10,11 +10,15 @@ mod doubts;
 mod limits;
 mod make;
 mod metrics;
+mod pace;
+mod published;
 mod question;
 mod reason;
 mod split;
+mod surroundings;
 mod trials;
 mod warnings;
+mod world;
 
 #[cfg(test)]
 pub(crate) mod examples;
@@ -25,6 +29,8 @@ use serde::{Deserialize, Serialize};
 
 pub use make::make;
 pub use question::{ArmQuestion, Question, twin_of};
+
+use crate::spec::Mode;
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.findings/1";
@@ -56,6 +62,53 @@ pub struct Findings {
     pub fitted: Vec<Fitted>,
     /// What weakens the result, why, and what to do.
     pub warnings: Vec<Warning>,
+    /// The engine that carried the workload out; real-time modes only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Where the trials ran, by name, in words: what was the same for all. Real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// How well modelled time was kept, over all trials; emulate mode only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Lateness>,
+}
+
+impl Findings {
+    /// The mode, where it is one that this version knows.
+    pub fn mode(&self) -> Option<Mode> {
+        let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];
+        known.into_iter().find(|mode| mode.name() == self.mode)
+    }
+}
+
+/// The engine of the trials.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Engine {
+    /// `sqlite`, `postgres` or `raw`.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What "file" means for it, in words.
+    pub file: String,
+}
+
+/// How well an emulator kept modelled time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// How requests reached it: `fuser` or `io_uring`.
+    pub transport: String,
+    /// Requests answered.
+    pub requests: u64,
+    /// Share of them whose real files took longer than the model allowed.
+    pub late: f64,
+    /// How far off its instant a reply was sent that had to wait: median.
+    pub error_p50_ms: f64,
+    /// The 99th percentile of that.
+    pub error_p99_ms: f64,
+    /// Mean latency of the disks in these trials, for comparison; `None` without any request.
+    pub latency_mean_ms: Option<f64>,
+    /// Processors that the emulator itself kept busy.
+    pub cores: f64,
 }
 
 /// One arm.
@@ -87,6 +140,9 @@ pub struct Arm {
     pub reason: String,
     /// Price of its disks a month, in US dollars, where all are known.
     pub usd_per_month: Option<f64>,
+    /// The engine's own counters over the measured time, by name; real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, Metric>,
 }
 
 /// A published figure.
@@ -154,6 +210,21 @@ pub struct Disk {
     pub write_latency_ms: Option<Latency>,
     /// Share of the disk's own limits that was used.
     pub utilisation: Utilisation,
+    /// What the operating system counts of a real disk; `None` for a modelled one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+}
+
+/// A real disk's times, means over trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Share of the measured time in which at least one request was under way. A disk that serves many at
+    /// once can be busy all the time and still do more.
+    pub busy: f64,
+    /// Mean latency of reads; `None` when there were none.
+    pub read_mean_ms: Option<f64>,
+    /// Mean latency of writes.
+    pub write_mean_ms: Option<f64>,
 }
 
 /// Mean and percentiles over all requests of all trials, in milliseconds.

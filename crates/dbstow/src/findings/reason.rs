@@ -1,8 +1,8 @@
 //! The reason in a sentence, in a DBA's words.
 
-use super::diagnosis::{Bound, By};
+use super::diagnosis::{Bound, By, Place};
 use super::split::{Family, family};
-use crate::quantity::percent;
+use crate::quantity::{number, percent};
 
 /// What a sentence is made of.
 pub(super) struct Seen<'a> {
@@ -41,11 +41,24 @@ fn held_back(seen: &Seen) -> String {
             )
         }
         By::Time => format!(
-            "{}: {share} of session time{}",
+            "{}: {share} of session time{}{}",
             spent(bound),
-            io_beside(seen)
+            io_beside(seen),
+            at_the_disk(bound)
         ),
     }
+}
+
+/// What a real disk's own counters say of it.
+fn at_the_disk(bound: &Bound) -> String {
+    let words = |at: &Place| {
+        format!(
+            " ({} ms each, its disk busy {} of the time)",
+            number(at.mean_ms),
+            percent(at.busy)
+        )
+    };
+    bound.at.as_ref().map_or_else(String::new, words)
 }
 
 /// Where work or locks bind, how little the disks had to do with it.
@@ -81,11 +94,18 @@ fn spent(bound: &Bound) -> String {
 /// A limit or cause in words.
 fn words(bound: &Bound) -> String {
     let name = bound.name.as_str();
+    if let Some(at) = &bound.at
+        && let Some(wait) = wait_words(name)
+    {
+        return format!("{wait} on volume {}", at.volume);
+    }
     match name {
         "cpu" => "CPU".into(),
         "cpu.queued" => "waiting for a free core".into(),
         "lock" => "waiting for locks".into(),
         "think" => "the sessions' own think time".into(),
+        "client" => "dbstow itself, between statements".into(),
+        "other" => "other waits inside the engine".into(),
         "read.service" => "the latency of the disks' reads".into(),
         "write.service" => "the latency of the disks' writes".into(),
         "log.service" => "the latency of log writes".into(),
@@ -94,6 +114,19 @@ fn words(bound: &Bound) -> String {
         "log.queued" => "log writes queued at the disks".into(),
         "disk.credits" => "the disks' base rate, burst credits having run out".into(),
         other => limit_words(other, bound).unwrap_or_else(|| format!("`{other}`")),
+    }
+}
+
+/// A wait for I/O whose place is known.
+fn wait_words(name: &str) -> Option<&'static str> {
+    match name {
+        "read.service" => Some("the latency of reads"),
+        "write.service" => Some("the latency of writes"),
+        "log.service" => Some("the latency of log writes"),
+        "read.queued" => Some("reads queued"),
+        "write.queued" => Some("writes queued"),
+        "log.queued" => Some("log writes queued"),
+        _ => None,
     }
 }
 

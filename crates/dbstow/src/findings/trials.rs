@@ -57,6 +57,11 @@ impl<'a> Trials<'a> {
         self.finished.get(arm).map_or(&[], Vec::as_slice)
     }
 
+    /// Every finished trial, by arm and block.
+    pub(super) fn all_finished(&self) -> impl Iterator<Item = &'a Record> {
+        self.finished.values().flatten().copied()
+    }
+
     /// Block and error of the failed trials of `arm`.
     pub(super) fn failed(&self, arm: &str) -> &[(u32, &'a str)] {
         self.failed.get(arm).map_or(&[], Vec::as_slice)

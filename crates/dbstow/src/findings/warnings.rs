@@ -6,7 +6,7 @@ use super::question::Question;
 use super::trials::Trials;
 use super::{Findings, Warning};
 use crate::quantity::{number, percent};
-use crate::record::{Record, histogram};
+use crate::record::{NOT_COLD, Record, histogram};
 
 /// Everything that the records lack or say of themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -175,7 +175,7 @@ fn histograms(record: &Record) -> impl Iterator<Item = &str> {
         .filter_map(|text| text.as_deref())
 }
 
-/// What trials noticed themselves, each once with the arms that noticed it.
+/// What else trials noticed themselves, each once with the arms that noticed it.
 fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
     let mut noticed: Vec<(&str, Vec<&str>)> = Vec::new();
     for arm in &question.arms {
@@ -183,6 +183,7 @@ fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
             .finished(&arm.name)
             .iter()
             .flat_map(|record| &record.notes)
+            .filter(|note| !note.starts_with(NOT_COLD))
         {
             match noticed.iter_mut().find(|(text, _)| text == note) {
                 Some((_, arms)) if arms.last() == Some(&arm.name.as_str()) => {}

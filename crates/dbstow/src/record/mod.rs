@@ -12,6 +12,9 @@ pub use volume::reading::Pacing;
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.record/1";
 
+/// Begins each note of a trial about a cache that was to be emptied and was not.
+pub const NOT_COLD: &str = "not cold: ";
+
 /// Everything that happened in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -158,6 +161,20 @@ pub struct DiskRecord {
     pub read_latency: Option<String>,
     /// Latency of writes.
     pub write_latency: Option<String>,
+    /// Times that the operating system counts of a real disk; `None` for a modelled one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<DiskTimes>,
+}
+
+/// Times of a real disk in the measured phases, where single requests are not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskTimes {
+    /// Time in which at least one request was under way.
+    pub busy_ns: u64,
+    /// Sum of the latencies of all reads.
+    pub read_ns: u64,
+    /// Sum of the latencies of all writes.
+    pub write_ns: u64,
 }
 
 /// How much of one limit was used in the measured phases.

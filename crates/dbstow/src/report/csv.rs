@@ -1,9 +1,9 @@
 //! Findings as CSV: one row an arm and metric, for spreadsheets and plotting.
 
-use crate::findings::{Arm, Findings, Published};
+use crate::findings::{Arm, Findings, Metric, Published};
 
 /// The columns; those with a number are in the unit of the row, but `deviation` is a share.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "experiment",
     "mode",
     "arm",
@@ -16,10 +16,12 @@ const COLUMNS: [&str; 12] = [
     "published",
     "deviation",
     "fitted",
+    "engine",
 ];
 
 /// The rows under a header. A metric that was published but not found has empty `mean`, `low` and
-/// `high`; `published` may be words, such as `<1`.
+/// `high`; `published` may be words, such as `<1`. The engine's own counters follow the metrics, each as
+/// `counter.<name>`.
 pub fn render(findings: &Findings) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |row: &[String]| writer.write_record(row).expect("writing to memory");
@@ -33,17 +35,21 @@ pub fn render(findings: &Findings) -> String {
     String::from_utf8(bytes).expect("every cell was text")
 }
 
-fn rows(findings: &Findings, arm: &Arm) -> Vec<[String; 12]> {
+fn rows(findings: &Findings, arm: &Arm) -> Vec<[String; 13]> {
     let only_published = arm
         .published
         .keys()
         .filter(|name| !arm.metrics.contains_key(*name));
     let names = arm.metrics.keys().chain(only_published);
-    names.map(|name| row(findings, arm, name)).collect()
+    let metrics = names.map(|name| row(findings, arm, name, arm.metrics.get(name)));
+    let counters = arm.counters.iter().map(|(name, counter)| {
+        let name = format!("counter.{name}");
+        row(findings, arm, &name, Some(counter))
+    });
+    metrics.chain(counters).collect()
 }
 
-fn row(findings: &Findings, arm: &Arm, name: &str) -> [String; 12] {
-    let metric = arm.metrics.get(name);
+fn row(findings: &Findings, arm: &Arm, name: &str, metric: Option<&Metric>) -> [String; 13] {
     let published = arm.published.get(name);
     let deviation = metric.and_then(|metric| published?.deviation(metric.mean));
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -63,6 +69,9 @@ fn row(findings: &Findings, arm: &Arm, name: &str) -> [String; 12] {
         }),
         number(deviation),
         arm.fitted.to_string(),
+        findings.engine.as_ref().map_or_else(String::new, |engine| {
+            format!("{} {}", engine.name, engine.version)
+        }),
     ]
 }
 
@@ -70,6 +79,16 @@ fn row(findings: &Findings, arm: &Arm, name: &str) -> [String; 12] {
 mod tests {
     use super::*;
     use crate::findings::{examples, make};
+
+    #[test]
+    fn counters_and_the_engine_are_there_in_real_time() {
+        let (question, records) = examples::in_mode("emulate", examples::emulated);
+
+        let text = render(&make(&question, &records));
+
+        let row = "emulate,p30,3,counter.temp_bytes,2500000000,2500000000,2500000000,,,,false,postgres 17.2";
+        assert!(text.contains(row), "{text}");
+    }
 
     #[test]
     fn every_metric_of_every_arm_has_a_row() {
@@ -82,14 +101,14 @@ mod tests {
         let text = render(&make(&question, &examples::records()[2..4]));
 
         insta::assert_snapshot!(text, @r#"
-        experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted
-        tempdb-ssd-vs-premium,simulate,local-ssd,1,elapsed_s,157.2,157.2,157.2,s,157,0.001273885350318471,true
-        tempdb-ssd-vs-premium,simulate,local-ssd,1,mb_per_s,52.79898218829517,52.79898218829517,52.79898218829517,MB/s,,,true
-        tempdb-ssd-vs-premium,simulate,local-ssd,1,physical_reads,67000,67000,67000,,,,true
-        tempdb-ssd-vs-premium,simulate,p30,1,elapsed_s,163.1,163.1,163.1,s,164,-0.005487804878048785,false
-        tempdb-ssd-vs-premium,simulate,p30,1,mb_per_s,50.88902513795218,50.88902513795218,50.88902513795218,MB/s,,,false
-        tempdb-ssd-vs-premium,simulate,p30,1,physical_reads,67000,67000,67000,,,,false
-        tempdb-ssd-vs-premium,simulate,p30,1,read_latency_ms,,,,,"over a minute, ""hot""",,false
+        experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted,engine
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,elapsed_s,157.2,157.2,157.2,s,157,0.001273885350318471,true,
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,mb_per_s,52.79898218829517,52.79898218829517,52.79898218829517,MB/s,,,true,
+        tempdb-ssd-vs-premium,simulate,local-ssd,1,physical_reads,67000,67000,67000,,,,true,
+        tempdb-ssd-vs-premium,simulate,p30,1,elapsed_s,163.1,163.1,163.1,s,164,-0.005487804878048785,false,
+        tempdb-ssd-vs-premium,simulate,p30,1,mb_per_s,50.88902513795218,50.88902513795218,50.88902513795218,MB/s,,,false,
+        tempdb-ssd-vs-premium,simulate,p30,1,physical_reads,67000,67000,67000,,,,false,
+        tempdb-ssd-vs-premium,simulate,p30,1,read_latency_ms,,,,,"over a minute, ""hot""",,false,
         "#);
     }
 }

@@ -64,8 +64,14 @@ mod tests {
 
     #[test]
     fn findings_fit_their_schema() {
-        for records in [full_records(), Vec::new()] {
-            let text = render(&make(&full_question(), &records));
+        let results = [
+            (full_question(), full_records()),
+            (full_question(), Vec::new()),
+            examples::in_mode("emulate", examples::emulated),
+            examples::in_mode("measure", examples::measured),
+        ];
+        for (question, records) in results {
+            let text = render(&make(&question, &records));
 
             let errors = broken(FINDINGS, &serde_json::from_str(&text).unwrap());
 

@@ -1,5 +1,7 @@
 //! Names as a DBA reads them: metrics and causes in words, and text kept to a width.
 
+use crate::spec::Mode;
+
 /// Columns that text keeps to.
 pub(super) const WIDTH: usize = 100;
 
@@ -25,6 +27,8 @@ pub(super) fn cause(name: &str) -> String {
         "cpu.queued" => return "waiting for a core".into(),
         "lock" => return "locks".into(),
         "think" => return "think time".into(),
+        "client" => return "dbstow between statements".into(),
+        "other" => return "other waits in the engine".into(),
         _ => {}
     }
     let Some((kind, rest)) = name.split_once('.') else {
@@ -40,6 +44,15 @@ pub(super) fn cause(name: &str) -> String {
         Some(limit) => format!("{kind} held back by {}", limit_words(limit)),
         None if rest == "service" => format!("{kind} being served"),
         None => format!("{kind} {rest}"),
+    }
+}
+
+/// What the figures of a mode are.
+pub(super) fn figures(mode: Option<Mode>) -> &'static str {
+    match mode {
+        Some(Mode::Simulate) | None => "predicted",
+        Some(Mode::Emulate) => "measured on modelled disks",
+        Some(Mode::Measure) => "measured",
     }
 }
 

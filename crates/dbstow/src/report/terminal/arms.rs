@@ -6,6 +6,7 @@ use super::super::words;
 use super::table::table;
 use crate::findings::{Arm, Findings, Metric, Published};
 use crate::quantity::{Quantity, number, percent_signed};
+use crate::spec::Mode;
 
 /// Metrics that are shown whether or not anybody published them, as far as the trials have them.
 const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
@@ -69,12 +70,12 @@ fn one_table(findings: &Findings, metrics: &[String]) -> String {
     let priced = findings.arms.iter().any(|arm| arm.usd_per_month.is_some());
     let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
     let mut header = vec!["placement".into()];
-    header.extend(compared.then(|| "published\nfigures".into()));
+    header.extend(compared.then(|| figures_heading(findings.mode()).into()));
     header.extend(metrics.iter().map(|name| heading(findings, name)));
     header.extend(priced.then(|| "disks\n$/month".into()));
     let rows = findings.arms.iter().map(|arm| {
         let mut row = vec![name(arm, findings.blocks)];
-        row.extend(compared.then(|| role(arm).into()));
+        row.extend(compared.then(|| role(arm, findings.mode())));
         row.extend(metrics.iter().map(|metric| cell(arm, metric)));
         row.extend(priced.then(|| arm.usd_per_month.map_or_else(|| "-".into(), number)));
         row
@@ -100,12 +101,22 @@ fn name(arm: &Arm, blocks: u32) -> String {
     }
 }
 
-/// Whether the published figures of this row were used, or put to the test.
-fn role(arm: &Arm) -> &'static str {
-    match (arm.published.is_empty(), arm.fitted) {
-        (true, _) => "",
-        (false, true) => "fitted",
-        (false, false) => "predicted",
+fn figures_heading(mode: Option<Mode>) -> &'static str {
+    match mode {
+        Some(Mode::Simulate) | None => "published\nfigures",
+        Some(Mode::Emulate | Mode::Measure) => "our\nfigures",
+    }
+}
+
+/// How this row's figures came about, beside the published ones: made to fit them, or not. A real disk
+/// cannot be fitted.
+fn role(arm: &Arm, mode: Option<Mode>) -> String {
+    match (arm.published.is_empty(), arm.fitted, mode) {
+        (true, _, _) => String::new(),
+        (false, true, Some(Mode::Simulate | Mode::Emulate) | None) => "fitted".into(),
+        (false, false, _) | (false, true, Some(Mode::Measure)) => {
+            words::figures(mode).replace(" on ", " on\n")
+        }
     }
 }
 

@@ -13,6 +13,9 @@ pub(super) fn table(findings: &Findings) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    let all = findings.arms.iter().flat_map(|arm| &arm.volumes);
+    let counted = all.flat_map(|volume| &volume.disks);
+    let real = counted.into_iter().any(|disk| disk.counted.is_some());
     let header = [
         "placement",
         "disk",
@@ -21,7 +24,11 @@ pub(super) fn table(findings: &Findings) -> String {
         "MB/s\nread/write",
         "read ms\nmean/p99",
         "write ms\nmean/p99",
-        "% used of\nIOPS/MB/s",
+        if real {
+            "% of time\nbusy"
+        } else {
+            "% used of\nIOPS/MB/s"
+        },
     ];
     table::table(header.map(String::from).to_vec(), rows, 3)
 }
@@ -69,13 +76,22 @@ fn row(volume: &Volume, disk: &Disk, name: String) -> Vec<String> {
         files(volume),
         pair(disk.read_iops, disk.write_iops),
         pair(disk.read_mb_per_s, disk.write_mb_per_s),
-        latency(disk.read_latency_ms),
-        latency(disk.write_latency_ms),
-        format!(
-            "{} / {}",
-            percent_bare(used.iops),
-            percent_bare(used.throughput)
+        latency(
+            disk.read_latency_ms,
+            disk.counted.and_then(|counted| counted.read_mean_ms),
         ),
+        latency(
+            disk.write_latency_ms,
+            disk.counted.and_then(|counted| counted.write_mean_ms),
+        ),
+        match disk.counted {
+            Some(counted) => percent_bare(counted.busy),
+            None => format!(
+                "{} / {}",
+                percent_bare(used.iops),
+                percent_bare(used.throughput)
+            ),
+        },
     ]
 }
 
@@ -89,9 +105,11 @@ fn files(volume: &Volume) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-fn latency(latency: Option<Latency>) -> String {
-    latency.map_or_else(
-        || "-".into(),
-        |latency| format!("{} / {}", number(latency.mean), number(latency.p99)),
-    )
+/// Of a real disk the mean alone is known.
+fn latency(latency: Option<Latency>, counted_ms: Option<f64>) -> String {
+    match (latency, counted_ms) {
+        (Some(latency), _) => format!("{} / {}", number(latency.mean), number(latency.p99)),
+        (None, Some(mean)) => format!("{} / -", number(mean)),
+        (None, None) => "-".into(),
+    }
 }

@@ -5,12 +5,14 @@
 
 mod arms;
 mod disks;
+mod place;
 mod table;
 mod time;
 
 use super::sentence;
-use super::words::wrapped;
+use super::words::{figures, wrapped};
 use crate::findings::{Arm, Findings};
+use crate::spec::Mode;
 
 /// The whole report, with a line feed at its end.
 pub fn render(findings: &Findings) -> String {
@@ -39,13 +41,24 @@ fn heading(findings: &Findings) -> String {
     let mut text = wrapped("", &findings.question);
     let run = format!(
         "{}: {}, {blocks}, seed {}",
-        findings.experiment, findings.mode, findings.seed
+        findings.experiment,
+        mode(findings),
+        findings.seed
     );
     text.push_str(&wrapped("", &run));
+    text.push_str(&place::lines(findings));
     if let Some(source) = &findings.source {
         text.push_str(&wrapped("published: ", source));
     }
     text
+}
+
+/// The mode, and what its figures are where that is not plain.
+fn mode(findings: &Findings) -> String {
+    match findings.mode() {
+        Some(Mode::Simulate | Mode::Measure) | None => findings.mode.clone(),
+        Some(Mode::Emulate) => format!("{} ({})", findings.mode, figures(findings.mode())),
+    }
 }
 
 fn verdicts(findings: &Findings) -> String {
@@ -76,7 +89,7 @@ fn reasons(findings: &Findings) -> String {
 }
 
 fn fitted(findings: &Findings) -> String {
-    if findings.fitted.is_empty() {
+    if findings.fitted.is_empty() || findings.mode() == Some(Mode::Measure) {
         return String::new();
     }
     let mut text = String::from("Fitted to published figures\n");
@@ -95,15 +108,15 @@ fn fitted(findings: &Findings) -> String {
         arms.map(|arm: &Arm| arm.name.as_str()).collect::<Vec<_>>()
     };
     for (what, arms) in [
-        ("rows used to fit: ", published(true)),
-        ("rows predicted: ", published(false)),
+        ("used to fit", published(true)),
+        (figures(findings.mode()), published(false)),
     ] {
         let arms = if arms.is_empty() {
             "none".into()
         } else {
             arms.join(", ")
         };
-        text.push_str(&wrapped("  ", &format!("{what}{arms}")));
+        text.push_str(&wrapped("  ", &format!("rows {what}: {arms}")));
     }
     text
 }
@@ -181,6 +194,98 @@ mod tests {
           real disks.
         ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
           not found; judge the model by the predicted rows alone.
+        "#);
+    }
+
+    #[test]
+    fn an_emulated_run_says_how_its_figures_came_about() {
+        let (question, records) = examples::in_mode("emulate", examples::emulated);
+
+        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: emulate (measured on modelled disks), 3 blocks, seed 1
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
+        time kept: 498,000 requests through io_uring, 0 % late; replies off by 0.0120 ms (median) and 0.0900
+                   ms (p99), where a request takes 3.71 ms; the emulator used 0.124 cores
+        published: an article
+
+         placement   our                         elapsed     throughput   physical reads
+                     figures                           s           MB/s
+        ─────────────────────────────────────────────────────────────────────────────────
+         local-ssd   fitted                  157.9 ± 1.5   52.58 ± 0.51           67,000
+                                      publ. 157 (+0.6 %)
+         p30         measured on             163.9 ± 1.8   50.65 ± 0.55           67,000
+                     modelled disks   publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
+          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+
+         placement   where the sessions' time went
+        ───────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+
+         placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
+                                         read/write    read/write      mean/p99      mean/p99   IOPS/MB/s
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1      temp     424 / 101   27.8 / 25.3   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+         p30         temp.1      temp    409 / 97.6   26.8 / 24.4   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+
+        Warnings
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
+          not found; judge the model by the other rows alone.
+        "#);
+    }
+
+    #[test]
+    fn a_measured_run_has_real_disks() {
+        let (question, records) = examples::in_mode("measure", examples::measured);
+
+        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: measure, 3 blocks, seed 1
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
+        published: an article
+
+         placement   our                   elapsed     throughput   physical reads
+                     figures                     s           MB/s
+        ───────────────────────────────────────────────────────────────────────────
+         local-ssd   measured          157.9 ± 1.5   52.58 ± 0.51           67,000
+                                publ. 157 (+0.6 %)
+         p30         measured          163.9 ± 1.8   50.65 ± 0.55           67,000
+                                publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: most time went to the latency of reads on volume temp: 70 % of session time (1.50
+          ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).
+
+         placement   where the sessions' time went
+        ─────────────────────────────────────────────────────────────────────────────
+         local-ssd   70 % reads being served, 20 % CPU, 10 % log writes being served
+         p30         70 % reads being served, 20 % CPU, 10 % log writes being served
+
+         placement   disk      holds         IOPS          MB/s    read ms   write ms   % of time
+                                       read/write    read/write   mean/p99   mean/p99        busy
+        ──────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1    temp     424 / 101   27.8 / 25.3   1.50 / -   4.00 / -          97
+                     nvme0n1
+         p30         temp.1    temp    409 / 97.6   26.8 / 24.4   1.50 / -   4.00 / -          97
+                     nvme0n1
         "#);
     }
 

@@ -121,6 +121,7 @@ impl Meter {
             write_bytes: disk.write_bytes,
             read_latency: (disk.reads > 0).then(|| histogram::encode(&disk.read_latency)),
             write_latency: (disk.writes > 0).then(|| histogram::encode(&disk.write_latency)),
+            times: None,
         };
         let volume = |(names, disks): (&Vec<String>, &Vec<DiskMeter>)| {
             names.iter().zip(disks).map(record).collect()

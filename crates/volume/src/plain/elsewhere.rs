@@ -1,0 +1,152 @@
+//! Windows and macOS, as far as the `sysinfo` crate goes: bytes of whole disks.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sysinfo::Disks;
+
+use crate::reading::DiskReading;
+
+/// What is not counted here, in words.
+const BYTES_ALONE: &str =
+    "bytes alone: requests, flushes and latencies of disks are not counted on this system";
+
+/// Where a directory is.
+#[derive(Debug)]
+pub(super) struct Place {
+    disk: Result<Disk, String>,
+}
+
+#[derive(Debug)]
+struct Disk {
+    mount: PathBuf,
+    facts: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// The place of `directory`, as far as it can be known.
+    pub(super) fn of(directory: &Path) -> Place {
+        Place {
+            disk: disk_of(directory).map_err(|why| why.to_string()),
+        }
+    }
+
+    /// Whether both are on one filesystem, and so have the same counters.
+    pub(super) fn same_device(&self, other: &Place) -> bool {
+        match (&self.disk, &other.disk) {
+            (Ok(own), Ok(other)) => own.mount == other.mount,
+            (_, _) => false,
+        }
+    }
+
+    /// Whether a disk is under both: known of the same filesystem only.
+    pub(super) fn shares_disk(&self, other: &Place) -> bool {
+        self.same_device(other)
+    }
+
+    /// The bytes of the disk; `None` where it is not known.
+    ///
+    /// # Errors
+    /// When the disk is gone.
+    pub(super) fn reading(&self, volume: usize, name: &str) -> io::Result<Option<DiskReading>> {
+        let Ok(own) = &self.disk else {
+            return Ok(None);
+        };
+        let disks = disks()?;
+        let disk = disks.iter().find(|disk| disk.mount_point() == own.mount);
+        let disk =
+            disk.ok_or_else(|| io::Error::other(format!("{} is gone", own.mount.display())))?;
+        let usage = disk.usage();
+        Ok(Some(DiskReading {
+            volume,
+            name: name.into(),
+            reads: 0,
+            writes: 0,
+            flushes: 0,
+            cache_hits: 0,
+            read_bytes: usage.total_read_bytes,
+            write_bytes: usage.total_written_bytes,
+            read_ns: 0,
+            write_ns: 0,
+            busy_ns: None,
+            in_flight: 0,
+            spent_ns: BTreeMap::new(),
+            latency: None,
+        }))
+    }
+
+    /// Filesystem, mount and kind of disk.
+    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+        match &self.disk {
+            Ok(disk) => disk.facts.clone(),
+            Err(why) => BTreeMap::from([("device".into(), format!("unknown: {why}"))]),
+        }
+    }
+}
+
+fn disks() -> io::Result<Disks> {
+    Disks::new_with_refreshed_list().map_err(|why| io::Error::other(format!("{why:?}")))
+}
+
+/// The disk mounted innermost above `directory`.
+fn disk_of(directory: &Path) -> io::Result<Disk> {
+    let directory = std::fs::canonicalize(directory)?;
+    let disks = disks()?;
+    let above = disks.iter().filter(|disk| {
+        // Windows writes a canonical path as `\\?\C:\..`, and its mount points without that.
+        let mount = std::fs::canonicalize(disk.mount_point());
+        mount.is_ok_and(|mount| directory.starts_with(mount))
+    });
+    let disk = above
+        .max_by_key(|disk| disk.mount_point().components().count())
+        .ok_or_else(|| io::Error::other("the system lists no disk that holds it"))?;
+    let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+    let facts = [
+        ("device", text(disk.name())),
+        ("filesystem", text(disk.file_system())),
+        ("mount", disk.mount_point().display().to_string()),
+        ("kind", disk.kind().to_string()),
+        ("counters", BYTES_ALONE.into()),
+    ];
+    Ok(Disk {
+        mount: disk.mount_point().to_owned(),
+        facts: facts.map(|(name, value)| (name.to_owned(), value)).into(),
+    })
+}
+
+/// Nothing beyond what every platform tells.
+pub(super) fn machine() -> BTreeMap<String, String> {
+    BTreeMap::new()
+}
+
+/// This system lets nobody empty its cache of single files: gives a statement of that.
+pub(super) fn forget(_directory: &Path) -> io::Result<Vec<String>> {
+    Ok(vec![
+        "this system cannot be asked to let go what it caches of files".into(),
+    ])
+}
+
+/// # Errors
+/// Always: there is no such thing on this system.
+pub(super) fn drop_caches() -> io::Result<()> {
+    Err(io::Error::other("there is no such thing on this system"))
+}
+
+/// Nothing: this system does not count whose bytes reach a disk.
+#[derive(Debug)]
+pub(crate) struct Activity;
+
+impl Activity {
+    pub(crate) fn of<'a>(_places: impl Iterator<Item = (&'a str, &'a Place)>) -> Activity {
+        Activity
+    }
+
+    pub(crate) fn basis(&self) -> String {
+        "not looked for: this system does not count whose bytes reach a disk".into()
+    }
+
+    pub(crate) fn counters(&self) -> io::Result<BTreeMap<String, f64>> {
+        Ok(BTreeMap::new())
+    }
+}

@@ -1,0 +1,57 @@
+//! Real directories as volumes: looked at and counted, never paced.
+//!
+//! ```text
+//!  directory ─► mount ─► device ─► disks under it        environment(): what each of them is
+//!                           │           │
+//!                           ▼           ▼
+//!                       reading()   counters(): bytes of the disks that this program did not cause
+//! ```
+//!
+//! What an operating system does not count is left out, and [`Site::environment`] says why. Where several
+//! directories are on one device, the first of them has its counters, so that nothing counts twice.
+
+mod host;
+mod site;
+
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod platform;
+
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
+mod platform;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use model::Bytes;
+
+pub use site::{PlainSite, PlainVolume};
+
+#[cfg(doc)]
+use crate::site::Site;
+
+/// Bytes that may still be written at `directory`.
+///
+/// # Errors
+/// When it does not exist, or its filesystem does not tell.
+pub fn free_space(directory: &Path) -> io::Result<Bytes> {
+    fs4::available_space(directory).map(Bytes)
+}
+
+/// What is known about this machine: kernel, processor, memory, limits of its control groups, and the
+/// cloud it is in as far as its firmware tells; by name, in words.
+pub fn machine() -> BTreeMap<String, String> {
+    let mut facts = host::facts();
+    facts.extend(platform::machine());
+    facts
+}
+
+/// What is known about the place of `directory`: filesystem, mount, device and its queue, free space; by
+/// name, in words.
+pub fn place(directory: &Path) -> BTreeMap<String, String> {
+    let mut facts = host::space(directory);
+    facts.extend(platform::Place::of(directory).facts());
+    facts
+}
