@@ -14,7 +14,7 @@ SELECT quantity FROM holding WHERE account_id = :account AND security_id = :secu
 SELECT sum(h.quantity * l.price) FROM holding AS h JOIN last_trade AS l ON l.security_id = h.security_id
 WHERE h.account_id = :account;
 INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, executor)
-VALUES (:account, :security, 'submitted', :is_sale, :quantity, 50, printf('%-40s', 'executor'));
+VALUES (:account, :security, 'submitted', :is_sale, :quantity, 50, format('%-40s', 'executor'));
 INSERT INTO trade_history (trade_id, state, at) VALUES (last_insert_rowid(), 'submitted', :operation);
 SELECT max(id) FROM trade WHERE account_id = :account;
 COMMIT;

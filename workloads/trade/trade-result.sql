@@ -8,7 +8,7 @@ WHERE t.id = (SELECT min(id) FROM trade WHERE state = 'submitted');
 INSERT INTO holding (account_id, security_id, quantity)
 SELECT account_id, security_id, quantity FROM trade
 WHERE id = (SELECT min(id) FROM trade WHERE state = 'submitted')
-ON CONFLICT (account_id, security_id) DO UPDATE SET quantity = quantity + excluded.quantity;
+ON CONFLICT (account_id, security_id) DO UPDATE SET quantity = holding.quantity + excluded.quantity;
 SELECT c.tier FROM customer AS c JOIN account AS a ON a.customer_id = c.id JOIN trade AS t ON t.account_id = a.id
 WHERE t.id = (SELECT min(id) FROM trade WHERE state = 'submitted');
 SELECT s.symbol, l.price FROM security AS s JOIN last_trade AS l ON l.security_id = s.id JOIN trade AS t ON t.security_id = s.id
@@ -22,7 +22,7 @@ INSERT INTO settlement (trade_id, kind, amount)
 SELECT id, 'cash', quantity * bid_price FROM trade
 WHERE id = (SELECT min(id) FROM trade WHERE state = 'submitted');
 INSERT INTO cash_transaction (trade_id, amount, name)
-SELECT id, quantity * bid_price, printf('%-60s', 'settled') FROM trade
+SELECT id, quantity * bid_price, format('%-60s', 'settled') FROM trade
 WHERE id = (SELECT min(id) FROM trade WHERE state = 'submitted');
 UPDATE account SET balance = balance - 500
 WHERE id = (SELECT account_id FROM trade WHERE id = (SELECT min(id) FROM trade WHERE state = 'submitted'));

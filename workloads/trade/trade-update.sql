@@ -4,11 +4,11 @@
 \set account random(1, :accounts)
 BEGIN;
 SELECT executor, quantity, price FROM trade WHERE id = :trade;
-UPDATE trade SET executor = printf('%-40s', 'corrected ' || :operation) WHERE id = :trade;
+UPDATE trade SET executor = format('%-40s', 'corrected ' || :operation) WHERE id = :trade;
 SELECT kind, amount FROM settlement WHERE trade_id = :trade;
 UPDATE settlement SET kind = CASE kind WHEN 'cash' THEN 'margin' ELSE 'cash' END WHERE trade_id = :trade;
 SELECT amount, name FROM cash_transaction WHERE trade_id = :trade;
-UPDATE cash_transaction SET name = printf('%-60s', 'corrected ' || :operation) WHERE trade_id = :trade;
+UPDATE cash_transaction SET name = format('%-60s', 'corrected ' || :operation) WHERE trade_id = :trade;
 SELECT id, quantity, price FROM trade WHERE account_id = :account ORDER BY id LIMIT 20;
 SELECT state, at FROM trade_history WHERE trade_id = :trade ORDER BY at;
 COMMIT;

@@ -1,1 +1,1 @@
-INSERT INTO test_rows (body) VALUES (printf('%-2000s', 'X'));
+INSERT INTO test_rows (body) VALUES (format('%-2000s', 'X'));

@@ -7,9 +7,9 @@ use std::path::Path;
 use model::Bytes;
 
 use crate::catalogue::{Catalogue, CatalogueError};
-use crate::spec::{self, Known, KnownWorkload, Machine, Parameter, Script, Volume};
+use crate::spec::{self, EngineKind, Known, KnownWorkload, Machine, Parameter, Script, Volume};
 use crate::trial::Stage;
-use crate::workload::{Value, Workload};
+use crate::workload::{Dialect, Value, Workload};
 
 /// The catalogue, and where workloads come from.
 #[derive(Default)]
@@ -18,13 +18,16 @@ pub struct Inventory {
     pub catalogue: Catalogue,
     /// Digests of the files that disks of the user's own are from, by the names of the disks.
     own: BTreeMap<String, String>,
+    /// What the engine speaks that workloads are for.
+    pub dialect: Dialect,
 }
 
 impl Inventory {
-    /// What the program brings along.
+    /// What the program brings along; workloads in SQLite's dialect.
     pub fn builtin() -> Inventory {
         Inventory {
             catalogue: Catalogue::builtin(),
+            dialect: Dialect::Sqlite,
             own: BTreeMap::new(),
         }
     }
@@ -48,12 +51,21 @@ impl Inventory {
         Ok(names)
     }
 
+    /// The same, with workloads for `engine`.
+    pub fn of_engine(self, engine: EngineKind) -> Inventory {
+        let dialect = match engine {
+            EngineKind::Sqlite | EngineKind::Raw => Dialect::Sqlite,
+            EngineKind::Postgres => Dialect::Postgres,
+        };
+        Inventory { dialect, ..self }
+    }
+
     /// A workload with its parameters set as an experiment says.
     ///
     /// # Errors
     /// No such workload, or what is wrong with it.
     pub fn workload(&self, asked: &spec::Workload) -> Result<Workload, String> {
-        let mut workload = read(&asked.script)?;
+        let mut workload = read(&asked.script, self.dialect)?;
         for (name, parameter) in &asked.parameters {
             let value = match parameter {
                 Parameter::Integer(value) => Value::Int(*value),
@@ -69,13 +81,13 @@ impl Inventory {
 }
 
 /// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
-fn read(script: &Script) -> Result<Workload, String> {
+fn read(script: &Script, dialect: Dialect) -> Result<Workload, String> {
     let result = match script {
-        Script::BuiltIn(name) => Workload::builtin(name),
+        Script::BuiltIn(name) => Workload::builtin(name, dialect),
         Script::Folder(path) => match Path::new(path).extension().and_then(|end| end.to_str()) {
-            Some("sql") => Workload::from_sql_file(Path::new(path), 1, 1),
-            Some("json") => Workload::from_sqlquerystress(Path::new(path)),
-            Some(_) | None => Workload::from_folder(Path::new(path)),
+            Some("sql") => Workload::from_sql_file(Path::new(path), 1, 1, dialect),
+            Some("json") => Workload::from_sqlquerystress(Path::new(path), dialect),
+            Some(_) | None => Workload::from_folder(Path::new(path), dialect),
         },
     };
     result.map_err(|error| error.to_string())
@@ -104,7 +116,7 @@ impl Known for Inventory {
     }
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
-        let workload = read(script)?;
+        let workload = read(script, self.dialect)?;
         let parameter = |(name, value): (&String, &Value)| {
             let parameter = match value {
                 Value::Int(value) => Parameter::Integer(*value),

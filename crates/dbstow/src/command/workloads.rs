@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 
-use crate::workload::{Database, Script, Tables, Workload};
+use crate::workload::{Database, Dialect, Script, Tables, Workload};
 
 /// Lists the built-in workloads, or shows one.
 #[derive(Debug, clap::Args)]
@@ -31,9 +31,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn find(name: &str) -> Result<Workload, crate::workload::WorkloadError> {
     let path = Path::new(name);
     if !Workload::builtin_names().contains(&name) && path.is_dir() {
-        return Workload::from_folder(path);
+        return Workload::from_folder(path, Dialect::Sqlite);
     }
-    Workload::builtin(name)
+    Workload::builtin(name, Dialect::Sqlite)
 }
 
 fn list() -> anyhow::Result<String> {
@@ -43,7 +43,7 @@ fn list() -> anyhow::Result<String> {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(["workload", "what it does"]);
     for name in Workload::builtin_names() {
-        table.add_row([name, &Workload::builtin(name)?.about]);
+        table.add_row([name, &Workload::builtin(name, Dialect::Sqlite)?.about]);
     }
     Ok(table.to_string())
 }

@@ -1,5 +1,7 @@
 //! Engines: what carries a workload's statements out.
 
+#[cfg(unix)]
+pub mod postgres;
 mod real;
 pub mod sqlite;
 

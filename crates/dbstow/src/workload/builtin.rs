@@ -5,6 +5,7 @@ use std::io;
 use include_dir::{Dir, include_dir};
 
 use super::definition::Workload;
+use super::dialect::Dialect;
 use super::error::WorkloadError;
 use super::folder::{self, Folder};
 use super::suggest;
@@ -22,15 +23,15 @@ impl Workload {
         names
     }
 
-    /// The built-in workload of that name.
+    /// The built-in workload of that name, in `dialect`.
     ///
     /// # Errors
     /// When there is none.
-    pub fn builtin(name: &str) -> Result<Workload, WorkloadError> {
+    pub fn builtin(name: &str, dialect: Dialect) -> Result<Workload, WorkloadError> {
         // A name with a path in it would reach past the folders that `builtin_names` lists.
         let known = Workload::builtin_names();
         match WORKLOADS.get_dir(name).filter(|_| known.contains(&name)) {
-            Some(folder) => folder::read(folder),
+            Some(folder) => folder::read(folder, dialect),
             None => Err(WorkloadError::UnknownWorkload {
                 name: name.to_owned(),
                 remedy: suggest::remedy(name, known),

@@ -9,6 +9,7 @@ use model::Duration;
 use toml::Spanned;
 
 use super::definition::{Load, Run, RunLength, Setting, Weighted, Workload};
+use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
 use super::script::{Script, ScriptError, ScriptProblem};
 use super::suggest;
@@ -57,17 +58,21 @@ impl Folder for Path {
 impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts this names.
     ///
-    /// Other files are left alone, dialect variants such as `load.postgres.sql` among them.
+    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there. Other
+    /// files are left alone.
     ///
     /// # Errors
     /// The first mistake, with file, line, value and remedy.
-    pub fn from_folder(path: &Path) -> Result<Workload, WorkloadError> {
-        read(path)
+    pub fn from_folder(path: &Path, dialect: Dialect) -> Result<Workload, WorkloadError> {
+        read(path, dialect)
     }
 }
 
 /// Reads and checks a workload.
-pub(super) fn read<F: Folder + ?Sized>(folder: &F) -> Result<Workload, WorkloadError> {
+pub(super) fn read<F: Folder + ?Sized>(
+    folder: &F,
+    dialect: Dialect,
+) -> Result<Workload, WorkloadError> {
     let file = folder.place(FILE);
     let text = folder.text(FILE).map_err(|source| WorkloadError::Read {
         path: file.clone().into(),
@@ -86,6 +91,7 @@ pub(super) fn read<F: Folder + ?Sized>(folder: &F) -> Result<Workload, WorkloadE
     } = wire::read(&file, &text)?;
     let mut reader = Reader {
         folder,
+        dialect,
         file,
         text: &text,
         names: Names::new(),
@@ -132,6 +138,7 @@ pub(super) fn check_defined(names: &Names) -> Result<(), ScriptError> {
 
 struct Reader<'a, F: ?Sized> {
     folder: &'a F,
+    dialect: Dialect,
     file: String,
     text: &'a str,
     names: Names,
@@ -211,8 +218,8 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
 
     fn script(&mut self, file: &Spanned<String>) -> Result<Script, WorkloadError> {
         let name = file.get_ref();
-        let place = self.folder.place(name);
-        let text = self.folder.text(name).map_err(|source| {
+        let (place, text) = self.text(name);
+        let text = text.map_err(|source| {
             if source.kind() != io::ErrorKind::NotFound {
                 return WorkloadError::Read {
                     path: place.clone().into(),
@@ -227,11 +234,21 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
                 remedy: suggest::remedy(name, there.iter().map(String::as_str)),
             }
         })?;
-        let script = Script::parse(&place, &text, &mut self.names)?;
+        let script = Script::parse(&place, &text, self.dialect, &mut self.names)?;
         if script.commands.is_empty() {
             return Err(self.empty(file, format!("script `{name}` does nothing")));
         }
         Ok(script)
+    }
+
+    /// Place and text of a script: the dialect's own where there is one.
+    fn text(&self, name: &str) -> (String, io::Result<String>) {
+        let variant = self.dialect.variant(name).and_then(|variant| {
+            let text = self.folder.text(&variant);
+            let absent = matches!(&text, Err(error) if error.kind() == io::ErrorKind::NotFound);
+            (!absent).then(|| (self.folder.place(&variant), text))
+        });
+        variant.unwrap_or_else(|| (self.folder.place(name), self.folder.text(name)))
     }
 
     fn run(

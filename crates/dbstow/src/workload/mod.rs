@@ -7,6 +7,8 @@
 mod builtin;
 /// What a workload is, resolved and checked.
 mod definition;
+/// Whose SQL scripts are in.
+mod dialect;
 /// What can be wrong with a workload.
 mod error;
 /// Expressions of `\set` and `\if`.
@@ -29,6 +31,7 @@ pub use definition::{
     Database, Length, Load, OperationKind, ParameterQuery, Run, RunLength, Setting, Tables,
     Weighted, Workload,
 };
+pub use dialect::Dialect;
 pub use error::WorkloadError;
 pub use script::{
     Branch, Command, Driver, ExecutionError, Pause, PauseUnit, Script, ScriptError, ScriptProblem,

@@ -15,6 +15,7 @@ use super::definition::{
     Database, Load, OperationKind, ParameterQuery, Run, RunLength, Setting, Tables, Weighted,
     Workload,
 };
+use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
 use super::expression::Expression;
 use super::folder::{LOG_BYTES_PER_ROW, check_defined};
@@ -71,6 +72,7 @@ impl Workload {
         path: &Path,
         threads: u32,
         iterations: u64,
+        dialect: Dialect,
     ) -> Result<Workload, WorkloadError> {
         let asked = Asked {
             file: path.display().to_string(),
@@ -81,7 +83,7 @@ impl Workload {
             delay_ms: 0,
             parameter_query: None,
         };
-        asked.workload(path, |_| 1)
+        asked.workload(path, dialect, |_| 1)
     }
 
     /// A settings file of SQLQueryStress.
@@ -91,7 +93,7 @@ impl Workload {
     ///
     /// # Errors
     /// When the file cannot be read, is not such a file, its query is empty, or a count is below 1.
-    pub fn from_sqlquerystress(path: &Path) -> Result<Workload, WorkloadError> {
+    pub fn from_sqlquerystress(path: &Path, dialect: Dialect) -> Result<Workload, WorkloadError> {
         let text = read(path)?;
         let text = text.trim_start_matches('\u{feff}');
         let file = path.display().to_string();
@@ -114,7 +116,7 @@ impl Workload {
             delay_ms: settings.delay_between_queries,
             parameter_query: parameter_query(settings.param_query, settings.param_mappings),
         };
-        asked.workload(path, line)
+        asked.workload(path, dialect, line)
     }
 }
 
@@ -152,7 +154,12 @@ struct Asked {
 
 impl Asked {
     /// `line` finds a key of the settings file.
-    fn workload(self, path: &Path, line: impl Fn(&str) -> u32) -> Result<Workload, WorkloadError> {
+    fn workload(
+        self,
+        path: &Path,
+        dialect: Dialect,
+        line: impl Fn(&str) -> u32,
+    ) -> Result<Workload, WorkloadError> {
         let count = |key, given: i64, least, most| {
             u64::try_from(given)
                 .ok()
@@ -170,7 +177,7 @@ impl Asked {
         let iterations = count("NumIterations", self.iterations, 1, most)?;
         let delay_ms = count("DelayBetweenQueries", self.delay_ms, 0, most)?;
         let mut names = Names::new();
-        let mut script = Script::parse(&self.file, &self.sql, &mut names)?;
+        let mut script = Script::parse(&self.file, &self.sql, dialect, &mut names)?;
         check_defined(&names)?;
         if script.commands.is_empty() {
             return Err(WorkloadError::Empty {

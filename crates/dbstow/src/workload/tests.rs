@@ -74,7 +74,7 @@ impl Driver for Session {
 
 /// A built-in workload so small that a test does not notice.
 fn tiny(name: &str) -> Workload {
-    let mut workload = Workload::builtin(name).expect(name);
+    let mut workload = Workload::builtin(name, Dialect::Sqlite).expect(name);
     for (parameter, value) in [
         ("rows", 100),
         ("operations", 50),
@@ -266,7 +266,7 @@ fn folder(files: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file");
     }
-    Workload::from_folder(folder.path())
+    Workload::from_folder(folder.path(), Dialect::Sqlite)
 }
 
 #[test]
@@ -401,12 +401,12 @@ fn a_mistake_in_a_folder_is_told_with_file_line_and_remedy() {
 
 #[test]
 fn an_unknown_builtin_names_the_near_one() {
-    let error = Workload::builtin("tempdb-olpt")
+    let error = Workload::builtin("tempdb-olpt", Dialect::Sqlite)
         .expect_err("unknown")
         .to_string();
     assert!(error.contains("did you mean `tempdb-oltp`?"), "{error}");
-    assert!(Workload::builtin("../workloads/trade").is_err());
-    assert!(Workload::builtin("").is_err());
+    assert!(Workload::builtin("../workloads/trade", Dialect::Sqlite).is_err());
+    assert!(Workload::builtin("", Dialect::Sqlite).is_err());
 }
 
 /// What `from_sqlquerystress` makes of `json`.
@@ -414,7 +414,7 @@ fn imported(json: &str) -> Result<Workload, WorkloadError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("stress.json");
     fs::write(&path, json).expect("a file");
-    Workload::from_sqlquerystress(&path)
+    Workload::from_sqlquerystress(&path, Dialect::Sqlite)
 }
 
 #[test]
@@ -463,14 +463,14 @@ fn a_single_sql_file_runs_with_threads_and_iterations() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("query.sql");
     fs::write(&path, "SELECT 1;\nSELECT 2;\n").expect("a file");
-    let workload = Workload::from_sql_file(&path, 2, 50).expect("sound");
+    let workload = Workload::from_sql_file(&path, 2, 50, Dialect::Sqlite).expect("sound");
     assert_eq!(workload.name, "query");
     assert_eq!(
         workload.length(2).expect("a length"),
         Length::Operations(100)
     );
-    assert!(Workload::from_sql_file(&path, 0, 50).is_err());
-    assert!(Workload::from_sql_file(&path.join("none"), 1, 1).is_err());
+    assert!(Workload::from_sql_file(&path, 0, 50, Dialect::Sqlite).is_err());
+    assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::Sqlite).is_err());
 }
 
 proptest! {

@@ -62,9 +62,9 @@ pub enum Command {
 /// An SQL statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The SQL, with `?1`, `?2`, .. where `:name` stood, and without the `;`.
+    /// The SQL, with `?1`, `?2`, .. (PostgreSQL: `$1`, `$2`, ..) where `:name` stood, and without the `;`.
     pub text: String,
-    /// The variables behind `?1`, `?2`, .. in that order.
+    /// The variables behind these parameters, in that order.
     pub parameters: Vec<String>,
     /// Line in the file, from 1.
     pub line: u32,

@@ -1,5 +1,6 @@
 //! From the text of a script to a [`Script`].
 
+use super::super::dialect::Dialect;
 use super::super::expression::Expression;
 use super::super::suggest;
 use super::super::value::Value;
@@ -38,14 +39,19 @@ pub(super) fn unsupported(command: &str) -> Option<ScriptProblem> {
 }
 
 impl Script {
-    /// Reads a script; `name` is the file that messages name.
+    /// Reads a script whose SQL is in `dialect`; `name` is the file that messages name.
     ///
     /// Scripts that are given the same `names` share variables. Whether every variable is set by
     /// something is asked later, of all scripts together.
     ///
     /// # Errors
     /// The first mistake, with its line.
-    pub fn parse(name: &str, text: &str, names: &mut Names) -> Result<Script, ScriptError> {
+    pub fn parse(
+        name: &str,
+        text: &str,
+        dialect: Dialect,
+        names: &mut Names,
+    ) -> Result<Script, ScriptError> {
         let at = |(line, problem)| ScriptError {
             file: name.to_owned(),
             line,
@@ -53,6 +59,7 @@ impl Script {
         };
         let mut builder = Builder {
             file: name,
+            dialect,
             names,
             statements: 0,
             commands: Vec::new(),
@@ -74,6 +81,7 @@ impl Script {
 
 struct Builder<'a> {
     file: &'a str,
+    dialect: Dialect,
     names: &'a mut Names,
     statements: usize,
     commands: Vec<Command>,
@@ -94,7 +102,8 @@ impl Builder<'_> {
             Piece::Sql { text, line } => {
                 let (names, file) = (&mut *self.names, self.file);
                 let mut resolve = |name: &str| names.reference(name, file, line);
-                let statement = Statement::new(text, line, self.statements, &mut resolve);
+                let statement =
+                    Statement::new(text, (line, self.statements), self.dialect, &mut resolve);
                 self.statements += 1;
                 self.push(Command::Sql(statement));
                 Ok(())

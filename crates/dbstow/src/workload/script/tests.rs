@@ -8,6 +8,7 @@ use model::random::stream;
 use proptest::prelude::*;
 
 use super::*;
+use crate::workload::dialect::Dialect;
 use crate::workload::value::Value;
 use crate::workload::variables::{Names, Variables};
 
@@ -39,13 +40,13 @@ impl Driver for Notebook {
 
 fn parse(text: &str) -> (Script, Names) {
     let mut names = Names::new();
-    let script = Script::parse("test.sql", text, &mut names).expect(text);
+    let script = Script::parse("test.sql", text, Dialect::Sqlite, &mut names).expect(text);
     (script, names)
 }
 
 fn error(text: &str) -> String {
     let mut names = Names::new();
-    let error = Script::parse("test.sql", text, &mut names).expect_err(text);
+    let error = Script::parse("test.sql", text, Dialect::Sqlite, &mut names).expect_err(text);
     error.to_string()
 }
 
@@ -309,14 +310,14 @@ fn scriptish() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in ".*", words in scriptish()) {
-        let _ = Script::parse("test.sql", &text, &mut Names::new());
-        let _ = Script::parse("test.sql", &words, &mut Names::new());
+        let _ = Script::parse("test.sql", &text, Dialect::Sqlite, &mut Names::new());
+        let _ = Script::parse("test.sql", &words, Dialect::Sqlite, &mut Names::new());
     }
 
     #[test]
     fn whatever_parses_runs_without_panic(words in scriptish()) {
         let mut names = Names::new();
-        if let Ok(script) = Script::parse("test.sql", &words, &mut names) {
+        if let Ok(script) = Script::parse("test.sql", &words, Dialect::Sqlite, &mut names) {
             let mut variables = Variables::new(Arc::new(names), 0, 1);
             let _ = script.execute(&mut variables, &mut stream(1, "keys"), &mut Notebook::default());
         }

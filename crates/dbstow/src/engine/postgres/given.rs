@@ -1,0 +1,140 @@
+//! A server that is there already: a database and tablespaces are made in it for a run, and removed.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::fs::MetadataExt;
+
+use nix::unistd::geteuid;
+
+use super::directories::Owner;
+use super::find::VERSIONS;
+use super::place::Tablespaces;
+use super::target::Target;
+use super::url::ServerUrl;
+use super::wire::Connection;
+use super::{OBSERVER, failed, open};
+use crate::engine::EngineError;
+
+/// A server that others own.
+pub(super) struct Given {
+    /// The database that its owner named: only for making ours and removing it.
+    maintenance: Target,
+    /// Our own database in it.
+    database: String,
+    data_directory: String,
+}
+
+impl Given {
+    /// Logs in, and looks whether it will do.
+    pub(super) fn open(url: &ServerUrl) -> Result<Given, EngineError> {
+        let maintenance = url.target().clone();
+        let mut connection = open(&maintenance, OBSERVER)?;
+        let rows = connection
+            .query(
+                "SELECT current_setting('server_version_num'), current_setting('data_directory', true), \
+                 (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)",
+            )
+            .map_err(|error| failed(format!("look at {url}"), error))?;
+        let column = |place: usize| {
+            let row = rows.first().and_then(|row| row[place].clone());
+            row.unwrap_or_default()
+        };
+        let major = column(0).parse::<u32>().unwrap_or(0) / 10_000;
+        if !VERSIONS.contains(&major) {
+            return Err(EngineError::Missing(format!(
+                "{url} is PostgreSQL {major}; dbstow knows versions {} to {}",
+                VERSIONS.start(),
+                VERSIONS.end()
+            )));
+        }
+        if column(2) != "t" {
+            return Err(EngineError::Missing(format!(
+                "{url}: making tablespaces takes a superuser; connect as one, or leave --server out \
+                 for a private server"
+            )));
+        }
+        let random = RandomState::new().build_hasher().finish();
+        Ok(Given {
+            maintenance,
+            database: format!("dbstow_{:08x}", random & 0xffff_ffff),
+            data_directory: column(1),
+        })
+    }
+
+    /// Whose the tablespaces' directories have to be: the user that the server runs as.
+    pub(super) fn owner(&self) -> Result<Option<Owner>, EngineError> {
+        let metadata = fs::metadata(&self.data_directory).map_err(|error| {
+            EngineError::failed(
+                format!("find the server's files in {}", self.data_directory),
+                format!("{error}; the server has to be on this machine"),
+            )
+        })?;
+        let own = geteuid();
+        if metadata.uid() == own.as_raw() {
+            return Ok(None);
+        }
+        if own.is_root() {
+            return Ok(Some((metadata.uid(), metadata.gid())));
+        }
+        Err(EngineError::Missing(format!(
+            "the server runs as user {}, which has to own the directories that dbstow makes for it; \
+             run dbstow as root or as that user",
+            metadata.uid()
+        )))
+    }
+
+    /// The name of our database, which begins the names of our tablespaces too.
+    pub(super) fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// How to reach our database.
+    pub(super) fn target(&self) -> Target {
+        Target {
+            database: self.database.clone(),
+            ..self.maintenance.clone()
+        }
+    }
+
+    /// A connection to the owner's database.
+    pub(super) fn connect(&self) -> Result<Connection, EngineError> {
+        open(&self.maintenance, OBSERVER)
+    }
+
+    /// What cannot be done here, for people.
+    pub(super) fn notes(&self) -> Vec<String> {
+        vec![
+            "the given server keeps its own settings for the whole server, such as shared_buffers \
+             and checkpoint_timeout: the experiment's memory and checkpoint are not in force"
+                .to_owned(),
+            format!(
+                "the given server keeps its log in {}/pg_wal, not on the experiment's log volume",
+                self.data_directory
+            ),
+        ]
+    }
+
+    /// Removes what was made; says what could not be.
+    pub(super) fn remove(&self, tablespaces: &Tablespaces) -> Result<(), String> {
+        let mut connection = self.connect().map_err(|error| {
+            let name = &self.database;
+            format!("database {name} and tablespaces {name}_* are left behind: {error}")
+        })?;
+        let database = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
+        let tablespaces = tablespaces
+            .all()
+            .map(|tablespace| format!("DROP TABLESPACE IF EXISTS {}", tablespace.name));
+        let left: Vec<String> = std::iter::once(database)
+            .chain(tablespaces)
+            .filter_map(|sql| match connection.query(&sql) {
+                Ok(_) => None,
+                Err(error) => Some(format!("{sql}: {error}")),
+            })
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(left.join("; ")),
+        }
+    }
+}

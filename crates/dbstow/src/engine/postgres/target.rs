@@ -1,0 +1,46 @@
+//! Which server to connect to, and as whom.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A server, a database in it, and who asks.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) address: Address,
+    pub(super) user: String,
+    pub(super) database: String,
+    pub(super) password: Option<Password>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A socket file.
+    Unix(PathBuf),
+    /// Host and port.
+    Tcp(String, u16),
+}
+
+/// A password; it has no text form, so that it cannot slip into a message.
+#[derive(Clone)]
+pub(super) struct Password(String);
+
+impl Password {
+    pub(super) fn new(text: impl Into<String>) -> Password {
+        Password(text.into())
+    }
+
+    /// For the server only.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "{}", path.display()),
+            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! `postgresql://user:password@host:port/database`, and where a password comes from that it does not hold.
+//!
+//! Source: <https://www.postgresql.org/docs/18/libpq-connect.html>, "Connection URIs" and "The Password
+//! File", read 2026-11-21.
+
+use std::env;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{User, geteuid};
+use percent_encoding::percent_decode_str;
+
+use super::target::{Address, Password, Target};
+use crate::engine::EngineError;
+
+/// Where servers listen on this machine when nobody says otherwise; Debian's first.
+const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
+const PORT: u16 = 5432;
+
+/// A server that is there. What it shows has no password in it.
+#[derive(Clone)]
+pub struct ServerUrl {
+    target: Target,
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Target {
+            address,
+            user,
+            database,
+            password: _,
+        } = &self.target;
+        write!(f, "postgresql://{user}@{address}/{database}")
+    }
+}
+
+/// A URL taken apart; nothing decided yet.
+#[derive(Default)]
+struct Parts {
+    user: Option<String>,
+    password: Option<String>,
+    host: Option<String>,
+    port: Option<u16>,
+    database: Option<String>,
+}
+
+impl ServerUrl {
+    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, and this machine's user.
+    ///
+    /// # Errors
+    /// When it is no such URL; the message does not show it, since it may hold a password.
+    pub fn parse(text: &str) -> Result<ServerUrl, EngineError> {
+        let parts = Parts::of(text).map_err(|why| {
+            EngineError::Missing(format!(
+                "--server: {why}; give postgresql://USER@HOST:PORT/DATABASE, or \
+                 postgresql:///DATABASE?host=/var/run/postgresql for a socket"
+            ))
+        })?;
+        let port = parts.port.unwrap_or(PORT);
+        let address = match parts.host.filter(|host| !host.is_empty()) {
+            Some(host) if host.starts_with('/') => socket(&host, port),
+            Some(host) => Address::Tcp(host, port),
+            None => {
+                let there = SOCKETS
+                    .into_iter()
+                    .find(|folder| match socket(folder, port) {
+                        Address::Unix(path) => path.exists(),
+                        Address::Tcp(..) => false,
+                    });
+                socket(there.unwrap_or(SOCKETS[0]), port)
+            }
+        };
+        let user = parts.user.unwrap_or_else(own_name);
+        let database = parts.database.unwrap_or_else(|| user.clone());
+        let password = parts
+            .password
+            .or_else(|| env::var("PGPASSWORD").ok())
+            .or_else(|| from_file(&address, port, &database, &user));
+        let target = Target {
+            address,
+            user,
+            database,
+            password: password.map(Password::new),
+        };
+        Ok(ServerUrl { target })
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+impl Parts {
+    fn of(text: &str) -> Result<Parts, String> {
+        let rest = text
+            .strip_prefix("postgresql://")
+            .or_else(|| text.strip_prefix("postgres://"))
+            .ok_or("this is no URL of a PostgreSQL server")?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        // The last `@`: a password may hold one that nobody encoded.
+        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let mut parts = Parts::default();
+        let (user, password) = match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        };
+        parts.user = decoded(user)?;
+        parts.password = password.map(decoded).transpose()?.flatten();
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, port),
+            _ => (place, ""),
+        };
+        parts.host = decoded(host.trim_start_matches('[').trim_end_matches(']'))?;
+        parts.port = number(port)?;
+        parts.database = decoded(database)?;
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            parts.parameter(pair)?;
+        }
+        Ok(parts)
+    }
+
+    fn parameter(&mut self, pair: &str) -> Result<(), String> {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = decoded(value)?;
+        match name {
+            "host" => self.host = value,
+            "port" => self.port = number(value.as_deref().unwrap_or_default())?,
+            "user" => self.user = value,
+            "password" => self.password = value,
+            "dbname" => self.database = value,
+            "sslmode" if matches!(value.as_deref(), Some("disable" | "allow" | "prefer")) => {}
+            "sslmode" => {
+                return Err(
+                    "TLS is not spoken here, because the server has to be on this machine: \
+                     use its socket"
+                        .to_owned(),
+                );
+            }
+            _ => return Err(format!("its parameter `{name}` is not known here")),
+        }
+        Ok(())
+    }
+}
+
+fn decoded(text: &str) -> Result<Option<String>, String> {
+    let text = percent_decode_str(text)
+        .decode_utf8()
+        .map_err(|_| "a part of it is no text".to_owned())?;
+    Ok(Some(text.into_owned()).filter(|text| !text.is_empty()))
+}
+
+fn number(text: &str) -> Result<Option<u16>, String> {
+    match text {
+        "" => Ok(None),
+        _ => text
+            .parse()
+            .map(Some)
+            .map_err(|_| "its port is no number from 0 to 65535".to_owned()),
+    }
+}
+
+fn socket(folder: &str, port: u16) -> Address {
+    Address::Unix(PathBuf::from(folder).join(format!(".s.PGSQL.{port}")))
+}
+
+fn own_name() -> String {
+    let user = User::from_uid(geteuid()).ok().flatten();
+    user.map_or_else(|| "postgres".to_owned(), |user| user.name)
+}
+
+/// The password that the user's password file has for this server.
+fn from_file(address: &Address, port: u16, database: &str, user: &str) -> Option<String> {
+    let file = match env::var_os("PGPASSFILE") {
+        Some(file) => PathBuf::from(file),
+        None => Path::new(&env::var_os("HOME")?).join(".pgpass"),
+    };
+    let host = match address {
+        // What libpq looks up for a socket in its default place, and close enough for others.
+        Address::Unix(_) => "localhost",
+        Address::Tcp(host, _) => host,
+    };
+    let wanted = [host, &port.to_string(), database, user];
+    password_in(&fs::read_to_string(file).ok()?, wanted)
+}
+
+/// The password of the first line whose fields are those `wanted`, or `*`.
+fn password_in(text: &str, wanted: [&str; 4]) -> Option<String> {
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(fields)
+        .find(|fields| {
+            let pairs = fields.iter().zip(wanted);
+            fields.len() == 5
+                && pairs
+                    .clone()
+                    .all(|(field, wanted)| field == "*" || field == wanted)
+        })
+        .and_then(|mut fields| fields.pop())
+}
+
+/// A line's fields; a backslash keeps the next character from being a separator.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        let separates = character == ':' && fields.len() < 5;
+        let last = fields.last_mut().expect("there is always one");
+        match character {
+            '\\' => last.extend(characters.next()),
+            _ if separates => fields.push(String::new()),
+            other => last.push(other),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let url = ServerUrl::parse("postgresql://ann:s%40cret@db:5433/sales").unwrap();
+        assert_eq!(url.to_string(), "postgresql://ann@db:5433/sales");
+        let target = url.target();
+        assert_eq!(target.address, Address::Tcp("db".to_owned(), 5433));
+        assert_eq!(target.password.as_ref().unwrap().bytes(), b"s@cret");
+    }
+
+    #[test]
+    fn a_socket_is_a_directory_of_the_query() {
+        let url = ServerUrl::parse("postgres://ann@/sales?host=/run/pg&port=6000").unwrap();
+        let path = PathBuf::from("/run/pg/.s.PGSQL.6000");
+        assert_eq!(url.target().address, Address::Unix(path));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_the_password() {
+        for wrong in [
+            "mysql://ann:hunter2@db/sales",
+            "postgresql://ann:hunter2@db:port/sales",
+            "postgresql://ann:hunter2@db/sales?sslmode=require",
+            "postgresql://ann@db/sales?password=hunter2&colour=red",
+        ] {
+            let error = ServerUrl::parse(wrong).unwrap_err().to_string();
+            assert!(error.contains("--server: "), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        let url = ServerUrl::parse("postgresql://ann:hunter2@db/sales").unwrap();
+        assert!(!format!("{url} {url:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn the_password_files_first_line_that_fits_counts() {
+        let text = "# comment\nother:5432:*:ann:no\nlocalhost:*:sales:ann:a\\:b:c\n*:*:*:*:late\n";
+        let wanted = |host| password_in(text, [host, "5432", "sales", "ann"]);
+        assert_eq!(wanted("localhost").as_deref(), Some("a:b:c"));
+        assert_eq!(wanted("else").as_deref(), Some("late"));
+        assert_eq!(password_in("a:b:c", ["a", "b", "c", "d"]), None);
+    }
+}

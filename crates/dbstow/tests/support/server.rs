@@ -1,0 +1,221 @@
+//! A real PostgreSQL on plain directories, for tests.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use dbstow::engine::postgres::{self, Binaries, Postgres};
+use dbstow::engine::{Client, Engine};
+use dbstow::inventory::Inventory;
+use dbstow::spec::{EngineKind, Settings, Spec, Variant};
+use dbstow::workload::{Database, Driver, Statement, Value, Workload};
+use model::random::stream;
+use model::{Duration, Instant};
+use tempfile::TempDir;
+use volume::reading::Reading;
+use volume::site::Site;
+
+/// The programs, or `None` on a machine without them, which is said.
+pub fn binaries() -> Option<Binaries> {
+    match Binaries::find(None) {
+        Ok(binaries) => Some(binaries),
+        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Directories of volumes that are only directories.
+pub struct Folders {
+    parent: TempDir,
+    volumes: Vec<PathBuf>,
+}
+
+impl Folders {
+    pub fn new(count: usize) -> Folders {
+        let parent = tempfile::tempdir().expect("a folder");
+        // PostgreSQL's own user has to get through.
+        fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o755)).expect("its owner");
+        let volumes: Vec<PathBuf> = (0..count)
+            .map(|number| parent.path().join(format!("v{number}")))
+            .collect();
+        for volume in &volumes {
+            fs::create_dir(volume).expect("a folder");
+        }
+        Folders { parent, volumes }
+    }
+
+    /// Names of what is in all volumes.
+    pub fn content(&self) -> Vec<String> {
+        let entries = self
+            .volumes
+            .iter()
+            .flat_map(|volume| fs::read_dir(volume).unwrap());
+        entries
+            .map(|entry| entry.unwrap().path().display().to_string())
+            .collect()
+    }
+
+    pub fn parent(&self) -> &Path {
+        self.parent.path()
+    }
+}
+
+impl Site for Folders {
+    fn directory(&self, volume: usize) -> &Path {
+        &self.volumes[volume]
+    }
+
+    fn reading(&self) -> io::Result<Reading> {
+        Ok(Reading {
+            at: Instant::ZERO,
+            disks: Vec::new(),
+            limits: Vec::new(),
+            pacing: None,
+        })
+    }
+
+    fn go_cold(&self, _: bool) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// Sizes so small that a test does not notice, for whichever workload has such a parameter.
+const SMALL: [(&str, i64); 7] = [
+    ("rows", 300),
+    ("operations", 60),
+    ("customers", 50),
+    ("accounts", 100),
+    ("securities", 60),
+    ("trades", 200),
+    ("lock_hold_us", 100),
+];
+
+/// Settings and workload of a small experiment: two volumes, `files` each for data and temp.
+pub fn experiment(
+    name: &str,
+    engine: EngineKind,
+    files: u32,
+    sessions: u32,
+) -> (Settings, Workload) {
+    let text = format!(
+        "name = \"test\"\nquestion = \"Does it work?\"\n[machine]\ncores = 2\nmemory = \"1 GiB\"\n\
+         [volume.a]\ndisk = \"unlimited\"\n[volume.b]\ndisk = \"unlimited\"\n\
+         [placement.split]\ndata = {{ volumes = [\"a\", \"b\"], files = {files} }}\n\
+         temp = {{ volumes = [\"a\", \"b\"], files = {files} }}\nlog = {{ volumes = \"b\" }}\n\
+         [workload]\nname = \"{name}\"\nsessions = {sessions}\noperations = 60\n\
+         [engine]\nmemory = \"16 MiB\"\nsort_memory = \"64 KiB\"\n\
+         [engine.versions]\nbytes_per_row = \"400 B\"\nretention = \"1 s\"\n"
+    );
+    let variant = Variant {
+        engine,
+        ..Variant::default()
+    };
+    let inventory = Inventory::builtin().of_engine(engine);
+    let spec = Spec::parse("test.toml", &text, &[], variant)
+        .and_then(|spec| spec.check(&inventory))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let settings = spec.arms[0].settings.clone();
+    let mut workload = inventory.workload(&settings.workload).expect(name);
+    for (parameter, value) in SMALL {
+        if workload.parameters().contains_key(parameter) {
+            workload
+                .set_parameter(parameter, Value::Int(value))
+                .expect(parameter);
+        }
+    }
+    (settings, workload)
+}
+
+/// A server for an experiment on two volumes.
+pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<Postgres> {
+    let binaries = binaries()?;
+    let owner = postgres::owner().expect("a user for PostgreSQL");
+    let engine = Postgres::private(&binaries, owner, site, settings, workload);
+    Some(engine.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A session that scripts can drive.
+pub struct Seat<'a>(pub Box<dyn Client + 'a>);
+
+impl Driver for Seat<'_> {
+    type Error = String;
+
+    fn statement(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
+        self.0.statement(index, statement, arguments)
+    }
+
+    fn sleep(&mut self, span: Duration) -> Result<(), String> {
+        self.0.sleep(span)
+    }
+}
+
+/// Where the numbers of the run's scripts begin, behind those of the load.
+pub const RUN: usize = 100;
+
+/// Loads as a trial does: schema, spread, data.
+pub fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
+    let databases = match workload.database {
+        Database::PerSession => sessions,
+        Database::Shared => 1,
+    };
+    for session in 0..databases {
+        let mut seat = Seat(engine.connect(session).expect("a connection"));
+        load_in(engine, workload, &mut seat, (session, sessions));
+    }
+}
+
+/// Loads one session's database on its own connection.
+pub fn load_in(
+    engine: &Postgres,
+    workload: &Workload,
+    seat: &mut Seat<'_>,
+    (session, sessions): (u32, u32),
+) {
+    let mut variables = workload.variables(session, sessions);
+    let mut random = stream(1, "load");
+    for (number, script) in workload.load.all().enumerate() {
+        if number == workload.load.schema.len() {
+            engine.spread(session).expect("tables that can be spread");
+        }
+        seat.0.enter(number);
+        script
+            .execute(&mut variables, &mut random, seat)
+            .unwrap_or_else(|error| panic!("{}: {error}", script.name));
+    }
+}
+
+/// Carries out `operations` of one session; gives the errors.
+pub fn run(
+    seat: &mut Seat<'_>,
+    workload: &Workload,
+    (session, sessions): (u32, u32),
+    operations: u64,
+) -> Vec<String> {
+    let mut variables = workload.variables(session, sessions);
+    let mut random = stream(1, "keys");
+    let mut errors = Vec::new();
+    for operation in 0..operations {
+        variables.set_operation(operation);
+        let picked = workload.run.pick(&mut random);
+        let script = &workload.run.scripts[picked].script;
+        seat.0.enter(RUN + picked);
+        if let Err(error) = script.execute(&mut variables, &mut random, seat) {
+            errors.push(format!("{}: {error}", script.name));
+            seat.0.roll_back();
+        }
+    }
+    errors
+}

@@ -1,0 +1,11 @@
+CREATE TABLE facts (
+    id SERIAL PRIMARY KEY,
+    sort_key BIGINT NOT NULL,
+    code INTEGER NOT NULL,
+    body TEXT NOT NULL
+) PARTITION BY HASH (id);
+
+CREATE TABLE labels (
+    code INTEGER NOT NULL,
+    label TEXT NOT NULL
+) PARTITION BY HASH (code);

@@ -1,0 +1,6 @@
+-- Rows as they are, uncompressed: four to a page, as a char(2000) has it.
+CREATE TEMP TABLE test_rows (
+    id SERIAL PRIMARY KEY,
+    body TEXT NOT NULL
+) PARTITION BY HASH (id);
+ALTER TABLE test_rows ALTER COLUMN body SET STORAGE PLAIN;

@@ -1,0 +1,27 @@
+CREATE TABLE customer (
+    id SERIAL PRIMARY KEY,
+    name TEXT NOT NULL,
+    visits INTEGER NOT NULL DEFAULT 0,
+    notes TEXT NOT NULL
+) PARTITION BY HASH (id);
+
+CREATE TABLE account (
+    id SERIAL PRIMARY KEY,
+    balance INTEGER NOT NULL,
+    details TEXT NOT NULL
+) PARTITION BY HASH (id);
+
+CREATE TABLE item (
+    id SERIAL PRIMARY KEY,
+    price INTEGER NOT NULL,
+    stock INTEGER NOT NULL,
+    description TEXT NOT NULL
+) PARTITION BY HASH (id);
+
+CREATE TABLE order_line (
+    id SERIAL PRIMARY KEY,
+    item_id INTEGER NOT NULL,
+    quantity INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    remarks TEXT NOT NULL
+) PARTITION BY HASH (id);
