@@ -13,8 +13,16 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
+mod array;
+mod deadlines;
+mod emulation;
+mod file;
 mod front;
+mod pace;
+mod prepare;
 mod spec;
+mod transport;
 
+pub use emulation::{Emulation, EmulationError};
 pub use front::{DataPath, Done, Errno};
 pub use spec::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

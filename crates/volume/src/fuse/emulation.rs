@@ -1,0 +1,200 @@
+//! Modelled volumes that are mounted, from start to stop.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::array::Array;
+use super::pace::Pace;
+use super::prepare;
+use super::spec::{EmulationSpec, Front, MountSpec};
+use super::transport::{Chosen, Replies, Transport as _};
+use crate::clock::Clock;
+use crate::reading::{Pacing, Reading};
+
+/// Mounted volumes that share a machine. Dropping it unmounts them.
+pub struct Emulation {
+    /// In the order of the specification; taken down in the opposite order.
+    volumes: Vec<Box<dyn Mounted>>,
+    parts: Parts,
+}
+
+/// What all fronts of an emulation share.
+pub(super) struct Parts {
+    /// The model.
+    pub(super) array: Arc<Array>,
+    /// How replies are paced.
+    pub(super) pace: Arc<Pace>,
+    /// What answers requests that come through a filesystem.
+    pub(super) replies: Replies,
+    /// How requests come.
+    pub(super) transport: Chosen,
+}
+
+/// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
+pub(super) trait Mounted: Send + Sync {
+    /// Takes it down.
+    ///
+    /// # Errors
+    /// When something is left, or was taken from a program that used it.
+    fn stop(self: Box<Self>) -> Result<(), EmulationError>;
+}
+
+/// Why volumes could not be emulated, or not be taken down.
+#[derive(Debug, Error)]
+pub enum EmulationError {
+    /// The kernel has no FUSE.
+    #[error(
+        "this machine has no /dev/fuse: load the kernel's module with `modprobe fuse`; in a container, start it with `--device /dev/fuse`"
+    )]
+    NoDevice,
+    /// The user may not open it.
+    #[error(
+        "/dev/fuse may not be opened: run as root, or let every user open it with `chmod 0666 /dev/fuse`, as distributions do"
+    )]
+    NoPermission,
+    /// Somebody else than root, without the helper.
+    #[error("only root can mount without fusermount3: install the package fuse3, or run as root")]
+    NoHelper,
+    /// Two volumes of the same name, or a volume without disks.
+    #[error("volume \"{volume}\": {why}")]
+    Spec {
+        /// Its name.
+        volume: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The directory to mount at is not there or not empty.
+    #[error("cannot mount volume \"{volume}\" at {path}: {why}")]
+    MountPoint {
+        /// Name of the volume.
+        volume: String,
+        /// Where it was to be mounted.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The backing directory is somebody else's, or cannot be used.
+    #[error("cannot keep volume \"{volume}\" in {path}: {why}")]
+    Backing {
+        /// Name of the volume.
+        volume: String,
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The transport that was asked for is not to be had.
+    #[error("requests cannot go by io_uring: {0}; choose the transport \"auto\" or \"fuser\"")]
+    Transport(io::Error),
+    /// A volume could not be taken down, or somebody still used it.
+    #[error("volume \"{volume}\": {source}")]
+    Stop {
+        /// Its name.
+        volume: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why it did not work.
+        source: io::Error,
+    },
+}
+
+impl EmulationError {
+    /// `what` was tried, and `source` is why it did not work.
+    pub(super) fn system(what: impl Into<String>, source: io::Error) -> EmulationError {
+        EmulationError::System {
+            what: what.into(),
+            source,
+        }
+    }
+}
+
+impl Emulation {
+    /// Mounts every volume of `spec`; when one fails, those before it are taken down again.
+    ///
+    /// # Errors
+    /// When something is missing on the machine, or a directory cannot be used.
+    pub fn start(spec: &EmulationSpec) -> Result<Emulation, EmulationError> {
+        prepare::check(spec)?;
+        let clock = Clock::start();
+        let failed = |source| EmulationError::system("cannot start the emulator's threads", source);
+        let pace = Arc::new(Pace::calibrate(clock).map_err(failed)?);
+        let volumes: Vec<_> = spec
+            .volumes
+            .iter()
+            .map(|mount| mount.volume.clone())
+            .collect();
+        let parts = Parts {
+            array: Arc::new(Array::new(clock, &spec.machine, &volumes, spec.seed)),
+            replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
+            transport: Chosen::new(spec.transport).map_err(EmulationError::Transport)?,
+            pace,
+        };
+        let mut emulation = Emulation {
+            volumes: Vec::new(),
+            parts,
+        };
+        for (place, mount) in spec.volumes.iter().enumerate() {
+            let volume = front(mount, place, &emulation.parts)?;
+            emulation.volumes.push(volume);
+        }
+        Ok(emulation)
+    }
+
+    /// Counters so far.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            pacing: Some(self.pacing()),
+            ..self.parts.array.reading()
+        }
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.parts.pace.reading(self.parts.transport.name())
+    }
+
+    /// Forgets what the modelled host caches hold.
+    pub fn empty_host_cache(&self) {
+        self.parts.array.empty_host_cache();
+    }
+
+    /// Unmounts every volume.
+    ///
+    /// # Errors
+    /// The first failure; the other volumes are taken down all the same.
+    pub fn stop(mut self) -> Result<(), EmulationError> {
+        let mut result = Ok(());
+        while let Some(volume) = self.volumes.pop() {
+            result = result.and(volume.stop());
+        }
+        result
+    }
+}
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        while self.volumes.pop().is_some() {}
+    }
+}
+
+fn front(
+    mount: &MountSpec,
+    place: usize,
+    parts: &Parts,
+) -> Result<Box<dyn Mounted>, EmulationError> {
+    match mount.front {
+        Front::File => super::file::mount(mount, place, parts),
+        Front::Block { .. } => Err(EmulationError::Spec {
+            volume: mount.volume.name.clone(),
+            why: "this build has no block mode; choose the file front",
+        }),
+    }
+}
