@@ -10,6 +10,7 @@ use super::array::Array;
 use super::pace::Pace;
 use super::prepare;
 use super::spec::{EmulationSpec, Front, MountSpec};
+use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
 use crate::clock::Clock;
 use crate::reading::{Pacing, Reading};
@@ -31,6 +32,8 @@ pub(super) struct Parts {
     pub(super) replies: Replies,
     /// How requests come.
     pub(super) transport: Chosen,
+    /// Where every request is written down.
+    pub(super) trace: Option<Arc<Trace>>,
 }
 
 /// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
@@ -137,6 +140,7 @@ impl Emulation {
             replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
             transport: Chosen::new(spec.transport).map_err(EmulationError::Transport)?,
             pace,
+            trace: trace(spec)?,
         };
         let mut emulation = Emulation {
             volumes: Vec::new(),
@@ -175,7 +179,10 @@ impl Emulation {
         while let Some(volume) = self.volumes.pop() {
             result = result.and(volume.stop());
         }
-        result
+        let trace = self.parts.trace.as_ref().map(|trace| trace.finish());
+        result.and(trace.unwrap_or(Ok(())).map_err(|source| {
+            EmulationError::system("the trace of requests is not complete", source)
+        }))
     }
 }
 
@@ -183,6 +190,18 @@ impl Drop for Emulation {
     fn drop(&mut self) {
         while self.volumes.pop().is_some() {}
     }
+}
+
+fn trace(spec: &EmulationSpec) -> Result<Option<Arc<Trace>>, EmulationError> {
+    let create = |path: &PathBuf| {
+        Trace::create(path).map(Arc::new).map_err(|source| {
+            EmulationError::system(
+                format!("cannot write a trace to {}", path.display()),
+                source,
+            )
+        })
+    };
+    spec.trace.as_ref().map(create).transpose()
 }
 
 fn front(

@@ -21,6 +21,7 @@ mod front;
 mod pace;
 mod prepare;
 mod spec;
+mod trace;
 mod transport;
 
 pub use emulation::{Emulation, EmulationError};

@@ -69,17 +69,6 @@ impl Pace {
         self.clock
     }
 
-    /// How much earlier than its instant a reply is to be sent: what a request's way to the emulator and
-    /// the reply's way back take.
-    pub(crate) fn lead(&self) -> Duration {
-        self.lead
-    }
-
-    /// How late a thread wakes up that waits for an instant.
-    pub(crate) fn timer_lead(&self) -> Duration {
-        self.timer_lead
-    }
-
     /// When a reply that is due at `due` is to be sent.
     pub(crate) fn send_at(&self, due: Instant) -> Instant {
         earlier(due, self.lead)

@@ -176,7 +176,7 @@ impl Disk {
 }
 
 /// The word for an operation, here and in traces.
-pub(in crate::fuse) fn operation_name(operation: Operation) -> &'static str {
+pub(crate) fn operation_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Read => "read",
         Operation::Write => "write",

@@ -12,6 +12,8 @@ use crate::clock::Clock;
 use crate::reading::{LimitReading, Reading};
 use counters::Counters;
 
+pub(crate) use counters::operation_name;
+
 /// Least depth of a limit in real time.
 ///
 /// An allowance without depth loses whatever time passes between the instant at which it would let the
@@ -66,11 +68,6 @@ impl Array {
         self.clock.now()
     }
 
-    /// The clock it goes by.
-    pub(crate) fn clock(&self) -> Clock {
-        self.clock
-    }
-
     /// When a request that arrived at `arrived` is to be answered; to be called when the real file is
     /// done with it, so that its true length is known and a failed one costs nothing.
     ///
@@ -85,6 +82,23 @@ impl Array {
         Verdict {
             due: completion.done,
             throttled_by: completion.throttled_by,
+        }
+    }
+
+    /// As [`Array::submit`], for a write that is done only when it is durable: a flush follows it.
+    pub(crate) fn submit_durable(
+        &self,
+        arrived: Instant,
+        volume: usize,
+        request: Request,
+    ) -> Verdict {
+        let written = self.submit(arrived, volume, request);
+        // The model takes requests in the order of their time, so the flush cannot be given at an instant
+        // to come: it is given now, and its latency comes after the write.
+        let flushed = self.submit(arrived, volume, Request::flush());
+        Verdict {
+            due: written.due + flushed.due.since(arrived),
+            ..written
         }
     }
 

@@ -64,7 +64,8 @@ impl Session for Mounted {
             return Ok(());
         };
         take_down(&self.directory)?;
-        session.umount_and_join()
+        // Not its own way of unmounting: that would find nothing mounted.
+        session.join()
     }
 }
 

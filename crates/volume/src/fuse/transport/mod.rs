@@ -140,8 +140,6 @@ pub(crate) fn negotiate(config: &mut KernelConfig) {
         InitFlags::FUSE_ASYNC_DIO,
         InitFlags::FUSE_PARALLEL_DIROPS,
         InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
-        // The kernel need not ask for security.capability before each write.
-        InitFlags::FUSE_HANDLE_KILLPRIV_V2,
     ] {
         let _ = config.add_capabilities(wanted);
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 
+use model::Instant;
+
 use super::super::deadlines::{Deadlines, Reply};
 use super::super::front::{DataPath, Done, Errno};
 use super::super::pace::Pace;
@@ -81,6 +83,13 @@ impl Replies {
             Ok(done) => self.0.reply(done.due, Answer::Done(reply)),
             Err(Errno(code)) => reply.error(fuser::Errno::from_i32(code)),
         }
+    }
+}
+
+impl Replies {
+    /// Answers something that is done when it is due.
+    pub(crate) fn done(&self, due: Instant, reply: ReplyEmpty) {
+        self.0.reply(Some(due), Answer::Done(reply));
     }
 }
 
