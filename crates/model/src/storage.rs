@@ -29,10 +29,12 @@ use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
 /// Volumes on a machine, with their state.
-pub struct Storage {
+///
+/// Who watches them is part of the type, so that storage with an observer that may change threads may too.
+pub struct Storage<O: Observer + ?Sized = dyn Observer> {
     machine: Machine,
     volumes: Vec<Volume>,
-    observer: Box<dyn Observer>,
+    observer: Box<O>,
 }
 
 /// Sees every request at every disk.
@@ -114,6 +116,21 @@ impl Storage {
     /// # Panics
     /// When a volume has no disk.
     pub fn new(machine: &MachineSpec, volumes: &[VolumeSpec], seed: u64) -> Storage {
+        Storage::observed(machine, volumes, seed, Box::new(()))
+    }
+}
+
+impl<O: Observer + ?Sized> Storage<O> {
+    /// Volumes with their state untouched, watched by `observer`.
+    ///
+    /// # Panics
+    /// When a volume has no disk.
+    pub fn observed(
+        machine: &MachineSpec,
+        volumes: &[VolumeSpec],
+        seed: u64,
+        observer: Box<O>,
+    ) -> Storage<O> {
         let machine = Machine::new(machine);
         let mut number = 0;
         let mut attach = |volume: &VolumeSpec, disk: &crate::DiskSpec| {
@@ -151,13 +168,18 @@ impl Storage {
         Storage {
             machine,
             volumes,
-            observer: Box::new(()),
+            observer,
         }
     }
 
     /// Lets `observer` see every request from now on.
-    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+    pub fn observe(&mut self, observer: Box<O>) {
         self.observer = observer;
+    }
+
+    /// Who watches.
+    pub fn observer(&mut self) -> &mut O {
+        &mut self.observer
     }
 
     /// Gives `request` to a volume at `now`; calls come in the order of `now`.

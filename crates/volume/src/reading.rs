@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use model::{Instant, LimitSpec, Measure};
+use model::{Instant, LimitSpec, Measure, Owner, Throttle};
 use serde::{Deserialize, Serialize};
 
 use crate::histogram;
@@ -138,6 +138,25 @@ impl Reading {
                 .collect::<Result<_, _>>()?,
             pacing,
         })
+    }
+}
+
+/// The name of what held a request back, as time splits have it: `disk.iops`, `disk.credits`,
+/// `machine.<limit>.throughput`, .. `machine_limits` are the names of the machine's limits in their order.
+///
+/// # Panics
+/// When `by` is a limit of another machine.
+pub fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
+    let measure = if by.credits {
+        "credits".to_owned()
+    } else {
+        by.measure.to_string()
+    };
+    match by.owner {
+        Owner::Disk => format!("disk.{measure}"),
+        Owner::Machine(place) => {
+            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
+        }
     }
 }
 

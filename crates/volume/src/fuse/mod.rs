@@ -13,8 +13,34 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
-mod front;
-mod spec;
+// The model in real time.
+mod array;
+mod deadlines;
+mod pace;
 
+// From a specification to mounted volumes.
+mod emulation;
+mod environment;
+mod front;
+mod prepare;
+mod spec;
+mod trace;
+mod transport;
+
+// What programs see.
+mod block;
+mod file;
+mod image;
+mod loop_device;
+
+// In a process of its own.
+pub mod control;
+pub mod host;
+pub mod leftovers;
+mod remote;
+
+pub use emulation::{Emulation, EmulationError};
 pub use front::{DataPath, Done, Errno};
+pub use loop_device::exist as loop_devices_exist;
+pub use remote::RemoteSite;
 pub use spec::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

@@ -1,0 +1,235 @@
+//! What every disk did so far.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use hdrhistogram::Histogram;
+use model::split::Part;
+use model::storage::DiskPlace;
+use model::{Completion, Duration, Instant, Observer, Operation, Request};
+
+use crate::histogram;
+use crate::reading::{DiskReading, Latencies, throttle_name};
+
+/// Counters of all disks; what the model reports to.
+pub(super) struct Counters {
+    /// By volume, then by disk.
+    disks: Vec<Vec<Disk>>,
+    /// The latest instant at which the model was asked.
+    latest: Instant,
+    /// When the request under way arrived, and when its real file was done.
+    current: (Instant, Instant),
+}
+
+#[derive(Clone)]
+struct Disk {
+    reads: Done,
+    writes: Done,
+    flushes: Done,
+    cache_hits: u64,
+    spent: BTreeMap<(Operation, Part), Duration>,
+    busy: Busy,
+}
+
+/// Requests of one kind.
+#[derive(Clone)]
+struct Done {
+    bytes: u64,
+    total: Duration,
+    latency: Histogram<u64>,
+}
+
+/// When a disk has requests under way.
+#[derive(Clone, Default)]
+struct Busy {
+    ends: BinaryHeap<Reverse<Instant>>,
+    total: Duration,
+    until: Instant,
+}
+
+impl Counters {
+    /// For volumes with so many disks each.
+    pub(super) fn new(disks: impl Iterator<Item = usize>) -> Counters {
+        Counters {
+            disks: disks.map(|count| vec![Disk::new(); count]).collect(),
+            latest: Instant::ZERO,
+            current: (Instant::ZERO, Instant::ZERO),
+        }
+    }
+
+    /// A request that arrived at `arrived` and whose real file was done at `real` goes to the model next:
+    /// the instant to give it there, never before the last one.
+    pub(super) fn begin(&mut self, arrived: Instant, real: Instant) -> Instant {
+        self.current = (arrived, real);
+        self.latest = self.latest.max(arrived);
+        self.latest
+    }
+
+    /// All of it at `at`, for volumes of these names.
+    pub(super) fn readings(
+        &mut self,
+        at: Instant,
+        volumes: &[String],
+        machine_limits: &[String],
+    ) -> Vec<DiskReading> {
+        let volumes = self.disks.iter_mut().zip(volumes).enumerate();
+        let disks = volumes.flat_map(|(volume, (disks, name))| {
+            let disks = disks.iter_mut().enumerate();
+            disks.map(move |(place, disk)| DiskReading {
+                volume,
+                name: format!("{name}.{}", place + 1),
+                ..disk.reading(at, machine_limits)
+            })
+        });
+        disks.collect()
+    }
+}
+
+impl Observer for Counters {
+    fn request(
+        &mut self,
+        _: Instant,
+        place: DiskPlace,
+        request: &Request,
+        completion: &Completion,
+    ) {
+        let (arrived, real) = self.current;
+        let disk = &mut self.disks[place.volume][place.disk];
+        disk.cache_hits += u64::from(place.cache_hit);
+        disk.count(arrived, real, request, completion);
+    }
+}
+
+impl Disk {
+    fn new() -> Disk {
+        Disk {
+            reads: Done::new(),
+            writes: Done::new(),
+            flushes: Done::new(),
+            cache_hits: 0,
+            spent: BTreeMap::new(),
+            busy: Busy::default(),
+        }
+    }
+
+    /// Counts a request as its program will see it: done when both the model and the real file are.
+    fn count(
+        &mut self,
+        arrived: Instant,
+        real: Instant,
+        request: &Request,
+        completion: &Completion,
+    ) {
+        let end = completion.done.max(real);
+        let latency = end.since(arrived);
+        self.busy.add(arrived, end);
+        match request.operation {
+            Operation::Read => self.reads.add(request, latency),
+            Operation::Write => self.writes.add(request, latency),
+            Operation::Flush => self.flushes.add(request, latency),
+        }
+        // What the model does not account for was the real file's time, and is service too.
+        let held = completion.throttled + completion.queued;
+        let mut spend = |part: Part, time: Duration| {
+            if time > Duration::ZERO {
+                *self.spent.entry((request.operation, part)).or_default() += time;
+            }
+        };
+        spend(Part::Service, latency.saturating_sub(held));
+        spend(Part::Queued, completion.queued);
+        if let Some(by) = completion.throttled_by {
+            spend(Part::Throttled(by), completion.throttled);
+        }
+    }
+
+    fn reading(&mut self, at: Instant, machine_limits: &[String]) -> DiskReading {
+        let (busy, in_flight) = self.busy.at(at);
+        let spent = self.spent.iter().map(|((operation, part), time)| {
+            let name = format!(
+                "{}.{}",
+                operation_name(*operation),
+                part_name(*part, machine_limits)
+            );
+            (name, time.as_nanos())
+        });
+        DiskReading {
+            volume: 0,
+            name: String::new(),
+            reads: self.reads.latency.len(),
+            writes: self.writes.latency.len(),
+            flushes: self.flushes.latency.len(),
+            cache_hits: self.cache_hits,
+            read_bytes: self.reads.bytes,
+            write_bytes: self.writes.bytes,
+            read_ns: self.reads.total.as_nanos(),
+            write_ns: self.writes.total.as_nanos(),
+            busy_ns: Some(busy.as_nanos()),
+            in_flight,
+            spent_ns: spent.collect(),
+            latency: Some(Latencies {
+                reads: self.reads.latency.clone(),
+                writes: self.writes.latency.clone(),
+                flushes: self.flushes.latency.clone(),
+            }),
+        }
+    }
+}
+
+/// The word for an operation, here and in traces.
+pub(crate) fn operation_name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Flush => "flush",
+    }
+}
+
+fn part_name(part: Part, machine_limits: &[String]) -> String {
+    match part {
+        Part::Service => "service".to_owned(),
+        Part::Queued => "queued".to_owned(),
+        Part::Throttled(by) => format!("throttled.{}", throttle_name(by, machine_limits)),
+    }
+}
+
+impl Done {
+    fn new() -> Done {
+        Done {
+            bytes: 0,
+            total: Duration::ZERO,
+            latency: histogram::empty(),
+        }
+    }
+
+    fn add(&mut self, request: &Request, latency: Duration) {
+        self.bytes += request.length.0;
+        self.total += latency;
+        self.latency
+            .record(latency.as_nanos().max(1))
+            .expect("a histogram that grows takes every value");
+    }
+}
+
+impl Busy {
+    /// A request was under way from `start` to `end`.
+    fn add(&mut self, start: Instant, end: Instant) {
+        self.total += end.since(self.until.max(start));
+        self.until = self.until.max(end);
+        self.forget(start);
+        self.ends.push(Reverse(end));
+    }
+
+    /// Time busy until `at`, and requests under way at it.
+    fn at(&mut self, at: Instant) -> (Duration, u64) {
+        self.forget(at);
+        let to_come = self.until.since(at);
+        (self.total.saturating_sub(to_come), self.ends.len() as u64)
+    }
+
+    /// Requests that ended until `at` are not under way any more.
+    fn forget(&mut self, at: Instant) {
+        while self.ends.peek().is_some_and(|Reverse(end)| *end <= at) {
+            self.ends.pop();
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Replies that wait for their instant: one heap, one thread, nobody sleeps per request.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::{io, thread};
+
+use model::{Duration, Instant};
+
+use super::pace::{self, Pace, Tally};
+
+/// A reply that can be sent from any thread.
+pub(crate) trait Reply: Send + 'static {
+    /// Sends it.
+    fn send(self);
+}
+
+/// Replies that wait, and the thread that sends them. Dropping it sends what is left, and ends the thread.
+pub(crate) struct Deadlines<R: Reply> {
+    shared: Arc<Shared<R>>,
+    pace: Arc<Pace>,
+    /// Counts replies that are sent at once; the thread has its own tally.
+    at_once: Arc<Tally>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared<R> {
+    waiting: Mutex<Waiting<R>>,
+    changed: Condvar,
+}
+
+struct Waiting<R> {
+    heap: BinaryHeap<Reverse<Parked<R>>>,
+    /// Replies parked so far: those for one instant are sent in this order.
+    count: u64,
+    closed: bool,
+}
+
+struct Parked<R> {
+    send_at: Instant,
+    number: u64,
+    reply: R,
+}
+
+impl<R: Reply> Deadlines<R> {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the operating system gives none.
+    pub(crate) fn start(pace: Arc<Pace>) -> io::Result<Deadlines<R>> {
+        let shared = Arc::new(Shared {
+            waiting: Mutex::new(Waiting {
+                heap: BinaryHeap::new(),
+                count: 0,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        });
+        let thread = thread::Builder::new()
+            .name("dbstow-replies".into())
+            .spawn({
+                let (shared, pace, tally) = (Arc::clone(&shared), Arc::clone(&pace), pace.tally());
+                move || shared.send_all(&pace, &tally)
+            })?;
+        Ok(Deadlines {
+            shared,
+            at_once: pace.tally(),
+            pace,
+            thread: Some(thread),
+        })
+    }
+
+    /// Sends `reply` when it is due; at once without an instant, or when its time has come already.
+    pub(crate) fn reply(&self, due: Option<Instant>, reply: R) {
+        let Some(due) = due else {
+            self.at_once.answered_at_once(false);
+            return reply.send();
+        };
+        let now = self.pace.clock().now();
+        let send_at = self.pace.send_at(due);
+        if send_at <= now {
+            self.at_once.answered_at_once(due < now);
+            return reply.send();
+        }
+        self.shared.park(send_at, reply);
+    }
+}
+
+impl<R: Reply> Drop for Deadlines<R> {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It ends by itself; if it panicked, that was reported where it did.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<R: Reply> Shared<R> {
+    fn park(&self, send_at: Instant, reply: R) {
+        let mut waiting = self.lock();
+        let first = waiting
+            .heap
+            .peek()
+            .is_none_or(|Reverse(first)| send_at < first.send_at);
+        let number = waiting.count;
+        waiting.count += 1;
+        waiting.heap.push(Reverse(Parked {
+            send_at,
+            number,
+            reply,
+        }));
+        drop(waiting);
+        if first {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Sends every reply when its time has come, until it is closed.
+    fn send_all(&self, pace: &Pace, tally: &Tally) {
+        pace::exact_timers();
+        while let Some(parked) = self.next(pace) {
+            tally.waited(parked.send_at, pace.clock().now());
+            parked.reply.send();
+        }
+    }
+
+    /// Waits for the time of the first reply; `None` once closed and empty.
+    fn next(&self, pace: &Pace) -> Option<Parked<R>> {
+        let mut waiting = self.lock();
+        loop {
+            let first = waiting.heap.peek().map(|Reverse(first)| first.send_at);
+            let wait = first.map(|send_at| pace.alarm(send_at).since(pace.clock().now()));
+            match wait {
+                Some(wait) if wait > Duration::ZERO && !waiting.closed => {
+                    waiting = self.wait(waiting, wait);
+                }
+                Some(_) => return waiting.heap.pop().map(|Reverse(first)| first),
+                None if waiting.closed => return None,
+                None => {
+                    waiting = self
+                        .changed
+                        .wait(waiting)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    fn wait<'a>(
+        &self,
+        waiting: MutexGuard<'a, Waiting<R>>,
+        wait: Duration,
+    ) -> MutexGuard<'a, Waiting<R>> {
+        let wait = std::time::Duration::from_nanos(wait.as_nanos());
+        match self.changed.wait_timeout(waiting, wait) {
+            Ok((waiting, _)) => waiting,
+            Err(poisoned) => poisoned.into_inner().0,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting<R>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R> Parked<R> {
+    fn key(&self) -> (Instant, u64) {
+        (self.send_at, self.number)
+    }
+}
+
+impl<R> PartialEq for Parked<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<R> Eq for Parked<R> {}
+
+impl<R> PartialOrd for Parked<R> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R> Ord for Parked<R> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}

@@ -1,0 +1,317 @@
+//! Modelled volumes that are mounted, from start to stop.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::array::Array;
+use super::environment;
+use super::leftovers::{Registration, mounts};
+use super::pace::Pace;
+use super::prepare;
+use super::spec::{EmulationSpec, Front, MountSpec};
+use super::trace::Trace;
+use super::transport::{Chosen, Replies, Transport as _};
+use crate::clock::Clock;
+use crate::reading::{Pacing, Reading};
+
+/// Mounted volumes that share a machine. Dropping it unmounts them.
+pub struct Emulation {
+    /// In the order of the specification; taken down in the opposite order.
+    volumes: Vec<Box<dyn Mounted>>,
+    parts: Parts,
+    /// Names of the volumes and where they are mounted.
+    places: Vec<(String, PathBuf)>,
+    environment: Vec<(String, String)>,
+}
+
+/// What all fronts of an emulation share.
+pub(super) struct Parts {
+    /// The model.
+    pub(super) array: Arc<Array>,
+    /// How replies are paced.
+    pub(super) pace: Arc<Pace>,
+    /// What answers requests that come through a filesystem.
+    pub(super) replies: Replies,
+    /// How requests come.
+    pub(super) transport: Chosen,
+    /// Where every request is written down.
+    pub(super) trace: Option<Arc<Trace>>,
+    /// Where is written down what outlives this process.
+    pub(super) registration: Arc<Registration>,
+}
+
+/// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
+pub(super) trait Mounted: Send + Sync {
+    /// Takes it down.
+    ///
+    /// # Errors
+    /// When something is left, or was taken from a program that used it.
+    fn stop(self: Box<Self>) -> Result<(), EmulationError>;
+
+    /// Writes back and forgets what the kernel caches of its files. Gives what could not be done.
+    ///
+    /// # Errors
+    /// When the volume is gone.
+    fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        // Without a page cache, nothing is to be forgotten.
+        Ok(Vec::new())
+    }
+
+    /// The first thing that went wrong with its real files, for people.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Why volumes could not be emulated, or not be taken down.
+#[derive(Debug, Error)]
+pub enum EmulationError {
+    /// The kernel has no FUSE.
+    #[error(
+        "this machine has no /dev/fuse: load the kernel's module with `modprobe fuse`; in a container, start it with `--device /dev/fuse`"
+    )]
+    NoDevice,
+    /// The user may not open it.
+    #[error(
+        "/dev/fuse may not be opened: run as root, or let every user open it with `chmod 0666 /dev/fuse`, as distributions do"
+    )]
+    NoPermission,
+    /// Somebody else than root, without the helper.
+    #[error("only root can mount without fusermount3: install the package fuse3, or run as root")]
+    NoHelper,
+    /// Two volumes of the same name, or a volume without disks.
+    #[error("volume \"{volume}\": {why}")]
+    Spec {
+        /// Its name.
+        volume: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The directory to mount at is not there or not empty.
+    #[error("cannot mount volume \"{volume}\" at {path}: {why}")]
+    MountPoint {
+        /// Name of the volume.
+        volume: String,
+        /// Where it was to be mounted.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The backing directory is somebody else's, or cannot be used.
+    #[error("cannot keep volume \"{volume}\" in {path}: {why}")]
+    Backing {
+        /// Name of the volume.
+        volume: String,
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The transport that was asked for is not to be had.
+    #[error("requests cannot go by io_uring: {0}; choose the transport \"auto\" or \"fuser\"")]
+    Transport(io::Error),
+    /// A volume could not be taken down, or somebody still used it.
+    #[error("volume \"{volume}\": {source}")]
+    Stop {
+        /// Its name.
+        volume: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something is left on the machine.
+    #[error("{0}")]
+    Left(String),
+    /// Something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why it did not work.
+        source: io::Error,
+    },
+}
+
+impl EmulationError {
+    /// `what` was tried, and `source` is why it did not work.
+    pub(super) fn system(what: impl Into<String>, source: io::Error) -> EmulationError {
+        EmulationError::System {
+            what: what.into(),
+            source,
+        }
+    }
+}
+
+impl Emulation {
+    /// Mounts every volume of `spec`; when one fails, those before it are taken down again.
+    ///
+    /// # Errors
+    /// When something is missing on the machine, or a directory cannot be used.
+    pub fn start(spec: &EmulationSpec) -> Result<Emulation, EmulationError> {
+        prepare::check(spec)?;
+        let clock = Clock::start();
+        let failed = |source| EmulationError::system("cannot start the emulator's threads", source);
+        let pace = Arc::new(Pace::calibrate(clock).map_err(failed)?);
+        let volumes: Vec<_> = spec
+            .volumes
+            .iter()
+            .map(|mount| mount.volume.clone())
+            .collect();
+        let parts = Parts {
+            array: Arc::new(Array::new(clock, &spec.machine, &volumes, spec.seed)),
+            replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
+            transport: Chosen::new(spec.transport).map_err(EmulationError::Transport)?,
+            trace: trace(spec)?,
+            registration: Arc::new(Registration::new().map_err(not_written_down)?),
+            pace,
+        };
+        let mut emulation = Emulation {
+            volumes: Vec::new(),
+            environment: environment::of(spec, parts.transport.name()),
+            parts,
+            places: spec
+                .volumes
+                .iter()
+                .map(|mount| (mount.volume.name.clone(), mount.directory.clone()))
+                .collect(),
+        };
+        for (place, mount) in spec.volumes.iter().enumerate() {
+            let volume = front(mount, place, &emulation.parts)?;
+            emulation.volumes.push(volume);
+        }
+        Ok(emulation)
+    }
+
+    /// Counters so far.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            pacing: Some(self.pacing()),
+            ..self.parts.array.reading()
+        }
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.parts.pace.reading(self.parts.transport.name())
+    }
+
+    /// Forgets what the modelled host caches hold.
+    pub fn empty_host_cache(&self) {
+        self.parts.array.empty_host_cache();
+    }
+
+    /// Names of the volumes and where they are mounted, in the order of the specification.
+    pub fn volumes(&self) -> &[(String, PathBuf)] {
+        &self.places
+    }
+
+    /// What is known about the place by name: kernel, transport, what each volume stands on.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// A folder for files of this emulation, removed when it stops.
+    pub fn folder(&self) -> &Path {
+        self.parts.registration.folder()
+    }
+
+    /// Writes back and forgets what the kernel caches of the volumes' files. Gives what could not be
+    /// done, for people.
+    ///
+    /// # Errors
+    /// When a volume is gone.
+    pub fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        let dropped = self.volumes.iter_mut().map(|volume| volume.drop_caches());
+        let notes: Vec<Vec<String>> = dropped.collect::<io::Result<_>>()?;
+        Ok(notes.concat())
+    }
+
+    /// What went wrong with real files so far, for people: a backing disk that is full, ..
+    pub fn troubles(&self) -> Vec<String> {
+        let troubles = self.volumes.iter().map(|volume| volume.trouble());
+        troubles.flatten().collect()
+    }
+
+    /// Processes that use a volume, by name and number, and the volume's directory.
+    pub fn users(&self) -> Vec<(PathBuf, Vec<String>)> {
+        let users = self.places.iter().map(|(_, directory)| {
+            let nested = mounts::within(directory).unwrap_or_default();
+            let nested = nested.into_iter().filter(|other| other != directory);
+            let nested = nested.map(|other| format!("a mount at {}", other.display()));
+            let users = mounts::users(directory).into_iter().chain(nested);
+            (directory.clone(), users.collect::<Vec<_>>())
+        });
+        users.filter(|(_, users)| !users.is_empty()).collect()
+    }
+
+    /// Unmounts every volume, from under programs that still use it.
+    ///
+    /// # Errors
+    /// Every failure, in one; the other volumes are taken down all the same.
+    pub fn stop(mut self) -> Result<(), EmulationError> {
+        self.take_down()
+    }
+
+    fn take_down(&mut self) -> Result<(), EmulationError> {
+        let mut failures = Vec::new();
+        while let Some(volume) = self.volumes.pop() {
+            failures.extend(volume.stop().err());
+        }
+        let trace = self
+            .parts
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.finish().err());
+        failures.extend(
+            trace.map(|source| {
+                EmulationError::system("the trace of requests is not complete", source)
+            }),
+        );
+        let left = self.parts.registration.finish().err();
+        failures.extend(left.into_iter().flatten().map(EmulationError::Left));
+        match failures.len() {
+            0 => Ok(()),
+            1 => Err(failures.remove(0)),
+            _ => {
+                let texts: Vec<String> = failures.iter().map(ToString::to_string).collect();
+                Err(EmulationError::Left(texts.join("; ")))
+            }
+        }
+    }
+}
+
+impl Drop for Emulation {
+    fn drop(&mut self) {
+        // There is nobody to tell; what is left stays written down for the next start.
+        let _ = self.take_down();
+    }
+}
+
+fn trace(spec: &EmulationSpec) -> Result<Option<Arc<Trace>>, EmulationError> {
+    let create = |path: &PathBuf| {
+        Trace::create(path).map(Arc::new).map_err(|source| {
+            EmulationError::system(
+                format!("cannot write a trace to {}", path.display()),
+                source,
+            )
+        })
+    };
+    spec.trace.as_ref().map(create).transpose()
+}
+
+/// What is not written down could not be cleared after a kill, so that nothing is begun without.
+pub(super) fn not_written_down(error: io::Error) -> EmulationError {
+    EmulationError::system("cannot write down what is about to be made", error)
+}
+
+fn front(
+    mount: &MountSpec,
+    place: usize,
+    parts: &Parts,
+) -> Result<Box<dyn Mounted>, EmulationError> {
+    match mount.front {
+        Front::File => super::file::mount(mount, place, parts),
+        Front::Block { .. } => super::block::mount(mount, place, parts),
+    }
+}

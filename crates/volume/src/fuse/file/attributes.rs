@@ -1,0 +1,113 @@
+//! Status of files and of the volume: what is changed of the one, and told of the other.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fuser::TimeOrNow;
+use rustix::fs::{
+    AtFlags, Gid, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid, chownat, fstatvfs,
+    utimensat,
+};
+use rustix::io::Errno;
+
+use super::nodes::{Node, ROOT};
+use super::tree::Tree;
+
+/// What is to be changed of an inode's status.
+pub(super) struct Change {
+    pub(super) mode: Option<u32>,
+    pub(super) user: Option<u32>,
+    pub(super) group: Option<u32>,
+    /// The new length, and the open file by which it is set, if any.
+    pub(super) length: Option<(u64, Option<u64>)>,
+    pub(super) accessed: Option<TimeOrNow>,
+    pub(super) modified: Option<TimeOrNow>,
+}
+
+/// How large a volume is, in blocks of 4 KiB.
+pub(super) struct Room {
+    pub(super) blocks: u64,
+    pub(super) blocks_free: u64,
+    pub(super) files: u64,
+    pub(super) files_free: u64,
+    pub(super) name_max: u32,
+}
+
+impl Tree {
+    /// Changes an inode's status; the status after it.
+    pub(super) fn change(&self, number: u64, change: &Change) -> Result<Stat, Errno> {
+        let node = self.nodes.get(number)?;
+        if change.user.is_some() || change.group.is_some() {
+            let user = change.user.map(Uid::from_raw);
+            let group = change.group.map(Gid::from_raw);
+            chownat(&node.descriptor, c"", user, group, AtFlags::EMPTY_PATH)?;
+        }
+        // After the owner, whose change takes bits of the mode away.
+        if let Some(mode) = change.mode {
+            self.set_mode(&node, mode)?;
+        }
+        if let Some((length, open)) = change.length {
+            self.set_length(&node, open, length)?;
+        }
+        // After the length, whose change sets a time.
+        if change.accessed.is_some() || change.modified.is_some() {
+            set_times(&node, change)?;
+        }
+        node.stat()
+    }
+
+    /// How large the volume is, and how full: no emptier than the backing filesystem.
+    pub(super) fn room(&self) -> Result<Room, Errno> {
+        let backing = fstatvfs(&self.nodes.get(ROOT)?.descriptor)?;
+        let (capacity, used) = (self.space.capacity(), self.space.used());
+        let there = backing.f_bavail.saturating_mul(backing.f_frsize);
+        let free = capacity.saturating_sub(used).min(there);
+        // A size beyond any disk's means the backing filesystem's.
+        let total = capacity.min(used.saturating_add(backing.f_blocks * backing.f_frsize));
+        Ok(Room {
+            blocks: total / 4096,
+            blocks_free: free / 4096,
+            files: backing.f_files,
+            files_free: backing.f_favail,
+            name_max: u32::try_from(backing.f_namemax).unwrap_or(255),
+        })
+    }
+}
+
+fn set_times(node: &Node, change: &Change) -> Result<(), Errno> {
+    let times = Timestamps {
+        last_access: timespec(change.accessed),
+        last_modification: timespec(change.modified),
+    };
+    utimensat(&node.descriptor, c"", &times, AtFlags::EMPTY_PATH)
+}
+
+fn timespec(time: Option<TimeOrNow>) -> Timespec {
+    let special = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
+    match time {
+        None => special(UTIME_OMIT),
+        Some(TimeOrNow::Now) => special(UTIME_NOW),
+        Some(TimeOrNow::SpecificTime(time)) => since_epoch(time),
+    }
+}
+
+fn since_epoch(time: SystemTime) -> Timespec {
+    let seconds = |s: u64| i64::try_from(s).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => Timespec {
+            tv_sec: seconds(after.as_secs()),
+            tv_nsec: after.subsec_nanos().into(),
+        },
+        Err(before) => {
+            let before = before.duration();
+            // Nanoseconds count forward even before the epoch.
+            let (borrow, nanoseconds) = match before.subsec_nanos() {
+                0 => (0, 0),
+                part => (1, 1_000_000_000 - part),
+            };
+            Timespec {
+                tv_sec: -seconds(before.as_secs()) - borrow,
+                tv_nsec: nanoseconds.into(),
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! File mode: a directory tree without page cache, where each request of a program is one of the model.
+//!
+//! Names, status, creating and deleting cost nothing in the model: a real filesystem keeps those in memory
+//! and writes them to its journal, whose traffic is not modelled here. Flushing a directory is a flush.
+
+// Where files lie, what the kernel knows of them, what is open.
+mod handles;
+mod nodes;
+mod space;
+
+// What is done with them.
+mod attributes;
+mod data;
+mod tree;
+
+// How the kernel asks for it.
+mod filesystem;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Gid, Mode, OFlags, Uid, chownat, openat};
+use rustix::process::geteuid;
+
+use super::emulation::{EmulationError, Mounted, Parts};
+use super::prepare;
+use super::spec::MountSpec;
+use super::transport::{MountPoint, Session, Transport};
+use filesystem::Front;
+use handles::Handles;
+use nodes::Nodes;
+use space::Space;
+use tree::Tree;
+
+/// Mounts volume `place` of an emulation.
+pub(super) fn mount(
+    mount: &MountSpec,
+    place: usize,
+    parts: &Parts,
+) -> Result<Box<dyn Mounted>, EmulationError> {
+    prepare::mount_point(mount)?;
+    let files = prepare::backing(mount)?;
+    let failed = |source: std::io::Error| {
+        let what = format!(
+            "cannot mount volume \"{}\" at {}",
+            mount.volume.name,
+            mount.directory.display()
+        );
+        EmulationError::system(what, source)
+    };
+    let tree = Arc::new(tree(mount, place, &files, parts).map_err(failed)?);
+    let front = Front {
+        tree: Arc::clone(&tree),
+        replies: parts.replies.clone(),
+    };
+    let at = MountPoint {
+        directory: &mount.directory,
+        all_users: geteuid().is_root(),
+    };
+    parts
+        .registration
+        .mounting(&mount.directory, MountPoint::NAME)
+        .map_err(failed)?;
+    let session = parts
+        .transport
+        .mount(&at, front, tree, &parts.pace)
+        .map_err(failed)?;
+    Ok(Box::new(Volume {
+        name: mount.volume.name.clone(),
+        session,
+    }))
+}
+
+fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io::Result<Tree> {
+    if let Some((user, group)) = mount.owner {
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+        let flags = rustix::fs::AtFlags::empty();
+        chownat(CWD, files, Some(user), Some(group), flags)?;
+    }
+    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = openat(CWD, files, how, Mode::empty())?;
+    let tree = Tree {
+        array: Arc::clone(&parts.array),
+        trace: parts.trace.clone(),
+        volume: place,
+        name: mount.volume.name.clone(),
+        backing: files.canonicalize()?,
+        nodes: Nodes::new(root)?,
+        space: Space::new(mount.size.0),
+        files: Handles::new(),
+        directories: Handles::new(),
+    };
+    tree.take_stock()?;
+    Ok(tree)
+}
+
+/// A mounted tree.
+struct Volume {
+    name: String,
+    session: Box<dyn Session>,
+}
+
+impl Mounted for Volume {
+    fn stop(self: Box<Self>) -> Result<(), EmulationError> {
+        let Volume { name, session } = *self;
+        session.unmount().map_err(|source| EmulationError::Stop {
+            volume: name,
+            source,
+        })
+    }
+}

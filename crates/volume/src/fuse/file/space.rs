@@ -1,0 +1,164 @@
+//! Where files lie in a volume's address space, and how full the volume is.
+//!
+//! The model knows a volume as a range of bytes. Each file has a region of its own there, as long as any
+//! file can get, so that a range of a file is one range of the volume:
+//!
+//! ```text
+//! file in slot 0   slot 1           slot 2
+//! |0 ..            |1 TiB + 64 KiB ..|2 TiB + 128 KiB ..      64 KiB further each: small files
+//!                                                            do not all lie on a stripe's first disk
+//! ```
+//!
+//! A deleted file's slot goes to the next new file, as its blocks would. Not modelled: fragments.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::Stat;
+use rustix::io::Errno;
+
+/// Length of a file's region.
+const REGION: u64 = 1 << 40;
+
+/// How much further the region of each slot is shifted: the default interleave of a stripe.
+const SHIFT: u64 = 64 << 10;
+
+/// Slots that stay below the 2^60 bytes which a host cache tells apart; beyond, files share addresses.
+const SLOTS: u64 = 1 << 19;
+
+/// Unit in which a file's size on its disk is given, whatever the filesystem's blocks.
+const STAT_BLOCK: u64 = 512;
+
+/// A volume's space.
+pub(super) struct Space {
+    capacity: u64,
+    used: AtomicU64,
+    regions: Mutex<Regions>,
+}
+
+#[derive(Default)]
+struct Regions {
+    /// By inode number.
+    files: HashMap<u64, Arc<Region>>,
+    free: BTreeSet<u64>,
+    next: u64,
+}
+
+/// One file's part of a volume.
+pub(super) struct Region {
+    slot: u64,
+    /// Bytes of the volume that the file takes.
+    charged: Mutex<u64>,
+    /// Below this length every byte has its space already: writing there takes no more.
+    dense: AtomicU64,
+}
+
+impl Space {
+    /// An empty volume of so many bytes.
+    pub(super) fn new(capacity: u64) -> Space {
+        Space {
+            capacity,
+            used: AtomicU64::new(0),
+            regions: Mutex::default(),
+        }
+    }
+
+    /// What it holds.
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// What is taken of it.
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// The region of a file, which it keeps until it is deleted.
+    pub(super) fn region(&self, stat: &Stat) -> Arc<Region> {
+        let mut regions = lock(&self.regions);
+        if let Some(region) = regions.files.get(&stat.st_ino) {
+            return Arc::clone(region);
+        }
+        let slot = match regions.free.pop_first() {
+            Some(slot) => slot,
+            None => {
+                regions.next += 1;
+                regions.next - 1
+            }
+        };
+        let region = Arc::new(Region {
+            slot,
+            charged: Mutex::new(0),
+            dense: AtomicU64::new(0),
+        });
+        regions.files.insert(stat.st_ino, Arc::clone(&region));
+        drop(regions);
+        self.settle(&region, &mut region.lock(), stat);
+        region
+    }
+
+    /// A file is deleted: its region and its bytes are free.
+    pub(super) fn delete(&self, number: u64) {
+        let mut regions = lock(&self.regions);
+        if let Some(region) = regions.files.remove(&number) {
+            regions.free.insert(region.slot);
+            let charged = std::mem::take(&mut *region.lock());
+            self.used.fetch_sub(charged, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets `change` make a file take up to `more` bytes more, and brings the account up to date with the
+    /// status of the file that it gives.
+    ///
+    /// # Errors
+    /// `ENOSPC` when the volume has no room for that, or what `change` says.
+    pub(super) fn grow(
+        &self,
+        region: &Region,
+        more: u64,
+        change: impl FnOnce() -> Result<Stat, Errno>,
+    ) -> Result<(), Errno> {
+        let mut charged = region.lock();
+        if more > self.capacity.saturating_sub(self.used()) {
+            return Err(Errno::NOSPC);
+        }
+        let stat = change()?;
+        self.settle(region, &mut charged, &stat);
+        Ok(())
+    }
+
+    fn settle(&self, region: &Region, charged: &mut u64, stat: &Stat) {
+        let allocated = u64::try_from(stat.st_blocks).unwrap_or(0) * STAT_BLOCK;
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let dense = if allocated >= size { size } else { 0 };
+        region.dense.store(dense, Ordering::Relaxed);
+        if allocated >= *charged {
+            self.used.fetch_add(allocated - *charged, Ordering::Relaxed);
+        } else {
+            self.used.fetch_sub(*charged - allocated, Ordering::Relaxed);
+        }
+        *charged = allocated;
+    }
+}
+
+impl Region {
+    /// Where a byte of the file lies in the volume.
+    pub(super) fn address(&self, offset: u64) -> u64 {
+        let slot = self.slot % SLOTS;
+        slot * (REGION + SHIFT) + offset
+    }
+
+    /// Whether a write up to `end` takes no more space.
+    pub(super) fn holds(&self, end: u64) -> bool {
+        end <= self.dense.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        lock(&self.charged)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,195 @@
+//! How well modelled time is kept: how late threads wake up, and how far replies were off.
+
+use std::num::NonZeroU64;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::{io, thread};
+
+use hdrhistogram::Histogram;
+use model::{Duration, Instant};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::clock::Clock;
+use crate::histogram;
+use crate::reading::Pacing;
+
+/// Sleeps that are timed when an emulation starts.
+const ROUNDS: usize = 48;
+
+/// Longest lateness that is made up for: more than that is a machine too busy to be measured on.
+const LATENESS_MAX: Duration = Duration::from_micros(200);
+
+/// What replies are paced by, and what is known about how that went.
+pub(crate) struct Pace {
+    clock: Clock,
+    lead: Duration,
+    timer_lead: Duration,
+    /// Processor time of the process when the emulation began.
+    cpu_start: Duration,
+    tallies: Mutex<Vec<Arc<Tally>>>,
+}
+
+/// Counts of one thread that sends replies; threads do not get into each other's way.
+pub(crate) struct Tally(Mutex<Counts>);
+
+struct Counts {
+    requests: u64,
+    late: u64,
+    error: Histogram<u64>,
+}
+
+impl Pace {
+    /// Measures how late this machine's threads wake up; takes about 50 ms.
+    ///
+    /// # Errors
+    /// When no thread or socket can be had.
+    pub(crate) fn calibrate(clock: Clock) -> io::Result<Pace> {
+        // Not on the caller's thread, which keeps its own timer slack.
+        let lateness = thread::scope(|scope| {
+            let measured = scope.spawn(|| {
+                exact_timers();
+                Ok((timer_lateness(clock), wake_up_time(clock)?))
+            });
+            measured
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("measuring wake-up times panicked")))
+        });
+        let (timer, wake_up): (Duration, Duration) = lateness?;
+        Ok(Pace {
+            clock,
+            lead: wake_up.min(LATENESS_MAX),
+            timer_lead: timer.min(LATENESS_MAX),
+            cpu_start: cpu(),
+            tallies: Mutex::default(),
+        })
+    }
+
+    /// The clock of the emulation.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// When a reply that is due at `due` is to be sent.
+    pub(crate) fn send_at(&self, due: Instant) -> Instant {
+        earlier(due, self.lead)
+    }
+
+    /// When a thread that is to send at `send_at` has to set its alarm.
+    pub(crate) fn alarm(&self, send_at: Instant) -> Instant {
+        earlier(send_at, self.timer_lead)
+    }
+
+    /// Counters for one more thread.
+    pub(crate) fn tally(&self) -> Arc<Tally> {
+        let tally = Arc::new(Tally(Mutex::new(Counts {
+            requests: 0,
+            late: 0,
+            error: histogram::empty(),
+        })));
+        lock(&self.tallies).push(Arc::clone(&tally));
+        tally
+    }
+
+    /// All threads together, for replies that went by way of `transport`.
+    pub(crate) fn reading(&self, transport: &str) -> Pacing {
+        let mut pacing = Pacing {
+            transport: transport.to_owned(),
+            requests: 0,
+            late: 0,
+            error: histogram::empty(),
+            lead_ns: self.lead.as_nanos(),
+            cpu_ns: cpu().saturating_sub(self.cpu_start).as_nanos(),
+        };
+        for tally in lock(&self.tallies).iter() {
+            let counts = lock(&tally.0);
+            pacing.requests += counts.requests;
+            pacing.late += counts.late;
+            pacing
+                .error
+                .add(&counts.error)
+                .expect("a histogram that grows takes any other");
+        }
+        pacing
+    }
+}
+
+impl Tally {
+    /// A request was answered at once: because it costs nothing, or because its reply's time had come;
+    /// `late` says that the real file took longer than the model allowed.
+    pub(crate) fn answered_at_once(&self, late: bool) {
+        let mut counts = lock(&self.0);
+        counts.requests += 1;
+        counts.late += u64::from(late);
+    }
+
+    /// A reply that waited for `send_at` was sent at `sent`.
+    pub(crate) fn waited(&self, send_at: Instant, sent: Instant) {
+        let error = sent.since(send_at).max(send_at.since(sent));
+        let mut counts = lock(&self.0);
+        counts.requests += 1;
+        counts
+            .error
+            .record(error.as_nanos())
+            .expect("a histogram that grows takes every value");
+    }
+}
+
+/// Lets timers of this thread go off when they are set for, not up to 50 us later.
+pub(crate) fn exact_timers() {
+    // A kernel that refuses only makes replies later, which is measured.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// How much later than its alarm a thread wakes up: the median.
+fn timer_lateness(clock: Clock) -> Duration {
+    let (nobody, never) = (Mutex::new(()), Condvar::new());
+    let lateness = (0..ROUNDS).map(|_| {
+        let span = Duration::from_micros(300);
+        let alarm = clock.now() + span;
+        // As the thread that sends replies waits.
+        let guard = lock(&nobody);
+        drop(never.wait_timeout(guard, std::time::Duration::from_nanos(span.as_nanos())));
+        clock.now().since(alarm)
+    });
+    median(lateness.collect())
+}
+
+/// How long it takes until a thread that sleeps in a read has its answer from another that slept too: the
+/// median.
+fn wake_up_time(clock: Clock) -> io::Result<Duration> {
+    let (mut asking, mut answering) = UnixStream::pair()?;
+    thread::scope(|scope| {
+        scope.spawn(move || io::copy(&mut answering.try_clone()?, &mut answering));
+        let mut times = Vec::new();
+        for _ in 0..ROUNDS {
+            // Processors that have nothing to do fall asleep, as they do between a program's requests.
+            Clock::sleep(Duration::from_micros(300));
+            let start = clock.now();
+            io::Write::write_all(&mut asking, &[0])?;
+            io::Read::read_exact(&mut asking, &mut [0])?;
+            times.push(clock.now().since(start));
+        }
+        drop(asking);
+        Ok(median(times))
+    })
+}
+
+fn median(mut values: Vec<Duration>) -> Duration {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+/// Processor time of this process so far.
+fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let nanos = time.tv_sec * 1_000_000_000 + time.tv_nsec;
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+}
+
+fn earlier(instant: Instant, by: Duration) -> Instant {
+    Instant::from_nanos(instant.as_nanos().saturating_sub(by.as_nanos()))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

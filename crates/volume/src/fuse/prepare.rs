@@ -1,0 +1,140 @@
+//! What has to be so before a volume is mounted: the machine, the specification, and its two directories.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
+
+use super::emulation::EmulationError;
+use super::leftovers::mounts;
+use super::spec::{EmulationSpec, Front, MountSpec};
+
+/// Marks a backing directory as one of this program's; holds the volume's name.
+const MARK: &str = "dbstow-volume";
+
+/// What is in a backing directory beside its mark.
+const FILES: &str = "files";
+
+/// Refuses what cannot work, before anything is mounted.
+pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
+    let mut names = BTreeSet::new();
+    for mount in &spec.volumes {
+        let wrong = |why| {
+            Err(EmulationError::Spec {
+                volume: mount.volume.name.clone(),
+                why,
+            })
+        };
+        if mount.volume.disks.is_empty() {
+            return wrong("it has no disk; give it one");
+        }
+        if !names.insert(mount.volume.name.as_str()) {
+            return wrong("two volumes have this name; rename one");
+        }
+        if matches!(mount.front, Front::Block { .. }) && !geteuid().is_root() {
+            return wrong("block mode needs root; run as root, or choose the file front");
+        }
+    }
+    device()?;
+    open_files_max();
+    Ok(())
+}
+
+/// Whether FUSE can be had by this user.
+fn device() -> Result<(), EmulationError> {
+    let opened = OpenOptions::new().read(true).write(true).open("/dev/fuse");
+    match opened {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(EmulationError::NoPermission);
+        }
+        // Without the kernel's module: ENODEV, or no such file.
+        Err(_) => return Err(EmulationError::NoDevice),
+    }
+    if !geteuid().is_root() && Command::new("fusermount3").arg("-V").output().is_err() {
+        return Err(EmulationError::NoHelper);
+    }
+    Ok(())
+}
+
+/// Every inode that the kernel knows holds a file open: takes as many as are to be had.
+fn open_files_max() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // What it is then has to do.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+/// Makes sure that a volume can be mounted: its directory is there and empty.
+pub(super) fn mount_point(mount: &MountSpec) -> Result<(), EmulationError> {
+    let wrong = |why: String| EmulationError::MountPoint {
+        volume: mount.volume.name.clone(),
+        path: mount.directory.clone(),
+        why,
+    };
+    if mounts::at(&mount.directory).is_ok_and(|there| there.is_some_and(|there| there.is_volume()))
+    {
+        let remedy = "a volume is mounted there; end it first with `dbstow unmount`";
+        return Err(wrong(remedy.to_owned()));
+    }
+    let mut entries = fs::read_dir(&mount.directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => wrong("there is no such directory; make it".to_owned()),
+        io::ErrorKind::NotConnected => {
+            wrong("an emulator that is gone left its mount there; unmount it".to_owned())
+        }
+        _ => wrong(error.to_string()),
+    })?;
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(wrong("it is not empty; give an empty directory".to_owned())),
+    }
+}
+
+/// Makes a volume's backing directory, or takes the one it had; gives the directory for its bytes.
+pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
+    let wrong = |why: String| EmulationError::Backing {
+        volume: mount.volume.name.clone(),
+        path: mount.backing.clone(),
+        why,
+    };
+    claim(&mount.backing, &mount.volume.name).map_err(|error| match error {
+        Claim::System(error) => wrong(error.to_string()),
+        Claim::Foreign => {
+            wrong("it is not empty, and no volume's; give an empty directory".to_owned())
+        }
+        Claim::Other(name) => wrong(format!(
+            "it holds volume \"{name}\"; give another directory, or delete that one"
+        )),
+    })
+}
+
+enum Claim {
+    System(io::Error),
+    Foreign,
+    Other(String),
+}
+
+fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
+    let system = Claim::System;
+    fs::create_dir_all(backing).map_err(system)?;
+    let mark = backing.join(MARK);
+    match fs::read_to_string(&mark) {
+        Ok(name) if name.trim_end() == volume => {}
+        Ok(name) => return Err(Claim::Other(name.trim_end().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if fs::read_dir(backing).map_err(system)?.next().is_some() {
+                return Err(Claim::Foreign);
+            }
+            fs::write(&mark, format!("{volume}\n")).map_err(system)?;
+        }
+        Err(error) => return Err(system(error)),
+    }
+    // One emulator at a time; the lock goes with the process. `files` is what is locked.
+    let files = backing.join(FILES);
+    fs::create_dir_all(&files).map_err(system)?;
+    File::open(&files).map_err(system)?;
+    Ok(files)
+}

@@ -1,0 +1,110 @@
+//! Every request of an emulation as a line of JSON.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use model::{Operation, Request};
+use serde::Serialize;
+
+use super::array::{Array, Verdict, operation_name};
+use model::Instant;
+
+/// A file of traced requests.
+pub(crate) struct Trace(Mutex<Lines>);
+
+struct Lines {
+    file: BufWriter<File>,
+    /// The first failure; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+/// One line.
+#[derive(Serialize)]
+struct Line<'a> {
+    volume: &'a str,
+    /// Below the volume's root.
+    path: &'a str,
+    operation: &'static str,
+    offset: u64,
+    length_bytes: u64,
+    /// When it arrived, from the start of the emulation.
+    submitted_ns: u64,
+    /// When the model had it done.
+    due_ns: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    throttled_by: Option<String>,
+}
+
+/// A request as its file saw it.
+#[derive(Clone, Copy)]
+pub(crate) struct Traced<'a> {
+    /// Name of the volume.
+    pub(crate) volume: &'a str,
+    /// Path of the file below the volume's root.
+    pub(crate) path: &'a str,
+    /// The operation, with offset and length in the file.
+    pub(crate) request: Request,
+    /// When it arrived.
+    pub(crate) arrived: Instant,
+    /// What the model said.
+    pub(crate) verdict: Verdict,
+}
+
+impl Trace {
+    /// An empty trace at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(crate) fn create(path: &Path) -> io::Result<Trace> {
+        Ok(Trace(Mutex::new(Lines {
+            file: BufWriter::with_capacity(1 << 20, File::create(path)?),
+            failed: None,
+        })))
+    }
+
+    /// Adds a request.
+    pub(crate) fn add(&self, traced: Traced<'_>, array: &Array) {
+        let Request {
+            operation,
+            offset,
+            length,
+        } = traced.request;
+        let line = Line {
+            volume: traced.volume,
+            path: traced.path,
+            operation: operation_name(operation),
+            offset: match operation {
+                Operation::Read | Operation::Write => offset,
+                Operation::Flush => 0,
+            },
+            length_bytes: length.0,
+            submitted_ns: traced.arrived.as_nanos(),
+            due_ns: traced.verdict.due.as_nanos(),
+            throttled_by: traced
+                .verdict
+                .throttled_by
+                .map(|by| array.throttle_name(by)),
+        };
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.failed.is_none() {
+            let written = serde_json::to_writer(&mut lines.file, &line)
+                .map_err(io::Error::from)
+                .and_then(|()| lines.file.write_all(b"\n"));
+            lines.failed = written.err();
+        }
+    }
+
+    /// Writes out what is still in memory.
+    ///
+    /// # Errors
+    /// When that, or anything before it, failed.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match lines.failed.take() {
+            Some(error) => Err(error),
+            None => lines.file.flush(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! How requests get from the kernel to a front, and replies back.
+//!
+//! A transport mounts a [`fuser::Filesystem`] and runs it. Reads, writes and flushes may take another way:
+//! a transport that can carry them itself calls the front's [`DataPath`] and keeps replies until they are
+//! due; the others leave them to the filesystem, which hands them to [`Replies`].
+
+mod fuser;
+mod replies;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::fuser::{Filesystem, InitFlags, KernelConfig, MountOption, SessionACL};
+
+use super::front::DataPath;
+use super::pace::Pace;
+use super::spec::TransportChoice;
+
+pub(crate) use replies::Replies;
+
+/// Longest read or write in one request.
+pub(crate) const REQUEST_MAX: u32 = 1 << 20;
+
+/// Requests that the kernel hands over before it makes asynchronous callers wait: the default of 16 would
+/// be a queue that no modelled disk has.
+const BACKGROUND_MAX: u16 = 1024;
+
+/// A way for requests.
+pub(crate) trait Transport {
+    /// What pacing and records call it.
+    fn name(&self) -> &'static str;
+
+    /// Mounts `filesystem` and runs it in threads of its own.
+    ///
+    /// # Errors
+    /// When it cannot be mounted.
+    fn mount<F: Filesystem>(
+        &self,
+        at: &MountPoint<'_>,
+        filesystem: F,
+        data: Arc<dyn DataPath>,
+        pace: &Arc<Pace>,
+    ) -> io::Result<Box<dyn Session>>;
+}
+
+/// A mounted filesystem with its threads; dropping it unmounts, even from under programs that use it.
+pub(crate) trait Session: Send + Sync {
+    /// Unmounts and waits for the threads to end.
+    ///
+    /// # Errors
+    /// When some program still uses it, which has it taken away all the same, or when it cannot be
+    /// unmounted at all.
+    fn unmount(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Where and how a filesystem is to be mounted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MountPoint<'a> {
+    /// The directory.
+    pub(crate) directory: &'a Path,
+    /// Whether all users may use it, or its owner alone; only root can give it to all.
+    pub(crate) all_users: bool,
+}
+
+impl MountPoint<'_> {
+    /// What the kernel's table of mounts names as source, and, after `fuse.`, as type: how a mount of this
+    /// program is recognised.
+    pub(crate) const NAME: &'static str = "dbstow";
+
+    /// Options of the mount.
+    fn options(&self) -> Vec<MountOption> {
+        vec![
+            MountOption::FSName(Self::NAME.to_owned()),
+            MountOption::Subtype(Self::NAME.to_owned()),
+            MountOption::DefaultPermissions,
+        ]
+    }
+
+    /// Who may use it.
+    fn acl(&self) -> SessionACL {
+        match self.all_users {
+            true => SessionACL::All,
+            false => SessionACL::Owner,
+        }
+    }
+}
+
+/// The transport in use; which one is known once the emulation starts.
+pub(crate) struct Chosen(Kind);
+
+enum Kind {
+    Fuser(fuser::Fuser),
+}
+
+impl Chosen {
+    /// The transport that was asked for.
+    ///
+    /// # Errors
+    /// When this kernel does not have it.
+    pub(crate) fn new(choice: TransportChoice) -> io::Result<Chosen> {
+        match choice {
+            TransportChoice::Auto | TransportChoice::Fuser => Ok(Chosen(Kind::Fuser(fuser::Fuser))),
+            TransportChoice::IoUring => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this build has no FUSE over io_uring",
+            )),
+        }
+    }
+}
+
+impl Transport for Chosen {
+    fn name(&self) -> &'static str {
+        match &self.0 {
+            Kind::Fuser(fuser) => fuser.name(),
+        }
+    }
+
+    fn mount<F: Filesystem>(
+        &self,
+        at: &MountPoint<'_>,
+        filesystem: F,
+        data: Arc<dyn DataPath>,
+        pace: &Arc<Pace>,
+    ) -> io::Result<Box<dyn Session>> {
+        match &self.0 {
+            Kind::Fuser(fuser) => fuser.mount(at, filesystem, data, pace),
+        }
+    }
+}
+
+/// What every front asks of the kernel, in its [`Filesystem::init`].
+pub(crate) fn negotiate(config: &mut KernelConfig) {
+    // Each of these is bounded by what the kernel offers; where it offers less, it gets that.
+    let _ = config.set_max_background(BACKGROUND_MAX);
+    let _ = config.set_congestion_threshold(BACKGROUND_MAX);
+    let _ = config.set_max_write(REQUEST_MAX);
+    for wanted in [
+        // Native asynchronous I/O stays asynchronous.
+        InitFlags::FUSE_ASYNC_DIO,
+        InitFlags::FUSE_PARALLEL_DIROPS,
+        InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
+    ] {
+        let _ = config.add_capabilities(wanted);
+    }
+}

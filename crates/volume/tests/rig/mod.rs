@@ -1,0 +1,107 @@
+//! Mounted volumes for a test.
+#![allow(dead_code, reason = "each test program uses its part of it")]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
+use tempfile::TempDir;
+use volume::fuse::{Emulation, EmulationSpec, Front, MountSpec, TransportChoice};
+
+/// An emulation in a temporary directory; unmounted when dropped.
+pub(crate) struct Rig {
+    pub(crate) emulation: Emulation,
+    pub(crate) spec: EmulationSpec,
+    // After the emulation: a directory is removed once nothing is mounted in it.
+    pub(crate) directory: TempDir,
+}
+
+impl Rig {
+    /// One volume of an unlimited disk.
+    pub(crate) fn unlimited() -> Rig {
+        Rig::of(vec![VolumeSpec::of("d", DiskSpec::unlimited())])
+    }
+
+    /// These volumes on a machine without limits.
+    pub(crate) fn of(volumes: Vec<VolumeSpec>) -> Rig {
+        Rig::on(MachineSpec::unlimited(), volumes)
+    }
+
+    /// These volumes on a machine.
+    pub(crate) fn on(machine: MachineSpec, volumes: Vec<VolumeSpec>) -> Rig {
+        Rig::with(machine, volumes, |_| {})
+    }
+
+    /// As `change` wants it.
+    pub(crate) fn with(
+        machine: MachineSpec,
+        volumes: Vec<VolumeSpec>,
+        change: impl FnOnce(&mut EmulationSpec),
+    ) -> Rig {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spec = spec(&directory, machine, volumes);
+        change(&mut spec);
+        Rig {
+            emulation: Emulation::start(&spec).unwrap(),
+            spec,
+            directory,
+        }
+    }
+
+    /// A path in the first volume.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.spec.volumes[0].directory.join(name)
+    }
+}
+
+/// A specification whose directories are below `directory`.
+pub(crate) fn spec(
+    directory: &TempDir,
+    machine: MachineSpec,
+    volumes: Vec<VolumeSpec>,
+) -> EmulationSpec {
+    let mount = |volume: VolumeSpec| {
+        let mount = directory.path().join(format!("mount-{}", volume.name));
+        std::fs::create_dir(&mount).unwrap();
+        MountSpec {
+            front: Front::File,
+            directory: mount,
+            backing: directory.path().join(format!("backing-{}", volume.name)),
+            size: Bytes::gib(1),
+            owner: None,
+            volume,
+        }
+    };
+    EmulationSpec {
+        machine,
+        volumes: volumes.into_iter().map(mount).collect(),
+        seed: 1,
+        transport: TransportChoice::Fuser,
+        trace: None,
+    }
+}
+
+/// What a program said, which must have succeeded.
+pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("{program} (see `make test`): {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+/// Whether something is mounted at a path.
+pub(crate) fn is_mounted(path: &std::path::Path) -> bool {
+    let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let path = path.to_str().unwrap();
+    table
+        .lines()
+        .any(|line| line.split(' ').nth(1) == Some(path))
+}
