@@ -38,5 +38,6 @@ pub mod site;
 pub mod fuse;
 
 // SQLite.
-pub mod vfs;
+pub mod real_time;
+mod vfs;
 pub mod virtual_time;
