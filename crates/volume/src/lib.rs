@@ -41,5 +41,6 @@ pub mod plain;
 pub mod fuse;
 
 // SQLite.
-pub mod vfs;
+pub mod real_time;
+mod vfs;
 pub mod virtual_time;

@@ -59,10 +59,13 @@ struct DataFile {
 
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) volume: usize,
-    file: u16,
-    page: u64,
+pub struct Place {
+    /// The volume.
+    pub volume: usize,
+    /// The file, counted from the first data file over the temporary ones.
+    pub file: u16,
+    /// The page in that file.
+    pub page: u64,
     base: u64,
 }
 
@@ -73,7 +76,7 @@ impl Place {
     }
 
     /// Bytes from the start of the volume.
-    pub(super) fn offset(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.base + self.page * PAGE.0
     }
 
@@ -86,7 +89,10 @@ impl Place {
 }
 
 /// All data files, and what lives in them.
-pub(super) struct Files {
+///
+/// A store has its own; a real engine's files can be dealt by another one, so that its pages live where
+/// the modelled ones do.
+pub struct Files {
     files: Vec<DataFile>,
     /// Files of each role are `0..temp_start` and `temp_start..log`.
     temp_start: usize,
@@ -103,7 +109,8 @@ struct Space {
 }
 
 impl Files {
-    pub(super) fn new(data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
+    /// Files with nothing in them; each volume's follow one another in this order.
+    pub fn new(data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
         let mut ends: Vec<u64> = Vec::new();
         let files = data.iter().chain(temp).chain([&log]);
         let files = files
@@ -134,11 +141,15 @@ impl Files {
     }
 
     /// Volume and start of the log file.
-    pub(super) fn log_place(&self) -> (usize, u64) {
+    pub fn log_place(&self) -> (usize, u64) {
         (self.files[self.log].volume, self.files[self.log].base)
     }
 
-    pub(super) fn create(&mut self, role: Role) -> FileId {
+    /// A table space without pages.
+    ///
+    /// # Panics
+    /// When there are 2^32 of them.
+    pub fn create(&mut self, role: Role) -> FileId {
         let space = Space {
             role,
             extents: Vec::new(),
@@ -160,7 +171,7 @@ impl Files {
     }
 
     /// Where a page lives, if it was ever written.
-    pub(super) fn find(&self, file: FileId, page: u64) -> Option<Place> {
+    pub fn find(&self, file: FileId, page: u64) -> Option<Place> {
         let extents = &self.spaces[file.0 as usize].extents;
         let (number, extent) = (*extents.get((page / EXTENT_PAGES) as usize)?)?;
         Some(self.at(
@@ -184,7 +195,10 @@ impl Files {
     }
 
     /// Where a page lives; gives it an extent if it has none.
-    pub(super) fn place(&mut self, file: FileId, page: u64) -> Result<Place, Full> {
+    ///
+    /// # Errors
+    /// When all files of the role are full.
+    pub fn place(&mut self, file: FileId, page: u64) -> Result<Place, Full> {
         if let Some(place) = self.find(file, page) {
             return Ok(place);
         }
@@ -237,7 +251,7 @@ impl Files {
     }
 
     /// Gives back the extents that lie wholly at or after page `first`, naming every page in them.
-    pub(super) fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
+    pub fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
         let keep = first.div_ceil(EXTENT_PAGES) as usize;
         let extents = &mut self.spaces[file.0 as usize].extents;
         let gone = extents.split_off(keep.min(extents.len()));
@@ -251,7 +265,7 @@ impl Files {
     }
 
     /// Lets a released file's id be given to another one.
-    pub(super) fn forget(&mut self, file: FileId) {
+    pub fn forget(&mut self, file: FileId) {
         self.unused.push(file);
     }
 }

@@ -31,11 +31,10 @@ mod read_ahead;
 mod versions;
 mod writer;
 
-pub use files::{FileId, FileSpec, Full, Role};
+pub use files::{FileId, FileSpec, Files, Full, Place, Role};
 pub use log::{Commit, LOG_BLOCK};
 pub use versions::VersionSpec;
 
-use files::Files;
 use log::Log;
 use pool::Pool;
 use read_ahead::ReadAhead;

@@ -15,12 +15,14 @@
 //! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
 
 mod cost;
+mod files;
 mod scheduler;
 mod session;
+mod spool;
 
 pub use cost::CpuCosts;
 pub use scheduler::{Body, Simulation, Stalled};
 pub use session::Session;
 
-pub(crate) use scheduler::World;
-pub(crate) use session::current;
+use files::Inode;
+use scheduler::World;

@@ -14,8 +14,8 @@ use model::{Duration, Instant};
 
 use super::cost::CpuCosts;
 use super::session::{Session, enter, leave};
-use crate::vfs::Inode;
-use crate::vfs::spool::Spool;
+use super::spool::Spool;
+use super::{Inode, files};
 
 /// Stack of a session; SQLite needs a small part of it.
 const STACK: usize = 1 << 20;
@@ -70,7 +70,7 @@ impl Simulation {
     /// None at present: the temporary file is made when a page first needs it, and a failure then is an I/O
     /// error of the statement.
     pub fn new(store: Store, cores: u32, costs: CpuCosts) -> io::Result<Simulation> {
-        crate::vfs::register();
+        files::register();
         Ok(Simulation {
             world: Rc::new(World {
                 store: RefCell::new(store),

@@ -12,7 +12,8 @@ use model::{Duration, Instant};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::World;
+use super::files::NAME;
+use super::{Inode, World};
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
@@ -30,7 +31,7 @@ pub struct Session {
     logical_reads_seen: Cell<u64>,
     split: RefCell<TimeSplit>,
     /// Whether SQLite's last answer was "busy" on a file, so that the busy handler knows for what to wait.
-    busy_on: RefCell<Option<Rc<crate::vfs::Inode>>>,
+    busy_on: RefCell<Option<Rc<Inode>>>,
     full: Cell<Option<Full>>,
 }
 
@@ -121,7 +122,7 @@ impl Session {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection =
-            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, crate::vfs::NAME)?;
+            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, NAME)?;
         connection.execute_batch(
             "PRAGMA page_size = 8192; PRAGMA temp.page_size = 8192; PRAGMA journal_mode = MEMORY; \
              PRAGMA synchronous = OFF; PRAGMA cache_size = -512; PRAGMA temp.cache_size = -512; \
@@ -235,7 +236,7 @@ impl Session {
     }
 
     /// SQLite found a file locked by another connection.
-    pub(crate) fn found_busy(&self, inode: &Rc<crate::vfs::Inode>) {
+    pub(crate) fn found_busy(&self, inode: &Rc<Inode>) {
         *self.busy_on.borrow_mut() = Some(Rc::clone(inode));
     }
 

@@ -1,0 +1,257 @@
+//! A database in real time: its files, its buffer pool, and the sessions that use it.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use model::Bytes;
+use model::store::Role;
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
+
+use super::activity::{Activity, Status};
+use super::app_lock::AppLocks;
+use super::disks::{Disks, VolumeCount};
+use super::files::{Inode, Session as OwnSession, SessionFiles};
+use super::pace::Pace;
+use super::pool::{Pool, PoolError};
+use super::session::Session;
+use super::spec::{DatabaseSpec, WRITERS_MAX};
+use crate::clock::Clock;
+use crate::vfs::Registered;
+
+/// Files on volumes, and the pages of them in memory.
+///
+/// "Database" as a server has it: every SQLite database opened here shares its files and its buffer pool
+/// with the others. What is in the files is of no use without this value: they are dealt extents of all
+/// databases, and where those are is kept in memory only.
+pub struct Database {
+    pub(super) shared: Arc<Shared>,
+    writers: Vec<JoinHandle<()>>,
+}
+
+/// What sessions, their files and the writers share.
+pub(super) struct Shared {
+    pub(super) pool: Pool,
+    pub(super) locks: AppLocks,
+    files: Mutex<BTreeMap<String, Arc<Inode>>>,
+    sessions: Mutex<Vec<Member>>,
+    interrupts: Arc<AtomicU64>,
+    logical_reads: AtomicU64,
+    noted: Mutex<Option<String>>,
+    clock: Clock,
+    spec: DatabaseSpec,
+}
+
+/// A session as its database knows it.
+struct Member {
+    session: Arc<OwnSession>,
+    interrupt: InterruptHandle,
+}
+
+/// Numbers for the names under which SQLite knows the sessions' file systems.
+static NAMES: AtomicU64 = AtomicU64::new(0);
+
+impl Shared {
+    pub(super) fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Inode>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps why a request failed, which SQLite does not.
+    pub(super) fn note(&self, why: &str) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        *noted = Some(why.to_owned());
+    }
+
+    pub(super) fn take_note(&self) -> Option<String> {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.take()
+    }
+
+    pub(super) fn count_logical_reads(&self, more: u64) {
+        self.logical_reads.fetch_add(more, Relaxed);
+    }
+
+    pub(super) fn leave(&self, session: u32) {
+        self.locks.release_all(session);
+        self.members()
+            .retain(|member| member.session.status.id != session);
+    }
+
+    fn members(&self) -> MutexGuard<'_, Vec<Member>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Database {
+    /// Makes the files, and starts the threads that write pages. With `pace`, requests take as long as it
+    /// says.
+    ///
+    /// # Errors
+    /// When a file exists already or cannot be made, or a thread cannot be started; files made so far are
+    /// removed.
+    pub fn create(spec: DatabaseSpec, pace: Option<Arc<dyn Pace>>) -> io::Result<Database> {
+        let disks = Disks::create(&spec, pace)?;
+        let shared = Arc::new(Shared {
+            pool: Pool::new(&spec, disks),
+            locks: AppLocks::default(),
+            files: Mutex::default(),
+            sessions: Mutex::default(),
+            interrupts: Arc::default(),
+            logical_reads: AtomicU64::new(0),
+            noted: Mutex::default(),
+            clock: Clock::start(),
+            spec,
+        });
+        let mut database = Database {
+            shared,
+            writers: Vec::new(),
+        };
+        let count = database.shared.spec.writes_in_flight;
+        for number in 0..count.clamp(1, WRITERS_MAX) {
+            let shared = Arc::clone(&database.shared);
+            let writer = thread::Builder::new()
+                .name(format!("page-writer-{number}"))
+                .spawn(move || shared.pool.write_behind())?;
+            database.writers.push(writer);
+        }
+        Ok(database)
+    }
+
+    /// Opens SQLite's database `name` for session number `session`; its tables count as `tables`.
+    ///
+    /// Two sessions with one name share a database. Each has a small cache of its own before the buffer
+    /// pool, a write-ahead log in the log's file, and temporary tables and spills in the temporary files.
+    /// The functions `app_lock(key)` and `app_unlock(key)` take and give back a lock between all sessions.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn open(&self, session: u32, name: &str, tables: Role) -> rusqlite::Result<Session> {
+        let shared = &self.shared;
+        let status = Status::new(session, &shared.interrupts);
+        let own = Arc::new(OwnSession::new(status, shared.clock));
+        let number = NAMES.fetch_add(1, Relaxed);
+        let vfs = CString::new(format!("dbstow-{number}")).expect("there is no zero in it");
+        let files = SessionFiles {
+            database: Arc::clone(shared),
+            session: Arc::clone(&own),
+        };
+        let registered = Registered::new(vfs, files);
+        let role = match tables {
+            Role::Data => "data",
+            Role::Temp => "temp",
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let path = format!("{role}/{name}");
+        let connection = Connection::open_with_flags_and_vfs(path, flags, registered.name())?;
+        let member = Member {
+            session: Arc::clone(&own),
+            interrupt: connection.get_interrupt_handle(),
+        };
+        let mut session = Session::new(connection, registered);
+        shared.members().push(member);
+        session.set_up(&shared.spec)?;
+        Ok(session)
+    }
+
+    /// What each session does at this moment, by its number.
+    pub fn activities(&self) -> Vec<(u32, Activity)> {
+        let members = self.shared.members();
+        let statuses = members.iter().map(|member| &member.session.status);
+        statuses
+            .map(|status| (status.id, status.activity()))
+            .collect()
+    }
+
+    /// Ends the statements under way, in all sessions; later ones are not touched.
+    pub fn interrupt(&self) {
+        let shared = &self.shared;
+        shared.interrupts.fetch_add(1, Relaxed);
+        for member in shared.members().iter() {
+            member.interrupt.interrupt();
+        }
+        shared.locks.wake();
+        shared.pool.wake();
+        let files: Vec<Arc<Inode>> = shared.files().values().cloned().collect();
+        files.iter().for_each(|inode| inode.wake());
+    }
+
+    /// Writes everything out that is in memory only, and flushes all files.
+    ///
+    /// # Errors
+    /// What a real file says, now or when it was written to earlier.
+    pub fn sync(&self) -> io::Result<()> {
+        self.shared.pool.sync_all().map_err(io_error)
+    }
+
+    /// Empties the buffer pool, after writing out what is in memory only.
+    ///
+    /// # Errors
+    /// As for [`Database::sync`].
+    pub fn empty_pool(&self) -> io::Result<()> {
+        self.shared.pool.empty().map_err(io_error)
+    }
+
+    /// What was asked of each volume so far, by its place.
+    pub fn volumes(&self) -> Vec<VolumeCount> {
+        self.shared.pool.disks.counts()
+    }
+
+    /// Pages that sessions asked SQLite's caches for, in statements that are over.
+    pub fn logical_reads(&self) -> u64 {
+        self.shared.logical_reads.load(Relaxed)
+    }
+
+    /// Pages read from volumes.
+    pub fn physical_reads(&self) -> u64 {
+        self.shared.pool.physical_reads()
+    }
+
+    /// Size of the buffer pool.
+    pub fn memory(&self) -> Bytes {
+        self.shared.pool.memory()
+    }
+
+    /// Names of files of pages that go through the operating system's cache.
+    pub fn cached_files(&self) -> Vec<String> {
+        let files = self.shared.pool.disks.cached();
+        files.map(|path| path.display().to_string()).collect()
+    }
+
+    /// Ends the writers and removes the files. Sessions must be closed.
+    ///
+    /// # Errors
+    /// When a file could not be removed.
+    pub fn remove(mut self) -> io::Result<()> {
+        self.end_writers();
+        self.shared.pool.disks.remove()
+    }
+
+    fn end_writers(&mut self) {
+        self.shared.pool.close();
+        for writer in self.writers.drain(..) {
+            // A writer that panicked has said so already.
+            let _ = writer.join();
+        }
+        // Files know their database: without this the two would keep each other for ever.
+        let files = std::mem::take(&mut *self.shared.files());
+        drop(files);
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.end_writers();
+    }
+}
+
+fn io_error(error: PoolError) -> io::Error {
+    match error {
+        PoolError::Io(error) => error,
+        PoolError::Full(full) => io::Error::other(format!("{full:?}")),
+    }
+}

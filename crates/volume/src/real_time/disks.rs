@@ -1,0 +1,346 @@
+//! The real files: positional reads, writes and flushes, counted by volume, and paced where volumes are
+//! modelled.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hdrhistogram::Histogram;
+use model::{Bytes, Duration, Request};
+
+use super::aligned::Aligned;
+use super::flushes::Flushes;
+use super::pace::Pace;
+use super::spec::{Access, DatabaseSpec, PlacedFile};
+use crate::clock::Clock;
+use crate::histogram;
+use crate::reading::Latencies;
+
+/// What a file of SQLite's pages is read with to find out whether direct I/O works.
+const PROBE: usize = 8192;
+
+/// All real files of a database.
+pub(super) struct Disks {
+    files: Vec<RealFile>,
+    volumes: Vec<Mutex<VolumeCount>>,
+    clock: Clock,
+    pace: Option<Arc<dyn Pace>>,
+}
+
+struct RealFile {
+    volume: usize,
+    path: PathBuf,
+    file: File,
+    direct: bool,
+    flushes: Flushes,
+}
+
+/// What a database asked of one volume so far, as its sessions and writers saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeCount {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Their latencies.
+    pub latency: Latencies,
+}
+
+impl VolumeCount {
+    fn new() -> VolumeCount {
+        VolumeCount {
+            reads: 0,
+            writes: 0,
+            flushes: 0,
+            read_bytes: 0,
+            write_bytes: 0,
+            latency: Latencies {
+                reads: histogram::empty(),
+                writes: histogram::empty(),
+                flushes: histogram::empty(),
+            },
+        }
+    }
+}
+
+/// A wait was given up because the session was interrupted.
+pub(super) fn interrupted() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "the session was interrupted")
+}
+
+impl Disks {
+    /// Makes the files.
+    ///
+    /// # Errors
+    /// When one of them exists already, or cannot be made.
+    pub(super) fn create(spec: &DatabaseSpec, pace: Option<Arc<dyn Pace>>) -> io::Result<Disks> {
+        let mut files = Vec::new();
+        let groups = [(&spec.data, "data"), (&spec.temp, "temp")];
+        for (group, name) in groups {
+            for (number, file) in (1..).zip(group) {
+                let path = file.directory.join(format!("{name}-{number}"));
+                files.push(RealFile::create(path, file, spec.access)?);
+            }
+        }
+        let path = spec.log.directory.join("log-1");
+        let log = PlacedFile {
+            size: None,
+            ..spec.log.clone()
+        };
+        // Log writes begin and end anywhere; they are flushed at once anyway.
+        files.push(RealFile::create(path, &log, Access::Cached)?);
+        let volumes = files.iter().map(|file| file.volume + 1).max().unwrap_or(0);
+        Ok(Disks {
+            files,
+            volumes: (0..volumes)
+                .map(|_| Mutex::new(VolumeCount::new()))
+                .collect(),
+            clock: Clock::start(),
+            pace,
+        })
+    }
+
+    /// Reads; bytes beyond the end of the file are zero. `stop` ends a modelled wait.
+    pub(super) fn read(
+        &self,
+        file: usize,
+        offset: u64,
+        on_volume: u64,
+        buffer: &mut Aligned,
+        stop: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
+        let length = Bytes(buffer.len() as u64);
+        let request = Request::read(on_volume, length);
+        let latency = self.carry_out(file, request, stop, |real| read_at(real, buffer, offset))?;
+        let mut count = self.count(file);
+        count.reads += 1;
+        count.read_bytes += length.0;
+        record(&mut count.latency.reads, latency);
+        Ok(())
+    }
+
+    /// Writes all of `data`.
+    pub(super) fn write(
+        &self,
+        file: usize,
+        offset: u64,
+        on_volume: u64,
+        data: &[u8],
+    ) -> io::Result<()> {
+        let length = Bytes(data.len() as u64);
+        let request = Request::write(on_volume, length);
+        let write = |real: &File| write_at(real, data, offset);
+        let latency = self.carry_out(file, request, &|| false, write)?;
+        let mut count = self.count(file);
+        count.writes += 1;
+        count.write_bytes += length.0;
+        record(&mut count.latency.writes, latency);
+        Ok(())
+    }
+
+    /// Makes what was written to a file durable. Sessions that ask for it while a flush is under way share
+    /// the next one: group commit.
+    pub(super) fn flush(&self, file: usize) -> io::Result<()> {
+        self.files[file].flushes.once(|| self.flush_now(file))
+    }
+
+    fn flush_now(&self, file: usize) -> io::Result<()> {
+        let latency = self.carry_out(file, Request::flush(), &|| false, File::sync_data)?;
+        let mut count = self.count(file);
+        count.flushes += 1;
+        record(&mut count.latency.flushes, latency);
+        Ok(())
+    }
+
+    /// How many files there are.
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// What was asked of each volume so far, by its place.
+    pub(super) fn counts(&self) -> Vec<VolumeCount> {
+        let count = |count: &Mutex<VolumeCount>| {
+            count.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        self.volumes.iter().map(count).collect()
+    }
+
+    /// Names of the files of pages that go through the operating system's cache.
+    pub(super) fn cached(&self) -> impl Iterator<Item = &Path> {
+        let pages = &self.files[..self.files.len() - 1];
+        pages
+            .iter()
+            .filter(|file| !file.direct)
+            .map(|file| file.path.as_path())
+    }
+
+    /// Removes the files.
+    ///
+    /// # Errors
+    /// The first that could not be removed, by name.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        let mut failed = Ok(());
+        for file in &self.files {
+            if let Err(error) = std::fs::remove_file(&file.path)
+                && failed.is_ok()
+            {
+                failed = Err(named(&file.path, &error));
+            }
+        }
+        failed
+    }
+
+    /// Carries a request out on the real file and, where volumes are modelled, waits until the model is
+    /// done too; how long it took.
+    fn carry_out<T>(
+        &self,
+        file: usize,
+        request: Request,
+        stop: &dyn Fn() -> bool,
+        act: impl FnOnce(&File) -> io::Result<T>,
+    ) -> io::Result<Duration> {
+        let file = &self.files[file];
+        let began = self.clock.now();
+        let due = self
+            .pace
+            .as_ref()
+            .map(|pace| (pace, pace.submit(file.volume, request)));
+        act(&file.file).map_err(|error| named(&file.path, &error))?;
+        if let Some((pace, due)) = due
+            && !pace.wait(due, stop)
+        {
+            return Err(interrupted());
+        }
+        Ok(self.clock.now() - began)
+    }
+
+    fn count(&self, file: usize) -> MutexGuard<'_, VolumeCount> {
+        let volume = &self.volumes[self.files[file].volume];
+        volume.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn record(histogram: &mut Histogram<u64>, latency: Duration) {
+    histogram
+        .record(latency.as_nanos().max(1))
+        .expect("a histogram that grows takes every value");
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+impl RealFile {
+    fn create(path: PathBuf, placed: &PlacedFile, access: Access) -> io::Result<RealFile> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        let file = options
+            .clone()
+            .create_new(true)
+            .open(&path)
+            .map_err(|error| named(&path, &error))?;
+        if let Some(size) = placed.size {
+            reserve(&file, size, access).map_err(|error| named(&path, &error))?;
+        }
+        let direct = match access {
+            Access::Direct => open_direct(&path, &mut options),
+            Access::Cached => None,
+        };
+        Ok(RealFile {
+            volume: placed.volume,
+            direct: direct.is_some(),
+            file: direct.unwrap_or(file),
+            path,
+            flushes: Flushes::default(),
+        })
+    }
+}
+
+/// Gives a file its size: allocated where it is a real disk's, sparse where the volume is a model.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, size: Bytes, access: Access) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+
+    if access == Access::Direct {
+        match fallocate(file, FallocateFlags::empty(), 0, size.0) {
+            // A filesystem that cannot allocate beforehand gets a sparse file.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            result => return Ok(result?),
+        }
+    }
+    file.set_len(size.0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(file: &File, size: Bytes, _: Access) -> io::Result<()> {
+    file.set_len(size.0)
+}
+
+/// The file opened past the operating system's cache; `None` where that does not work: some filesystems
+/// refuse when it is opened, some when it is read.
+#[cfg(target_os = "linux")]
+fn open_direct(path: &Path, options: &mut OpenOptions) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let flag = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).ok()?;
+    let file = options.custom_flags(flag).open(path).ok()?;
+    let mut probe = Aligned::zeros(PROBE);
+    read_at(&file, &mut probe, 0).ok()?;
+    Some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_direct(_: &Path, _: &mut OpenOptions) -> Option<File> {
+    None
+}
+
+/// Reads as much as there is; the rest of `buffer` becomes zero.
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    let mut there = 0;
+    while there < buffer.len() {
+        match read_some(file, &mut buffer[there..], offset + there as u64) {
+            Ok(0) => break,
+            Ok(more) => there += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    buffer[there..].fill(0);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, data, offset)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result<()> {
+    while !data.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, data, offset)?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        data = &data[written..];
+        offset += written as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! SQLite in real time: sessions are threads, and files are on real volumes or on modelled ones.
+//!
+//! ```text
+//!  session (thread)     VFS            buffer pool         real files          model, if any
+//!  ── SQL ──► SQLite ──► page ──► there? no ──► read ──► data-1..n ──► due at t; the thread waits
+//!                         │
+//!                         └► dirty ──► writers (threads) ──► gathered writes, the same way
+//! ```
+//!
+//! SQLite executes and commits as ever, by a write-ahead log. What it has no notion of is done below it, as
+//! a database server does: all sessions share one buffer pool of a given size, pages are dealt in extents
+//! to the files of their role, and changed pages are written behind the sessions' backs. A rollback
+//! journal would be the wrong log to measure: it is written page by page beside the data, at every commit
+//! twice, while a write-ahead log is one sequential stream with one flush a commit. The index of that log
+//! is memory that connections share, which one process has without any system call.
+
+mod activity;
+mod aligned;
+mod app_lock;
+mod database;
+mod disks;
+mod files;
+mod flushes;
+mod pace;
+mod pool;
+mod run;
+mod session;
+mod spaces;
+mod spec;
+
+pub use activity::Activity;
+pub use database::Database;
+pub use disks::VolumeCount;
+pub use pace::Pace;
+pub use session::Session;
+pub use spec::{Access, DatabaseSpec, PlacedFile, WRITERS_MAX};

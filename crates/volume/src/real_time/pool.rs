@@ -1,0 +1,594 @@
+//! The buffer pool: pages of all files in memory, shared by all sessions, written behind their backs.
+//!
+//! ```text
+//!  read ──► there? ── yes ─► copy            write ──► copy, dirty
+//!             │ no                                        │ too many dirty, or no room
+//!             ▼                                           ▼
+//!        session reads a page or an extent        runs of neighbours ─► queue ─► writers (threads)
+//!                                                         ▲
+//!                                      sync: all dirty pages of the file; the session helps
+//! ```
+//!
+//! SQLite's own locks see to it that nobody reads a page from a file while somebody writes it. Two more
+//! things are seen to here: a page that is on its way to a file is not changed on that way, nor is its
+//! place given to another page before it has arrived.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::io;
+use std::ops::{Bound, Range};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use lru::LruCache;
+use model::Bytes;
+use model::store::{EXTENT_PAGES, Full, PAGE, ReadUnit};
+
+use super::activity::{Activity, Status};
+use super::aligned::Aligned;
+use super::disks::{Disks, interrupted};
+use super::run::{self, Run};
+use super::spaces::{Group, Space, Spaces};
+use super::spec::DatabaseSpec;
+
+pub(super) const PAGE_SIZE: usize = PAGE.0 as usize;
+
+/// A page of a space.
+pub(super) type Key = (Space, u64);
+
+/// Pages in memory, and what brings them there and away.
+pub(super) struct Pool {
+    state: Mutex<State>,
+    /// Something was read or written.
+    changed: Condvar,
+    /// Something is to be written.
+    work: Condvar,
+    pub(super) disks: Disks,
+    read_unit: ReadUnit,
+    /// Pages that fit.
+    capacity: usize,
+    /// Pages read from volumes so far.
+    physical_reads: AtomicU64,
+}
+
+pub(super) struct State {
+    pub(super) spaces: Spaces,
+    frames: LruCache<Key, Frame>,
+    dirty: BTreeSet<Key>,
+    /// Pages that somebody is reading; `true`: and that were written meanwhile, so that what comes from
+    /// the file is out of date.
+    loading: HashMap<Key, bool>,
+    /// Pages on their way to a file, by space.
+    under_way: HashMap<Space, usize>,
+    /// Pages on their way to a file, in all.
+    writing: usize,
+    /// Files that have pages of a space that were not flushed since.
+    unflushed: HashMap<Space, BTreeSet<usize>>,
+    queue: VecDeque<Run>,
+    limits: run::Limits,
+    /// Where the last sweep over the dirty pages ended.
+    swept: Option<Key>,
+    /// Dirty pages beyond which they are written out.
+    dirty_high: usize,
+    /// Pages that files do not have, beyond which sessions wait for the writers.
+    dirty_max: usize,
+    /// Why a write failed that nobody waited for.
+    failed: Option<String>,
+    closed: bool,
+}
+
+/// A page in memory.
+pub(super) struct Frame {
+    pub(super) bytes: Box<[u8]>,
+    /// Bytes that the file does not have yet.
+    pub(super) dirty: Option<(usize, usize)>,
+    /// On its way to the file.
+    pub(super) writing: bool,
+}
+
+/// Why SQLite's request failed.
+#[derive(Debug)]
+pub(super) enum PoolError {
+    /// The files of the role are full.
+    Full(Full),
+    /// A real file did not do it, or the session was interrupted.
+    Io(io::Error),
+}
+
+impl From<io::Error> for PoolError {
+    fn from(error: io::Error) -> PoolError {
+        PoolError::Io(error)
+    }
+}
+
+impl Pool {
+    pub(super) fn new(spec: &DatabaseSpec, disks: Disks) -> Pool {
+        let capacity = usize::try_from(spec.memory.0 / PAGE.0).unwrap_or(usize::MAX);
+        // Below this a single extent could push itself out.
+        let capacity = capacity.max(8 * EXTENT_PAGES as usize);
+        let limits = run::Limits::new(spec);
+        Pool {
+            state: Mutex::new(State {
+                spaces: Spaces::new(spec),
+                frames: LruCache::unbounded(),
+                dirty: BTreeSet::new(),
+                loading: HashMap::new(),
+                under_way: HashMap::new(),
+                writing: 0,
+                unflushed: HashMap::new(),
+                queue: VecDeque::new(),
+                limits,
+                swept: None,
+                dirty_high: capacity / 4,
+                dirty_max: capacity / 4 * 3,
+                failed: None,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+            work: Condvar::new(),
+            disks,
+            read_unit: spec.read_unit,
+            capacity,
+            physical_reads: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Pages read from volumes so far.
+    pub(super) fn physical_reads(&self) -> u64 {
+        self.physical_reads.load(Relaxed)
+    }
+
+    /// Reads a range of a page into `out`.
+    pub(super) fn read(
+        &self,
+        (space, page): Key,
+        from: usize,
+        out: &mut [u8],
+        session: &Status,
+    ) -> Result<(), PoolError> {
+        let mut state = self.page(self.lock(), (space, page), session)?;
+        match state.frames.get(&(space, page)) {
+            Some(frame) => out.copy_from_slice(&frame.bytes[from..from + out.len()]),
+            // Never written: a hole.
+            None => out.fill(0),
+        }
+        Ok(())
+    }
+
+    /// Writes a range of a page; `new`: nothing of it that was there before is to be kept.
+    pub(super) fn write(
+        &self,
+        (space, page): Key,
+        from: usize,
+        data: &[u8],
+        new: bool,
+        session: &Status,
+    ) -> Result<(), PoolError> {
+        let key = (space, page);
+        let mut state = self.lock();
+        state.check()?;
+        state.spaces.place(space, page).map_err(PoolError::Full)?;
+        while state.dirty.len() + state.writing >= state.dirty_max {
+            state = self.wait_for_writers(state, Activity::writing(space.group), session)?;
+        }
+        if !new && data.len() < PAGE_SIZE {
+            state = self.page(state, key, session)?;
+        }
+        if !state.frames.contains(&key) {
+            state = self.make_room(state, Activity::writing(space.group), session)?;
+        }
+        if let Some(stale) = state.loading.get_mut(&key) {
+            *stale = true;
+        }
+        let frame = state.frames.get_or_insert_mut(key, Frame::empty);
+        frame.bytes[from..from + data.len()].copy_from_slice(data);
+        let (start, end) = frame.dirty.unwrap_or((from, from));
+        frame.dirty = Some((start.min(from), end.max(from + data.len())));
+        state.dirty.insert(key);
+        if state.dirty.len() > state.dirty_high {
+            self.sweep(&mut state);
+        }
+        Ok(())
+    }
+
+    /// Brings a page into memory, if a file has it.
+    fn page<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        key: Key,
+        session: &Status,
+    ) -> Result<MutexGuard<'a, State>, PoolError> {
+        while !state.frames.contains(&key) && state.spaces.find(key.0, key.1).is_some() {
+            state = if state.loading.contains_key(&key) {
+                let _doing = session.doing(Activity::reading(key.0.group));
+                self.wait(state)
+            } else {
+                self.load(state, key, session)?
+            };
+        }
+        Ok(state)
+    }
+
+    /// Reads what one read brings in with a page.
+    fn load<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        key: Key,
+        session: &Status,
+    ) -> Result<MutexGuard<'a, State>, PoolError> {
+        let pages = self.unit(&state, key);
+        let at = state
+            .spaces
+            .find(key.0, pages.start)
+            .expect("an extent is placed as a whole");
+        for page in pages.clone() {
+            state.loading.insert((key.0, page), false);
+        }
+        drop(state);
+        let mut buffer = Aligned::zeros((pages.end - pages.start) as usize * PAGE_SIZE);
+        let doing = session.doing(Activity::reading(key.0.group));
+        let stop = || session.interrupted();
+        let result = self
+            .disks
+            .read(at.file, at.offset, at.on_volume, &mut buffer, &stop);
+        drop(doing);
+        self.physical_reads
+            .fetch_add(pages.end - pages.start, Relaxed);
+        let mut state = self.lock();
+        let stale: HashSet<u64> = pages
+            .clone()
+            .filter(|page| state.loading.remove(&(key.0, *page)) == Some(true))
+            .collect();
+        self.changed.notify_all();
+        result?;
+        for (page, bytes) in pages.zip(buffer.chunks_exact(PAGE_SIZE)) {
+            if stale.contains(&page) || state.frames.contains(&(key.0, page)) {
+                continue;
+            }
+            state = self.make_room(state, Activity::writing(key.0.group), session)?;
+            let frame = Frame::clean(bytes);
+            state.frames.put((key.0, page), frame);
+        }
+        Ok(state)
+    }
+
+    /// The pages that one read brings in: the one asked for, or what of its extent is not there yet.
+    fn unit(&self, state: &State, (space, page): Key) -> Range<u64> {
+        match self.read_unit {
+            ReadUnit::Extent if space.group != Group::Log => {
+                let missing = |page: &u64| {
+                    let key = (space, *page);
+                    !state.frames.contains(&key) && !state.loading.contains_key(&key)
+                };
+                let extent = page / EXTENT_PAGES * EXTENT_PAGES;
+                let before = (extent..page).rev().take_while(missing).count() as u64;
+                let after = (page..extent + EXTENT_PAGES).take_while(missing).count() as u64;
+                page - before..page + after
+            }
+            ReadUnit::Extent | ReadUnit::Page => page..page + 1,
+        }
+    }
+
+    /// Makes room for one page: lets go the one that was not used for longest, of those that can be.
+    fn make_room<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        activity: Activity,
+        session: &Status,
+    ) -> Result<MutexGuard<'a, State>, PoolError> {
+        while state.frames.len() >= self.capacity {
+            if state.let_one_go() {
+                continue;
+            }
+            state = self.wait_for_writers(state, activity, session)?;
+        }
+        Ok(state)
+    }
+
+    /// Waits until the writers have come further.
+    fn wait_for_writers<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        activity: Activity,
+        session: &Status,
+    ) -> Result<MutexGuard<'a, State>, PoolError> {
+        state.check()?;
+        if session.interrupted() {
+            return Err(interrupted().into());
+        }
+        self.sweep(&mut state);
+        let _doing = session.doing(activity);
+        Ok(self.wait(state))
+    }
+
+    /// Gives the writers something to do, if they have nothing.
+    fn sweep(&self, state: &mut State) {
+        if state.queue.is_empty() {
+            state.sweep();
+            self.work.notify_all();
+        }
+    }
+
+    /// Writes out everything dirty of one space, and flushes the files it is in.
+    pub(super) fn sync(&self, space: Space, session: &Status) -> Result<(), PoolError> {
+        let _doing = session.doing(Activity::writing(space.group));
+        let mut state = self.write_out(
+            |state| state.dirty_of(space),
+            |state| state.under_way.contains_key(&space),
+        )?;
+        let files = state.unflushed.remove(&space);
+        drop(state);
+        for file in files.into_iter().flatten() {
+            self.disks.flush(file)?;
+        }
+        Ok(())
+    }
+
+    /// Writes out everything dirty, and flushes all files.
+    pub(super) fn sync_all(&self) -> Result<(), PoolError> {
+        let state = self.write_out(
+            |state| state.dirty.iter().copied().collect(),
+            |state| state.writing > 0,
+        )?;
+        drop(state);
+        for file in 0..self.disks.len() {
+            self.disks.flush(file)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `keys` out, with the help of the writers, and waits while `busy`.
+    fn write_out(
+        &self,
+        keys: impl Fn(&State) -> Vec<Key>,
+        busy: impl Fn(&State) -> bool,
+    ) -> Result<MutexGuard<'_, State>, PoolError> {
+        let mut state = self.lock();
+        loop {
+            let keys = keys(&state);
+            let runs = state.take(&keys);
+            // The session itself writes one.
+            if runs.len() > 1 {
+                self.work.notify_all();
+            }
+            // What a session waits for goes first.
+            for run in runs.into_iter().rev() {
+                state.queue.push_front(run);
+            }
+            state.check()?;
+            if !busy(&state) {
+                return Ok(state);
+            }
+            state = match state.queue.pop_front() {
+                Some(run) => self.write_run(state, run),
+                None => self.wait(state),
+            };
+        }
+    }
+
+    /// What a writer does, until the pool is closed: one run after the other.
+    pub(super) fn write_behind(&self) {
+        let mut state = self.lock();
+        while !state.closed {
+            state = match state.queue.pop_front() {
+                Some(run) => self.write_run(state, run),
+                None => self
+                    .work
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    fn write_run<'a>(&'a self, state: MutexGuard<'a, State>, run: Run) -> MutexGuard<'a, State> {
+        drop(state);
+        let result = self
+            .disks
+            .write(run.file, run.offset, run.on_volume, &run.bytes);
+        let mut state = self.lock();
+        if let Err(error) = result {
+            state.failed.get_or_insert(error.to_string());
+        }
+        state.arrived(&run.keys);
+        self.changed.notify_all();
+        state
+    }
+
+    /// Forgets `pages`, the last ones of a space, and gives their place back.
+    pub(super) fn release(&self, space: Space, pages: Range<u64>) {
+        let mut state = self.settled(space);
+        state.spaces.release(space, pages.start);
+        state.discard(space, pages);
+        self.changed.notify_all();
+    }
+
+    /// Forgets a space of so many pages.
+    pub(super) fn forget(&self, space: Space, pages: u64) {
+        let mut state = self.settled(space);
+        state.spaces.forget(space);
+        state.discard(space, 0..pages);
+        state.unflushed.remove(&space);
+        self.changed.notify_all();
+    }
+
+    /// Waits until nothing of a space is on its way to or from a file.
+    fn settled(&self, space: Space) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        loop {
+            let loading = state.loading.keys().any(|key| key.0 == space);
+            if !loading && !state.under_way.contains_key(&space) {
+                return state;
+            }
+            state = match state.queue.pop_front() {
+                Some(run) => self.write_run(state, run),
+                None => self.wait(state),
+            };
+        }
+    }
+
+    /// Forgets every page that is in its file.
+    pub(super) fn empty(&self) -> Result<(), PoolError> {
+        self.sync_all()?;
+        let mut state = self.lock();
+        let kept: Vec<(Key, Frame)> = std::iter::from_fn(|| state.frames.pop_lru())
+            .filter(|(_, frame)| frame.dirty.is_some() || frame.writing)
+            .collect();
+        for (key, frame) in kept {
+            state.frames.put(key, frame);
+        }
+        Ok(())
+    }
+
+    /// Ends the writers.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.work.notify_all();
+    }
+
+    /// Lets those who wait see that they were interrupted.
+    pub(super) fn wake(&self) {
+        let _state = self.lock();
+        self.changed.notify_all();
+    }
+
+    /// What fits.
+    pub(super) fn memory(&self) -> Bytes {
+        Bytes((self.capacity * PAGE_SIZE) as u64)
+    }
+}
+
+impl State {
+    /// Lets the page go that was not used for longest, of those that their files have; whether there
+    /// was one. Those that it passes over count as used.
+    fn let_one_go(&mut self) -> bool {
+        for _ in 0..self.frames.len() {
+            let Some((key, frame)) = self.frames.pop_lru() else {
+                return false;
+            };
+            if frame.dirty.is_none() && !frame.writing {
+                return true;
+            }
+            self.frames.put(key, frame);
+        }
+        false
+    }
+
+    /// # Errors
+    /// When a write has failed that nobody waited for: what it held is lost.
+    fn check(&self) -> io::Result<()> {
+        self.failed
+            .as_ref()
+            .map_or(Ok(()), |failed| Err(io::Error::other(failed.clone())))
+    }
+
+    /// Queues the next dirty pages, in the order of their places.
+    fn sweep(&mut self) {
+        let count = self.limits.sweep;
+        let after = self.swept;
+        let mut keys: Vec<Key> = match after {
+            Some(after) => self
+                .dirty
+                .range((Bound::Excluded(after), Bound::Unbounded))
+                .take(count)
+                .copied()
+                .collect(),
+            None => Vec::new(),
+        };
+        let more = count - keys.len();
+        keys.extend(self.dirty.iter().take(more).copied());
+        self.swept = keys.last().copied();
+        keys.sort_unstable();
+        keys.dedup();
+        let runs = self.take(&keys);
+        self.queue.extend(runs);
+    }
+
+    /// Takes dirty pages for writing: those of `keys` that are not on their way already.
+    fn take(&mut self, keys: &[Key]) -> Vec<Run> {
+        let State {
+            spaces,
+            frames,
+            dirty,
+            under_way,
+            writing,
+            unflushed,
+            limits,
+            ..
+        } = self;
+        let mut parts = Vec::new();
+        for key in keys {
+            let (Some(frame), Some(at)) = (frames.peek_mut(key), spaces.find(key.0, key.1)) else {
+                continue;
+            };
+            if frame.writing {
+                continue;
+            }
+            let Some(range) = frame.dirty.take() else {
+                continue;
+            };
+            frame.writing = true;
+            dirty.remove(key);
+            *under_way.entry(key.0).or_default() += 1;
+            *writing += 1;
+            unflushed.entry(key.0).or_default().insert(at.file);
+            parts.push(run::Part::new(*key, at, range));
+        }
+        let bytes = |key: &Key| &*frames.peek(key).expect("it was there above").bytes;
+        run::gather(parts, limits, bytes)
+    }
+
+    fn arrived(&mut self, keys: &[Key]) {
+        self.writing -= keys.len();
+        for key in keys {
+            if let Some(frame) = self.frames.peek_mut(key) {
+                frame.writing = false;
+            }
+            let left = self
+                .under_way
+                .get_mut(&key.0)
+                .expect("a page on its way is counted");
+            *left -= 1;
+            if *left == 0 {
+                self.under_way.remove(&key.0);
+            }
+        }
+    }
+
+    fn dirty_of(&self, space: Space) -> Vec<Key> {
+        self.dirty
+            .range((space, 0)..=(space, u64::MAX))
+            .copied()
+            .collect()
+    }
+
+    fn discard(&mut self, space: Space, pages: Range<u64>) {
+        // A read may have brought in the rest of the last extent.
+        for page in pages.start..pages.end.next_multiple_of(EXTENT_PAGES) {
+            self.frames.pop(&(space, page));
+            self.dirty.remove(&(space, page));
+        }
+    }
+}
+
+impl Frame {
+    fn empty() -> Frame {
+        Frame::clean(&[0; PAGE_SIZE])
+    }
+
+    fn clean(bytes: &[u8]) -> Frame {
+        Frame {
+            bytes: bytes.into(),
+            dirty: None,
+            writing: false,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! One session's connection.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use model::store::Commit;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, ffi};
+
+use super::activity::Activity;
+use super::files::SessionFiles;
+use super::spec::DatabaseSpec;
+use crate::vfs::Registered;
+
+/// A connection, its place among the sessions, and its counters. It may go from thread to thread.
+pub struct Session {
+    // Closed before the file system is taken away: fields are dropped in this order.
+    connection: Connection,
+    files: Registered<SessionFiles>,
+    logical_reads_seen: u64,
+}
+
+impl Session {
+    pub(super) fn new(connection: Connection, files: Registered<SessionFiles>) -> Session {
+        Session {
+            connection,
+            files,
+            logical_reads_seen: 0,
+        }
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Does `work`, a statement, on the connection: the session counts as busy meanwhile, can be
+    /// interrupted, and the pages it asks for are counted.
+    pub fn work<T>(&mut self, work: impl FnOnce(&Connection) -> T) -> T {
+        let status = &self.files.system().session.status;
+        status.begin();
+        let doing = status.doing(Activity::Computing);
+        let result = work(&self.connection);
+        drop(doing);
+        let seen = logical_reads(&self.connection);
+        let before = std::mem::replace(&mut self.logical_reads_seen, seen);
+        let database = &self.files.system().database;
+        database.count_logical_reads(seen.saturating_sub(before));
+        result
+    }
+
+    /// Why SQLite's last error came about, where a file or a volume was the reason.
+    pub fn take_reason(&self) -> Option<String> {
+        self.files.system().database.take_note()
+    }
+
+    /// Gives back all application locks it holds: for an operation that failed.
+    pub fn release_locks(&self) {
+        let system = self.files.system();
+        system.database.locks.release_all(system.session.status.id);
+    }
+
+    pub(super) fn set_up(&mut self, spec: &DatabaseSpec) -> rusqlite::Result<()> {
+        let connection = &mut self.connection;
+        let own = Arc::clone(&self.files.system().session);
+        connection.busy_handler(Some(move |_| own.wait_for_file()))?;
+        let synchronous = match spec.commit {
+            Commit::Durable => "FULL",
+            Commit::Relaxed => "OFF",
+        };
+        let cache_kib = (spec.sort_memory.0 >> 10).max(CACHE_KIB_MIN);
+        connection.execute_batch(&format!(
+            "PRAGMA page_size = 8192; PRAGMA temp.page_size = 8192; PRAGMA temp_store = FILE; \
+             PRAGMA journal_mode = WAL; PRAGMA temp.journal_mode = MEMORY; \
+             PRAGMA synchronous = {synchronous}; \
+             PRAGMA cache_size = -{cache_kib}; PRAGMA temp.cache_size = -{CACHE_KIB_MIN};"
+        ))?;
+        rusqlite::vtab::series::load_module(connection)?;
+        self.lock_functions()
+    }
+
+    fn lock_functions(&self) -> rusqlite::Result<()> {
+        let failed = |error| rusqlite::Error::UserFunctionError(Box::new(error));
+        let flags = FunctionFlags::SQLITE_UTF8;
+        let system = self.files.system();
+        let (own, database) = (Arc::clone(&system.session), Arc::clone(&system.database));
+        self.connection
+            .create_scalar_function("app_lock", 1, flags, move |context| {
+                let key: i64 = context.get(0)?;
+                database.locks.take(key, &own.status).map_err(failed)?;
+                Ok(1_i64)
+            })?;
+        let (own, database) = (Arc::clone(&system.session), Arc::clone(&system.database));
+        self.connection
+            .create_scalar_function("app_unlock", 1, flags, move |context| {
+                database.locks.release(context.get(0)?, own.status.id);
+                Ok(1_i64)
+            })
+    }
+}
+
+/// Cache of a connection for what it is working on; what memory is for is the buffer pool. A larger one
+/// makes commits on temporary tables slow, since each looks through all that is dirty in it.
+const CACHE_KIB_MIN: u64 = 512;
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let system = self.files.system();
+        system.database.leave(system.session.status.id);
+    }
+}
+
+/// Pages a connection asked of its cache so far, in all its databases.
+fn logical_reads(connection: &Connection) -> u64 {
+    let status = |which: c_int| {
+        let (mut count, mut highest) = (0_i64, 0_i64);
+        // SAFETY: the handle is that of an open connection, used on the thread that has it.
+        let result = unsafe {
+            let database = connection.handle();
+            ffi::sqlite3_db_status64(database, which, &mut count, &mut highest, 0)
+        };
+        if result == ffi::SQLITE_OK {
+            u64::try_from(count).unwrap_or(0)
+        } else {
+            0
+        }
+    };
+    status(ffi::SQLITE_DBSTATUS_CACHE_HIT as c_int)
+        + status(ffi::SQLITE_DBSTATUS_CACHE_MISS as c_int)
+}

@@ -1,0 +1,265 @@
+//! The files of a [`super::Simulation`]: their bytes are kept, and every page of them has its place in the
+//! modelled store.
+//!
+//! Every file is routed by what SQLite says it is for: a main database to the role it was opened with,
+//! everything temporary to temp space; a journal costs nothing, since the modelled log stands for it.
+
+use std::cell::{Cell, RefCell};
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+use std::sync::Once;
+
+use model::store::{FileId, PAGE, Role};
+use model::{Duration, Instant};
+use rusqlite::ffi;
+
+use super::session::{Session, current};
+use super::{World, spool};
+use crate::vfs::{Code, FREE_BELOW, File, FileSystem, Level, Locks, Purpose, Registered};
+
+/// The name SQLite knows the file system by.
+pub(super) const NAME: &std::ffi::CStr = c"dbstow";
+
+/// Makes the file system known to SQLite, once in a process.
+pub(super) fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        Box::leak(Box::new(Registered::new(NAME.to_owned(), Files)));
+    });
+}
+
+/// A file of a simulation.
+pub(crate) struct Inode {
+    world: Rc<World>,
+    bytes: RefCell<spool::Bytes>,
+    /// Its place in the store; `None`: its requests cost nothing.
+    place: Option<FileId>,
+    locks: RefCell<Locks>,
+    waiting: RefCell<Vec<u32>>,
+    /// How often a lock on it was given back.
+    releases: Cell<u64>,
+}
+
+impl Inode {
+    fn new(world: &Rc<World>, role: Option<Role>) -> Inode {
+        Inode {
+            world: Rc::clone(world),
+            bytes: RefCell::default(),
+            place: role.map(|role| world.store.borrow_mut().create(role)),
+            locks: RefCell::default(),
+            waiting: RefCell::default(),
+            releases: Cell::new(0),
+        }
+    }
+
+    /// Puts a session into the queue for a lock on this file.
+    pub(super) fn wait(&self, session: u32) {
+        self.waiting.borrow_mut().push(session);
+    }
+
+    /// How often a lock on it was given back so far.
+    pub(super) fn releases(&self) -> u64 {
+        self.releases.get()
+    }
+
+    /// Lets the queue try again.
+    fn released(&self, session: &Session) {
+        self.releases.set(self.releases.get() + 1);
+        session.wake_all(self.waiting.take());
+    }
+
+    fn lower(&self, held: Level, wanted: Level) {
+        self.locks.borrow_mut().lower(held, wanted);
+        if let Some(session) = current() {
+            self.released(&session);
+        }
+    }
+
+    /// The pages a range touches, if it costs anything.
+    fn pages(&self, offset: u64, length: usize) -> Option<(FileId, RangeInclusive<u64>)> {
+        let place = self.place.filter(|_| length >= FREE_BELOW)?;
+        let first = offset / PAGE.0;
+        Some((place, first..=(offset + length as u64 - 1) / PAGE.0))
+    }
+
+    fn truncate(&self, length: u64) {
+        self.world
+            .spool
+            .borrow_mut()
+            .truncate(&mut self.bytes.borrow_mut(), length);
+        if let Some(place) = self.place {
+            let pages = length.div_ceil(PAGE.0);
+            self.world.store.borrow_mut().release(place, pages);
+        }
+    }
+}
+
+impl Drop for Inode {
+    fn drop(&mut self) {
+        self.world
+            .spool
+            .borrow_mut()
+            .truncate(self.bytes.get_mut(), 0);
+        if let Some(place) = self.place {
+            self.world.store.borrow_mut().drop_file(place);
+        }
+    }
+}
+
+/// The files of whichever simulation is running on the thread.
+struct Files;
+
+/// The role of a file; `None` for journals.
+fn role(name: Option<&str>, purpose: Purpose) -> Option<Role> {
+    match purpose {
+        Purpose::Journal | Purpose::StatementJournal => None,
+        Purpose::Database | Purpose::Log | Purpose::Temporary => {
+            let data = name.is_some_and(|name| name.starts_with("data/"));
+            Some(if data { Role::Data } else { Role::Temp })
+        }
+    }
+}
+
+impl FileSystem for Files {
+    type File = Open;
+
+    fn open(&self, name: Option<&str>, purpose: Purpose, create: bool) -> Result<Open, Code> {
+        let session = current().ok_or(Code(ffi::SQLITE_CANTOPEN))?;
+        let world = session.world();
+        let new = || Rc::new(Inode::new(world, role(name, purpose)));
+        let Some(name) = name else {
+            return Ok(Open::new(new()));
+        };
+        let known = world.files.borrow().get(name).cloned();
+        let inode = match known {
+            Some(inode) => inode,
+            None if !create => return Err(Code(ffi::SQLITE_CANTOPEN)),
+            None => {
+                let inode = new();
+                let mut files = world.files.borrow_mut();
+                files.insert(name.to_owned(), Rc::clone(&inode));
+                inode
+            }
+        };
+        Ok(Open::new(inode))
+    }
+
+    fn delete(&self, name: &str) -> bool {
+        let gone = current().and_then(|session| session.world().files.borrow_mut().remove(name));
+        gone.is_some()
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        current().is_some_and(|session| {
+            let files = session.world().files.borrow();
+            files
+                .get(name)
+                .is_some_and(|inode| inode.bytes.borrow().length > 0)
+        })
+    }
+
+    fn sleep(&self, span: Duration) {
+        if let Some(session) = current() {
+            session.sleep(span);
+        }
+    }
+
+    fn now(&self) -> Instant {
+        current().map_or(Instant::ZERO, |session| session.now())
+    }
+}
+
+/// An open file.
+struct Open {
+    inode: Rc<Inode>,
+    level: Level,
+}
+
+impl Open {
+    fn new(inode: Rc<Inode>) -> Open {
+        Open {
+            inode,
+            level: Level::Unlocked,
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.inode.lower(self.level, Level::Unlocked);
+    }
+}
+
+impl File for Open {
+    const SHARES_MEMORY: bool = false;
+
+    fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<usize, Code> {
+        let inode = &self.inode;
+        if let Some(session) = current() {
+            if session.stopping() {
+                return Err(Code(ffi::SQLITE_IOERR_READ));
+            }
+            if let Some((place, pages)) = inode.pages(offset, buffer.len()) {
+                pages.for_each(|page| session.read_page(place, page));
+            }
+        }
+        let mut spool = inode.world.spool.borrow_mut();
+        spool
+            .read(&inode.bytes.borrow(), offset, buffer)
+            .map_err(|_| Code(ffi::SQLITE_IOERR_READ))
+    }
+
+    fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
+        let inode = &self.inode;
+        if let Some(session) = current() {
+            if session.stopping() {
+                return Err(Code(ffi::SQLITE_IOERR_WRITE));
+            }
+            if let Some((place, mut pages)) = inode.pages(offset, data.len()) {
+                pages
+                    .try_for_each(|page| session.write_page(place, page))
+                    .map_err(|_| Code(ffi::SQLITE_FULL))?;
+            }
+        }
+        let mut spool = inode.world.spool.borrow_mut();
+        spool
+            .write(&mut inode.bytes.borrow_mut(), offset, data)
+            .map_err(|_| Code(ffi::SQLITE_IOERR_WRITE))
+    }
+
+    fn truncate(&mut self, length: u64) -> Result<(), Code> {
+        self.inode.truncate(length);
+        Ok(())
+    }
+
+    /// Durability is the modelled log's business.
+    fn sync(&mut self) -> Result<(), Code> {
+        Ok(())
+    }
+
+    fn length(&self) -> u64 {
+        self.inode.bytes.borrow().length
+    }
+
+    fn lock(&mut self, level: Level) -> bool {
+        let reached = self.inode.locks.borrow_mut().raise(self.level, level);
+        self.level = reached.0;
+        if !reached.1
+            && let Some(session) = current()
+        {
+            session.found_busy(&self.inode);
+        }
+        reached.1
+    }
+
+    fn unlock(&mut self, level: Level) {
+        if level < self.level {
+            self.inode.lower(self.level, level);
+            self.level = level;
+        }
+    }
+
+    fn reserved(&self) -> bool {
+        self.inode.locks.borrow().reserved()
+    }
+}
