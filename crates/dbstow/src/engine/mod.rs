@@ -1,5 +1,6 @@
 //! Engines: what carries a workload's statements out.
 
+pub mod raw;
 mod real;
 pub mod sqlite;
 
