@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
+    calibrate, check, compare, completions, disks, experiments, machines, plan, report, run,
+    workloads,
 };
 use dbstow::inventory::Inventory;
 use dbstow::{catalogue, spec, trial, workload};
@@ -34,6 +35,8 @@ enum Command {
     Compare(compare::Args),
     /// Say what recorded trials show
     Report(report::Args),
+    /// Measure a directory, and write a disk of the catalogue that behaves like it
+    Calibrate(calibrate::Args),
     /// List disks, or show one
     Disks(disks::Args),
     /// List machines, or show one
@@ -64,6 +67,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Check(args) => check::run(&args, &inventory),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
@@ -94,6 +98,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
+            || cause.is::<dbstow::calibrate::EntryError>()
             || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
     })
 }

@@ -3,6 +3,7 @@
 mod asked;
 mod listing;
 
+pub mod calibrate;
 pub mod check;
 pub mod compare;
 pub mod completions;

@@ -34,7 +34,9 @@ pub enum RawError {
     )]
     NoFio(io::Error),
     /// fio has none of the ways to do asynchronous I/O that are known here.
-    #[error("this fio ({version}) has none of the I/O engines {wanted}; install the package of the distribution")]
+    #[error(
+        "this fio ({version}) has none of the I/O engines {wanted}; install the package of the distribution"
+    )]
     NoIoEngine {
         /// Its version.
         version: String,
@@ -69,6 +71,9 @@ pub enum RawError {
         /// What is there.
         free: Bytes,
     },
+    /// A file of another run is there.
+    #[error("{} is there already: another run is at work, or one was killed; then remove it", .0.display())]
+    Exists(PathBuf),
     /// A file or directory cannot be used.
     #[error("{}: {source}", path.display())]
     Io {

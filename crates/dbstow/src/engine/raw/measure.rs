@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use model::{Bytes, Instant};
@@ -43,7 +44,10 @@ impl Files {
         let mut files = Files { files: Vec::new() };
         for (number, (volume, directory)) in places.iter().enumerate() {
             let path = directory.join(format!("dbstow-raw-{}.dat", number + 1));
-            fs::File::create_new(&path).map_err(RawError::at(&path))?;
+            fs::File::create_new(&path).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => RawError::Exists(path.clone()),
+                _ => RawError::at(&path)(error),
+            })?;
             files.files.push(DataFile {
                 volume: *volume,
                 path: path.clone(),
@@ -142,9 +146,9 @@ pub fn measure(
             settings: BTreeMap::from([
                 ("io".to_owned(), what),
                 ("ioengine".to_owned(), ioengine(fio, spec).to_owned()),
-                ("ended_s".to_owned(), report.ended_s.to_string()),
             ]),
         },
+        ended_s: Some(report.ended_s),
         client_busy: Some(report.busy),
         notes: Vec::new(),
     })
@@ -159,13 +163,7 @@ fn ioengine<'a>(fio: &'a Fio, spec: &RawSpec) -> &'a str {
     }
 }
 
-fn arguments(
-    fio: &Fio,
-    files: &Files,
-    spec: &RawSpec,
-    seed: u64,
-    window: Window,
-) -> Vec<String> {
+fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window) -> Vec<String> {
     let ms = |from: Instant, until: Instant| until.since(from).as_nanos().div_ceil(1_000_000);
     let direction = match (spec.pattern, spec.read_percent) {
         (Pattern::Random, 100) => "randread",

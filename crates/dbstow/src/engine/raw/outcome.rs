@@ -42,6 +42,8 @@ pub struct RawOutcome {
     pub series: Series,
     /// fio, or the model in its place.
     pub engine: EngineRecord,
+    /// When fio ended, in seconds from 1970 as it counts them; `None` when simulated.
+    pub ended_s: Option<u64>,
     /// Share of one processor that fio's busiest thread used, 0 to 1; `None` when simulated.
     pub client_busy: Option<f64>,
     /// What to know.
@@ -114,9 +116,7 @@ impl RawOutcome {
             ("transfer_latency_ms", both.mean_ms()),
             ("transfer_size_kb", bytes / 1e3 / count.max(1.0)),
         ];
-        metrics
-            .map(|(name, value)| (name.to_owned(), value))
-            .into()
+        metrics.map(|(name, value)| (name.to_owned(), value)).into()
     }
 
     /// The record of a trial: `blank`, which says which trial it is, with what came of it.

@@ -76,7 +76,9 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
         why,
     };
     // Warnings may stand before the document.
-    let start = text.find('{').ok_or_else(|| broken("it is no JSON".into()))?;
+    let start = text
+        .find('{')
+        .ok_or_else(|| broken("it is no JSON".into()))?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Output>();
     let output = documents
         .next()
@@ -90,7 +92,10 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
     };
     for job in &output.jobs {
         if job.error != 0 {
-            return Err(broken(format!("job {} ended with error {}", job.jobname, job.error)));
+            return Err(broken(format!(
+                "job {} ended with error {}",
+                job.jobname, job.error
+            )));
         }
         let runtime = job.read.runtime.max(job.write.runtime);
         report.elapsed = report.elapsed.max(Duration::from_millis(runtime));
@@ -101,9 +106,12 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
             writes: Tally::new(),
             flushes: Tally::new(),
         });
-        sum.reads.merge(&tally(&job.read.lat_ns, job.read.io_bytes).map_err(broken)?);
-        sum.writes.merge(&tally(&job.write.lat_ns, job.write.io_bytes).map_err(broken)?);
-        sum.flushes.merge(&tally(&job.sync.lat_ns, 0).map_err(broken)?);
+        sum.reads
+            .merge(&tally(&job.read.lat_ns, job.read.io_bytes).map_err(broken)?);
+        sum.writes
+            .merge(&tally(&job.write.lat_ns, job.write.io_bytes).map_err(broken)?);
+        sum.flushes
+            .merge(&tally(&job.sync.lat_ns, 0).map_err(broken)?);
     }
     Ok(report)
 }
@@ -112,7 +120,9 @@ fn tally(latency: &Latency, bytes: u64) -> Result<Tally, String> {
     let mut tally = Tally::new();
     tally.bytes = Bytes(bytes);
     for (ns, count) in &latency.bins {
-        let ns: u64 = ns.parse().map_err(|_| format!("bin \"{ns}\" is no number"))?;
+        let ns: u64 = ns
+            .parse()
+            .map_err(|_| format!("bin \"{ns}\" is no number"))?;
         tally
             .latency
             .record_n(ns.max(1), *count)

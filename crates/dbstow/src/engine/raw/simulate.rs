@@ -83,6 +83,7 @@ pub fn simulate(
             file: "a range of the volume".to_owned(),
             settings: BTreeMap::from([("io".to_owned(), spec.to_string())]),
         },
+        ended_s: None,
         client_busy: None,
         notes: Vec::new(),
     })
@@ -143,7 +144,11 @@ impl Run<'_> {
         let mut ready = BinaryHeap::new();
         for file in 0..self.files.len() {
             for _ in 0..self.spec.depth {
-                ready.push(Reverse((Instant::ZERO, self.places.len() as u64, self.places.len())));
+                ready.push(Reverse((
+                    Instant::ZERO,
+                    self.places.len() as u64,
+                    self.places.len(),
+                )));
                 self.places.push(Place { file, unflushed: 0 });
             }
         }
@@ -300,7 +305,9 @@ fn named(
             }
         }
     };
-    let named = spent.iter().map(|((cause, part), ns)| (name(cause, *part), *ns));
+    let named = spent
+        .iter()
+        .map(|((cause, part), ns)| (name(cause, *part), *ns));
     named.collect()
 }
 
