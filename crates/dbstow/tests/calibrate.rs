@@ -34,7 +34,7 @@ fn samples(disk: &DiskSpec) -> Vec<Sample> {
             &|| false,
         )
     };
-    calibrate::sweep(&mut one).unwrap()
+    calibrate::sweep(&mut one).expect("the disk takes time")
 }
 
 fn log_normal(p50_us: u64, p99_us: u64) -> LatencySpec {
@@ -265,7 +265,7 @@ fn dbstow(folder: &Path, arguments: &[&str]) -> Output {
         .current_dir(folder)
         .args(arguments)
         .output()
-        .unwrap()
+        .expect("the program starts")
 }
 
 #[test]

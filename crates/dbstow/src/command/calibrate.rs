@@ -1,7 +1,7 @@
 //! `dbstow calibrate`: measures a directory, and writes a disk of the catalogue that behaves like it.
 
 use std::fs;
-use std::io::{ErrorKind, IsTerminal};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
