@@ -16,6 +16,9 @@ pub mod plan;
 pub mod engine;
 pub mod trial;
 
+// What a volume of one's own is like.
+pub mod calibrate;
+
 // What happened, and what that says.
 pub mod findings;
 pub mod quantity;

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     self, check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
+    calibrate, check, compare, completions, disks, experiments, machines, plan, report, run,
+    workloads,
 };
 use dbstow::{catalogue, spec, trial, workload};
 
@@ -36,6 +38,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Measure a directory, and write a disk of the catalogue that behaves like it
+    Calibrate(calibrate::Args),
     /// List disks, or show one
     Disks(disks::Args),
     /// List machines, or show one
@@ -67,6 +71,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]
         Command::Emulated(emulated) => command::emulated::run(&emulated, inventory),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
@@ -100,6 +105,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()
             || cause.is::<dbstow::command::Mistake>()
+            || cause.is::<dbstow::calibrate::EntryError>()
             || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
     })
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 14] = [
+const FLOW: [&str; 15] = [
     "catalogue",
     "spec",
     "workload",
     "plan",
     "engine",
+    "calibrate",
     "trial",
     "record",
     "quantity",

@@ -4,6 +4,7 @@ mod asked;
 mod listing;
 mod place;
 
+pub mod calibrate;
 pub mod check;
 pub mod compare;
 pub mod completions;

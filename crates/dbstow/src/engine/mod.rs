@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 pub mod postgres;
+pub mod raw;
 mod real;
 pub mod sqlite;
 

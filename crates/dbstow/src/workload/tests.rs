@@ -121,6 +121,7 @@ fn every_builtin_workload_runs_on_sqlite() {
         names,
         [
             "cold-lookup",
+            "raw",
             "read-only",
             "set-based",
             "spill",

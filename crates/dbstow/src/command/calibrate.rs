@@ -1,0 +1,317 @@
+//! `dbstow calibrate`: measures a directory, and writes a disk of the catalogue that behaves like it.
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time;
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::{Bytes, DiskSpec, Duration};
+use serde_json::json;
+
+use super::listing::{self, ListFormat};
+use crate::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
+use crate::engine::raw::{self, Files, Fio, RawError, RawOutcome};
+use crate::quantity;
+
+/// Shortest time a job is given: less would be all start and end.
+const EACH_MIN: Duration = Duration::from_millis(100);
+/// Seed of where requests go; another one shows nothing else.
+const SEED: u64 = 1;
+
+/// Arguments of `calibrate`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow calibrate /mnt/data --name data-disk\n  \
+    dbstow calibrate . --size 8GiB --time 5min --out nvme.toml --format json\n\n\
+    Needs fio. One file is written in the directory, and removed at the end.\n\
+    The disk is then there for experiments: dbstow run .. --disk VOLUME=my-disk.toml")]
+pub struct Args {
+    /// A directory on the volume
+    pub directory: PathBuf,
+    /// Size of the file to measure in; larger than caches on the way
+    #[arg(long, default_value = "2GiB")]
+    pub size: Bytes,
+    /// How long to measure altogether, at most
+    #[arg(long, default_value = "60s")]
+    pub time: Duration,
+    /// Name of the disk in the catalogue
+    #[arg(long, default_value = "my-disk")]
+    pub name: String,
+    /// File to write [default: NAME.toml]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
+}
+
+/// Carries out `dbstow calibrate`.
+///
+/// # Errors
+/// When the directory cannot be used, fio is missing or fails, the file cannot be written, or it was
+/// interrupted.
+pub fn run(args: &Args) -> Result<()> {
+    let out = out(args)?;
+    let each = each(args)?;
+    About::check_name(&args.name)?;
+    if args.size < LARGE {
+        bail!("--size {} is too small; give {LARGE} or more", args.size);
+    }
+    let fio = Fio::find()?;
+    let interrupted = interruption()?;
+    let stop = || interrupted.load(Ordering::Relaxed);
+    let measured = measure(args, &fio, each, &stop).map_err(|error| match error {
+        RawError::Cancelled => {
+            anyhow::anyhow!("interrupted; the file was removed and nothing written")
+        }
+        error => error.into(),
+    })?;
+    let fitted = calibrate::fit(&measured.samples);
+    let text = calibrate::entry(&fitted, &about(args, &fio, each, &measured)?);
+    let disk = calibrate::disk_of(&text, &out.display().to_string(), &args.name)?;
+    let agreements = calibrate::check(&measured.samples, &disk, args.size, each, &stop)?;
+    fs::write(&out, &text).with_context(|| out.display().to_string())?;
+    let shown = Shown {
+        args,
+        out: &out,
+        measured: &measured,
+        fitted: &fitted,
+        disk: &disk,
+        agreements: &agreements,
+    };
+    super::print(&match args.format {
+        ListFormat::Text => shown.text(),
+        ListFormat::Json => shown.json(),
+    })?;
+    Ok(())
+}
+
+/// The file to write, which is not there yet.
+fn out(args: &Args) -> Result<PathBuf> {
+    let default = || PathBuf::from(format!("{}.toml", args.name));
+    let out = args.out.clone().unwrap_or_else(default);
+    if out.exists() {
+        bail!(
+            "{} is there already; remove it, or give another --out",
+            out.display()
+        );
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!(
+            "{} is no folder to write {} in; make it, or give another --out",
+            folder.display(),
+            out.display()
+        );
+    }
+    Ok(out)
+}
+
+/// How long a job may take so that all keep to the time, even where every sweep goes to its end.
+fn each(args: &Args) -> Result<Duration> {
+    let each = Duration::from_nanos(args.time.as_nanos() / JOBS_MAX as u64);
+    if each < EACH_MIN {
+        let least = EACH_MIN * JOBS_MAX as u64;
+        bail!(
+            "--time {} is too short for up to {JOBS_MAX} measurements; give {least} or more",
+            args.time
+        );
+    }
+    Ok(each)
+}
+
+/// Everything that was measured.
+struct Measured {
+    samples: Vec<calibrate::Sample>,
+    /// When it ended, in seconds from 1970.
+    ended_s: u64,
+}
+
+fn measure(
+    args: &Args,
+    fio: &Fio,
+    each: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Result<Measured, RawError> {
+    let progress = progress();
+    progress.set_message(format!("writing a file of {}", args.size));
+    let places = [(0, args.directory.clone())];
+    let files = Files::lay_out(fio, &places, args.size, stop)?;
+    let volumes = ["calibrated".to_owned()];
+    let mut ended_s = 0;
+    let mut one = |job: &Job| -> Result<RawOutcome, RawError> {
+        progress.set_message(job.to_string());
+        let spec = job.spec(args.size);
+        let outcome = raw::measure(
+            fio,
+            (&files, &volumes),
+            &spec,
+            SEED,
+            Job::window(each),
+            stop,
+        )?;
+        ended_s = outcome.ended_s.unwrap_or(ended_s);
+        progress.inc(1);
+        Ok(outcome)
+    };
+    let samples = calibrate::sweep(&mut one);
+    progress.finish_and_clear();
+    let removed = files.remove();
+    let samples = samples?;
+    removed?;
+    Ok(Measured { samples, ended_s })
+}
+
+fn about(args: &Args, fio: &Fio, each: Duration, measured: &Measured) -> Result<About> {
+    let total =
+        fs4::total_space(&args.directory).with_context(|| args.directory.display().to_string())?;
+    let ended = time::UNIX_EPOCH + time::Duration::from_secs(measured.ended_s);
+    let date = humantime::format_rfc3339_seconds(ended).to_string();
+    Ok(About {
+        name: args.name.clone(),
+        size: Bytes(total),
+        host: gethostname::gethostname().to_string_lossy().into_owned(),
+        date: date.chars().take("2026-01-31".len()).collect(),
+        fio: fio.version.clone(),
+        note: too_short(args, each, measured),
+    })
+}
+
+/// What the measurement cannot show.
+fn too_short(args: &Args, each: Duration, measured: &Measured) -> String {
+    format!(
+        "{} measurements of {each} each in a file of {}: too short to see burst credits run out; what a \
+         volume gives for a time only is taken for what it gives always",
+        measured.samples.len(),
+        args.size
+    )
+}
+
+fn interruption() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed))
+        .context("a handler for Ctrl-C")?;
+    Ok(interrupted)
+}
+
+fn progress() -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let template = "{bar:30} {pos} of at most {len} measurements, at most {eta} left: {msg}";
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+    let progress = ProgressBar::with_draw_target(Some(JOBS_MAX as u64), target).with_style(style);
+    progress.enable_steady_tick(time::Duration::from_millis(200));
+    progress
+}
+
+/// What is printed.
+struct Shown<'a> {
+    args: &'a Args,
+    out: &'a Path,
+    measured: &'a Measured,
+    fitted: &'a Fitted,
+    disk: &'a DiskSpec,
+    agreements: &'a [Agreement],
+}
+
+impl Shown<'_> {
+    fn warnings(&self) -> Vec<String> {
+        let far = self.agreements.iter().filter(|job| !job.is_close());
+        let far: Vec<String> = far.map(|job| job.job.to_string()).collect();
+        let mut warnings = self.fitted.warnings.clone();
+        if !far.is_empty() {
+            warnings.push(format!(
+                "the model is more than {} off in {} of {} measurements: {}",
+                quantity::percent(DEVIATION_MAX),
+                far.len(),
+                self.agreements.len(),
+                far.join("; ")
+            ));
+        }
+        warnings
+    }
+
+    fn text(&self) -> String {
+        let header = ["measured\nmodelled", "IOPS", "mean ms", "p50 ms", "p99 ms"];
+        let row = |job: &Agreement| {
+            let (measured, modelled) = (job.measured.all(), job.modelled.all());
+            let off = job.deviations();
+            let cell = |at: usize| {
+                format!(
+                    "{}\n{} ({})",
+                    quantity::number(measured[at]),
+                    quantity::number(modelled[at]),
+                    quantity::percent_signed(off[at])
+                )
+            };
+            vec![job.job.to_string(), cell(0), cell(1), cell(2), cell(3)]
+        };
+        let mut text = listing::table(&header, self.agreements.iter().map(row).collect());
+        text.push_str(&format!(
+            "\n{} is in {}:\n\n",
+            self.args.name,
+            self.out.display()
+        ));
+        text.push_str(&listing::pairs(self.facts()));
+        for warning in self.warnings() {
+            text.push_str(&format!("\nwarning: {warning}\n"));
+        }
+        text
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let limit = |limit: &model::LimitSpec| match limit.rate {
+            model::Rate::Iops(iops) => format!("{iops} ({:?})", limit.counts).to_lowercase(),
+            model::Rate::Throughput(throughput) => format!("{throughput} ({:?})", limit.counts),
+        };
+        let limits: Vec<String> = self.disk.limits.iter().map(limit).collect();
+        let places = self.disk.in_flight_max.map(|places| places.to_string());
+        let transfer = self.disk.transfer.map(|transfer| transfer.to_string());
+        vec![
+            ("limits", limits.join(", ")),
+            ("in flight", places.unwrap_or_else(|| "no bound".into())),
+            ("read", shown(self.disk.read_latency)),
+            ("write", shown(self.disk.write_latency)),
+            ("flush", shown(self.disk.flush_latency)),
+            ("transfer", transfer.unwrap_or_else(|| "no time".into())),
+        ]
+    }
+
+    fn json(&self) -> String {
+        let samples = self.agreements.iter().map(|job| {
+            let [iops, mean, p50, p99] = job.deviations();
+            json!({
+                "job": job.job,
+                "measured": job.measured,
+                "modelled": job.modelled,
+                "deviation": { "iops": iops, "latency_mean": mean, "latency_p50": p50, "latency_p99": p99 },
+            })
+        });
+        let document = json!({
+            "name": self.args.name,
+            "file": self.out,
+            "disk": self.disk,
+            "ended_s": self.measured.ended_s,
+            "jobs": samples.collect::<Vec<_>>(),
+            "assumed": self.fitted.assumed,
+            "warnings": self.warnings(),
+        });
+        format!("{document:#}\n")
+    }
+}
+
+fn shown(latency: model::LatencySpec) -> String {
+    match latency {
+        model::LatencySpec::Constant { value } => value.to_string(),
+        model::LatencySpec::Exponential { mean } => format!("mean {mean}, exponential"),
+        model::LatencySpec::LogNormal { p50, p99 } => format!("p50 {p50}, p99 {p99}"),
+    }
+}

@@ -1,0 +1,143 @@
+//! fio: found, asked for its version, and run.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use model::Duration;
+use volume::clock::Clock;
+
+use super::RawError;
+
+/// How often to look whether fio is done, or to be stopped.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The fio of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fio {
+    program: PathBuf,
+    /// Such as `fio-3.33`.
+    pub version: String,
+    /// Its I/O engine for several requests at a time, such as `libaio`.
+    pub queued: String,
+    /// Its I/O engine for one request after the other, such as `pvsync`.
+    pub synchronous: String,
+}
+
+/// I/O engines for several requests at a time on this platform, the first one that fio has is taken.
+///
+/// libaio before io_uring, which many containers forbid.
+fn queued() -> &'static [&'static str] {
+    match std::env::consts::OS {
+        "linux" => &["libaio", "io_uring", "posixaio"],
+        "windows" => &["windowsaio"],
+        _ => &["posixaio"],
+    }
+}
+
+/// The same for one request after the other.
+fn synchronous() -> &'static [&'static str] {
+    match std::env::consts::OS {
+        "windows" => &["windowsaio"],
+        _ => &["pvsync", "psync"],
+    }
+}
+
+impl Fio {
+    /// The one in PATH.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot do direct I/O the way it is needed here.
+    pub fn find() -> Result<Fio, RawError> {
+        let program = PathBuf::from("fio");
+        let ask = |argument: &str| {
+            let output = Command::new(&program).arg(argument).output();
+            let output = output.map_err(RawError::NoFio)?;
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let version = ask("--version")?.trim().to_owned();
+        let known = ask("--enghelp")?;
+        let first = |wanted: &[&str]| {
+            let has = |name: &&&str| known.lines().any(|line| line.trim() == **name);
+            let found = wanted.iter().find(has).map(|name| (*name).to_owned());
+            found.ok_or_else(|| RawError::NoIoEngine {
+                version: version.clone(),
+                wanted: wanted.join(", "),
+            })
+        };
+        Ok(Fio {
+            queued: first(queued())?,
+            synchronous: first(synchronous())?,
+            program,
+            version: version.clone(),
+        })
+    }
+
+    /// Runs it to its end with `arguments`, and gives what it printed. `what` it is at stands in errors.
+    ///
+    /// # Errors
+    /// When it fails, or `stop` says so before its end: it is then ended.
+    pub(super) fn run(
+        &self,
+        what: &str,
+        arguments: &[String],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<String, RawError> {
+        let spool = || tempfile::tempfile().map_err(RawError::at(std::env::temp_dir()));
+        let (mut output, mut errors) = (spool()?, spool()?);
+        let handle = |file: &File| file.try_clone().map_err(RawError::at(std::env::temp_dir()));
+        let child = Command::new(&self.program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(handle(&output)?)
+            .stderr(handle(&errors)?)
+            .spawn()
+            .map_err(RawError::NoFio)?;
+        let status = wait(Running(child), stop)?;
+        let text = |file: &mut File| -> Result<String, RawError> {
+            let mut bytes = Vec::new();
+            file.rewind()
+                .and_then(|()| file.read_to_end(&mut bytes))
+                .map_err(RawError::at(std::env::temp_dir()))?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        if !status.success() {
+            let (printed, errors) = (text(&mut output)?, text(&mut errors)?);
+            // Its first complaint says why; what follows are consequences. Its report is none.
+            let words = errors.lines().chain(printed.lines());
+            let why = words.map(str::trim).find(|line| line.starts_with("fio:"));
+            return Err(RawError::Failed {
+                status: status.to_string(),
+                what: what.to_owned(),
+                why: why.unwrap_or("it gave no reason").to_owned(),
+            });
+        }
+        text(&mut output)
+    }
+}
+
+/// A fio that is ended when nobody waits for it any more.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            // It is ours and runs: neither can fail but for the process being gone already.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn wait(mut running: Running, stop: &dyn Fn() -> bool) -> Result<ExitStatus, RawError> {
+    loop {
+        if stop() {
+            return Err(RawError::Cancelled);
+        }
+        if let Some(status) = running.0.try_wait().map_err(RawError::at("fio"))? {
+            return Ok(status);
+        }
+        Clock::sleep(LOOK_EVERY);
+    }
+}

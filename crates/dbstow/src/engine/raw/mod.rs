@@ -1,0 +1,21 @@
+//! The raw engine: plain reads, writes and flushes of one size, mix and depth: a volume by itself.
+//!
+//! ```text
+//! RawSpec ─► simulate: a closed loop over model::Storage, in virtual time ─┐
+//!        └─► Files::lay_out ─► measure: fio on real files ─────────────────┴─► RawOutcome ─► Record
+//! ```
+
+mod error;
+mod fio;
+mod measure;
+mod outcome;
+mod output;
+mod simulate;
+mod spec;
+
+pub use error::RawError;
+pub use fio::Fio;
+pub use measure::{Files, measure};
+pub use outcome::{RawOutcome, Tally};
+pub use simulate::simulate;
+pub use spec::{Pattern, RawSpec, SyncSpec, Window};
