@@ -3,12 +3,6 @@
 use std::collections::BTreeMap;
 
 use model::{Counts, Duration};
-use model::split::{Part, Spent, TimeSplit};
-use model::storage::{Usage, UsageOwner};
-use model::store::{Cause, Counters};
-use model::{Counts, Duration, Instant, Storage};
-use volume::reading::throttle_name;
-use volume::virtual_time::Simulation;
 
 use super::TrialId;
 use crate::record::{
@@ -198,48 +192,4 @@ pub(super) fn measured(phases: &[Phase]) -> Duration {
             .map(|phase| phase.end_ns.saturating_sub(phase.start_ns))
             .sum(),
     )
-fn volumes(stage: &Stage, disks: Vec<Vec<record::DiskRecord>>) -> Vec<VolumeRecord> {
-    let volumes = stage
-        .volumes
-        .iter()
-        .zip(&stage.disks)
-        .zip(&stage.files)
-        .zip(disks);
-    volumes
-        .map(|(((volume, disk), files), disks)| VolumeRecord {
-            name: volume.name.clone(),
-            disk: disk.clone(),
-            files: files.clone(),
-            disks,
-        })
-        .collect()
-}
-
-fn limits(collected: &Collected, stage: &Stage) -> Vec<LimitRecord> {
-    let elapsed = collected.elapsed().as_secs_f64();
-    let pairs = collected.from.usage.iter().zip(&collected.until.usage);
-    pairs
-        .map(|(from, until)| {
-            let owner = match &until.owner {
-                UsageOwner::Machine(name) => format!("machine.{name}"),
-                UsageOwner::Disk { volume, disk } => {
-                    format!("disk.{}.{}", stage.volumes[*volume].name, disk + 1)
-                }
-            };
-            let used = (until.used - from.used) as f64;
-            let allowed = until.rate as f64 * elapsed;
-            LimitRecord {
-                name: format!("{owner}.{}", until.measure),
-                counts: match until.limit.counts {
-                    Counts::All => "all",
-                    Counts::Reads => "reads",
-                    Counts::Writes => "writes",
-                }
-                .to_owned(),
-                used,
-                rate: until.rate as f64,
-                utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
-            }
-        })
-        .collect()
 }

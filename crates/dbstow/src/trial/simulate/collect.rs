@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use model::split::{Part, Spent, TimeSplit};
 use model::storage::{Usage, UsageOwner};
 use model::store::{Cause, Counters};
-use model::{Duration, Instant, Owner, Storage, Throttle};
+use model::{Duration, Instant, Storage};
+use volume::reading::throttle_name;
 use volume::virtual_time::Simulation;
 
 use super::super::collect::{self, Counted};
@@ -138,20 +139,6 @@ fn spent_name(spent: Spent, machine_limits: &[String]) -> String {
                     format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
                 }
             }
-        }
-    }
-}
-
-fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
-    let measure = if by.credits {
-        "credits".to_owned()
-    } else {
-        by.measure.to_string()
-    };
-    match by.owner {
-        Owner::Disk => format!("disk.{measure}"),
-        Owner::Machine(place) => {
-            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
         }
     }
 }
