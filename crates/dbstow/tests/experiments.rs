@@ -4,7 +4,7 @@ use dbstow::inventory::Inventory;
 use dbstow::plan::Plan;
 use dbstow::record::Outcome;
 use dbstow::spec::{Spec, Variant, builtin_names};
-use dbstow::trial::{self, Stage, TrialId};
+use dbstow::trial::{self, Stage, Subject, TrialId};
 
 fn checked(name: &str, quick: bool) -> Plan {
     let spec = Spec::builtin(
@@ -47,7 +47,14 @@ fn runs_without_errors(name: &str) {
             position: trial.position,
             seed: trial.seed,
         };
-        let record = trial::simulate(&id, &arm.settings, &stage, &workload, &|| false);
+        let subject = Subject {
+            id: &id,
+            variant: plan.variant,
+            settings: &arm.settings,
+            stage: &stage,
+            workload: &workload,
+        };
+        let record = trial::simulate(&subject, &|| false);
         let record = record.expect("nobody cancels it");
         let shown = format!("{name}, {}", trial.arm);
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);

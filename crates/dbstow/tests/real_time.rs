@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use dbstow::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
 use dbstow::inventory::Inventory;
 use dbstow::record::{EngineRecord, Outcome, Record, histogram};
-use dbstow::spec::{Arm, Mode, Spec, Temperature, Variant};
-use dbstow::trial::real::{self, Event, Placed, Subject, Supply};
-use dbstow::trial::{Stage, TrialId};
+use dbstow::spec::{Arm, EngineKind, Mode, Spec, Temperature, Variant};
+use dbstow::trial::real::{self, Event, Placed, Supply};
+use dbstow::trial::{Stage, Subject, TrialId};
 use dbstow::workload::{Driver, Statement, Value, Workload};
 use model::{Duration, Instant};
 use rusqlite::{Connection, InterruptHandle};
@@ -66,6 +66,12 @@ scripts = ["load.sql"]
 operations = 1
 scripts = [{ file = "read.sql", weight = 3 }, { file = "write.sql" }]
 "#;
+
+const MEASURED: Variant = Variant {
+    mode: Mode::Measure,
+    engine: EngineKind::Sqlite,
+    quick: false,
+};
 
 /// What a test asks for.
 #[derive(Clone, Copy)]
@@ -129,12 +135,8 @@ impl Prepared {
             .replace("FOLDER", &own.display().to_string())
             .replace("WORKLOAD", asked.workload)
             .replace("START", asked.start);
-        let variant = Variant {
-            mode: Mode::Measure,
-            ..Variant::default()
-        };
         let inventory = Inventory::builtin();
-        let spec = Spec::parse("small.toml", &text, &[], variant)
+        let spec = Spec::parse("small.toml", &text, &[], MEASURED)
             .and_then(|spec| spec.check(&inventory))
             .unwrap_or_else(|error| panic!("{error}"));
         let arm = spec.arms.into_iter().next().expect("it has one arm");
@@ -159,7 +161,7 @@ impl Prepared {
     fn subject(&self) -> Subject<'_> {
         Subject {
             id: &self.id,
-            mode: Mode::Measure,
+            variant: MEASURED,
             settings: &self.arm.settings,
             stage: &self.stage,
             workload: &self.workload,
@@ -196,7 +198,7 @@ impl Folder {
 }
 
 impl Supply for Folder {
-    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String> {
+    fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
         let volumes = subject.stage.volumes.iter();
         let directories: Vec<PathBuf> = volumes.map(|v| self.root.join(&v.name)).collect();
         for directory in &directories {
@@ -224,6 +226,7 @@ impl Supply for Folder {
             }),
             disks,
             engine: Box::new(move || Ok(Box::new(engine))),
+            serves: Box::new(|_| {}),
             close: Box::new(move || {
                 note(&events, "close");
                 let removed = std::fs::remove_dir_all(root);
@@ -582,7 +585,7 @@ fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait
 struct Keeping(Folder);
 
 impl Supply for Keeping {
-    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String> {
+    fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
         let placed = self.0.place(subject)?;
         Ok(Placed {
             close: Box::new(Vec::new),

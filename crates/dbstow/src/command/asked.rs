@@ -60,7 +60,7 @@ impl Asked {
     /// # Errors
     /// When something cannot be read, has a mistake, or does not go together.
     pub fn understand(&self, aa: bool) -> Result<Understood> {
-        let mut inventory = Inventory::builtin();
+        let mut inventory = Inventory::builtin().of_engine(self.engine);
         let disks = self.add_disks(&mut inventory)?;
         let spec = self.spec(&inventory, &disks)?;
         let options = self.place.options();

@@ -60,6 +60,11 @@ pub trait Engine: Sync {
     /// When the engine does not let it in.
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError>;
 
+    /// Process of a server that it started, for whoever clears up after us; `None` without one.
+    fn server(&self) -> Option<u32> {
+        None
+    }
+
     /// Ends statements under way, so that sessions come back at once with an error.
     fn interrupt(&self);
 

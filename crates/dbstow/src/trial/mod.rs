@@ -14,6 +14,9 @@ pub mod real;
 pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
 
+use crate::spec::{Settings, Variant};
+use crate::workload::Workload;
+
 /// The trial was stopped from outside; there is nothing to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
@@ -34,4 +37,19 @@ pub struct TrialId {
     pub position: u32,
     /// Seed.
     pub seed: u64,
+}
+
+/// What a trial is of.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// Which trial.
+    pub id: &'a TrialId,
+    /// How it is carried out, and by which engine.
+    pub variant: Variant,
+    /// All that the arm sets.
+    pub settings: &'a Settings,
+    /// The arm's volumes, looked up.
+    pub stage: &'a Stage,
+    /// What its sessions do.
+    pub workload: &'a Workload,
 }

@@ -156,6 +156,19 @@ impl Stage {
         Ok((machine, volumes))
     }
 
+    /// Place of the volume of each of `files`.
+    ///
+    /// # Panics
+    /// When a file is on none of the volumes.
+    pub fn places(&self, files: &[spec::File]) -> Vec<usize> {
+        let place = |file: &spec::File| {
+            let mut volumes = self.volumes.iter();
+            let place = volumes.position(|volume| volume.name == file.volume);
+            place.expect("a checked spec defines every volume")
+        };
+        files.iter().map(place).collect()
+    }
+
     /// One disk of a volume on a machine.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use crate::plan::{Plan, Trial};
 use crate::results::Results;
 use crate::spec::Mode;
 use crate::trial::real::Places;
-use crate::trial::{Stage, TrialId};
+use crate::trial::{Stage, Subject, TrialId};
 use crate::workload::Workload;
 
 /// Arguments of `run`.
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         Mode::Emulate | Mode::Measure => {
             let options = args.asked.place.options();
-            let places = Places::claim(&results.plan, &options, args.keep)?;
+            let places = Places::claim(&results.plan, &options, args.keep, emulator)?;
             let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
             for left in places.close() {
                 eprintln!("dbstow: {left}");
@@ -123,6 +123,13 @@ fn check(args: &Args, mode: Mode) -> Result<()> {
         ),
         Mode::Simulate | Mode::Emulate | Mode::Measure => Ok(()),
     }
+}
+
+/// The command that starts an emulator, which ends with this process.
+fn emulator() -> std::io::Result<std::process::Command> {
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.args(["emulator", "--attached"]).current_dir("/");
+    Ok(command)
 }
 
 /// Where the results of a plan go, unless the user says so.
@@ -200,10 +207,17 @@ fn interruption() -> Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// The place of a trial's arm in the plan.
-fn arm(plan: &Plan, trial: &Trial) -> usize {
-    let place = plan.arms.iter().position(|arm| arm.name == trial.arm);
-    place.expect("a plan's trials are of its arms")
+/// What a trial is of.
+fn subject<'a>(plan: &'a Plan, ready: &'a [Ready], id: &'a TrialId) -> Subject<'a> {
+    let place = plan.arms.iter().position(|arm| arm.name == id.arm);
+    let place = place.expect("a plan's trials are of its arms");
+    Subject {
+        id,
+        variant: plan.variant,
+        settings: &plan.arms[place].settings,
+        stage: &ready[place].stage,
+        workload: &ready[place].workload,
+    }
 }
 
 fn id(plan: &Plan, trial: &Trial) -> TrialId {

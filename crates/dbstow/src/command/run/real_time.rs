@@ -13,7 +13,7 @@ use super::{Ready, bar, id};
 use crate::plan::{Estimate, Trial};
 use crate::record::{Outcome, Record};
 use crate::results::Results;
-use crate::trial::real::{self, Event, Subject, Supply};
+use crate::trial::real::{self, Event, Supply};
 
 /// Failures of one arm, one after the other, after which the run is given up.
 const FAILURES_MAX: u32 = 3;
@@ -40,14 +40,8 @@ pub(super) fn carry_out(
         run.say(&format!("takes {}", run.left(trials)));
     }
     for (number, trial) in trials.iter().enumerate() {
-        let place = super::arm(&results.plan, trial);
-        let subject = Subject {
-            id: &id(&results.plan, trial),
-            mode: results.plan.variant.mode,
-            settings: &results.plan.arms[place].settings,
-            stage: &ready[place].stage,
-            workload: &ready[place].workload,
-        };
+        let id = id(&results.plan, trial);
+        let subject = super::subject(&results.plan, ready, &id);
         let stop = || interrupted.load(Ordering::Relaxed);
         if stop() {
             break;

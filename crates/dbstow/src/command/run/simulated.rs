@@ -63,11 +63,8 @@ fn one(
     trial: &Trial,
     stop: &dyn Fn() -> bool,
 ) -> Result<Record, Cancelled> {
-    let plan = &results.plan;
-    let place = super::arm(plan, trial);
-    let Ready { stage, workload } = &ready[place];
-    let settings = &plan.arms[place].settings;
-    trial::simulate(&id(plan, trial), settings, stage, workload, stop)
+    let id = id(&results.plan, trial);
+    trial::simulate(&super::subject(&results.plan, ready, &id), stop)
 }
 
 fn progress(trials: usize) -> ProgressBar {

@@ -369,6 +369,10 @@ impl Engine for Postgres {
         Ok(Some(Box::new(waits::Sampler::new(connection)?)))
     }
 
+    fn server(&self) -> Option<u32> {
+        self.postmaster()
+    }
+
     fn interrupt(&self) {
         self.interruptions.fetch_add(1, Ordering::Relaxed);
         // Where the server is gone, its sessions come back by themselves.

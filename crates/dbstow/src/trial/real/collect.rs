@@ -15,17 +15,18 @@ use crate::record::{ClientRecord, DiskRecord, LimitRecord, Record, VolumeRecord,
 
 /// The record of a trial that came to no end.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
-    collect::failed(subject.id, subject.mode, error)
+    collect::failed(subject.id, subject.variant.mode, error)
 }
 
-/// The record of a trial that came to its end; `disks` says what each volume's are.
+/// The record of a trial that came to its end; `disks` says what each volume's are. Otherwise what went
+/// wrong.
 pub(super) fn record(
     subject: &Subject<'_>,
     disks: &[String],
     site: &dyn Site,
     engine: &dyn Engine,
     observed: Observed,
-) -> Record {
+) -> Result<Record, String> {
     let Observed {
         ran,
         phases,
@@ -34,12 +35,10 @@ pub(super) fn record(
     } = observed;
     if ran.tally.operations == 0 && ran.tally.errors.count > 0 {
         let first = ran.tally.errors.first.join("; ");
-        return failed(subject, format!("no operation succeeded: {first}"));
+        return Err(format!("no operation succeeded: {first}"));
     }
-    let done = match ran.until.volumes.since(&ran.from.volumes) {
-        Ok(done) => done,
-        Err(error) => return failed(subject, error.to_string()),
-    };
+    let done = ran.until.volumes.since(&ran.from.volumes);
+    let done = done.map_err(|error| error.to_string())?;
     let elapsed = collect::measured(&phases);
     let volumes = volumes(subject, disks, &done);
     let counted = counted(&ran, &done, elapsed);
@@ -53,7 +52,7 @@ pub(super) fn record(
         notes.push("the engine does not tell what sessions wait for".to_owned());
         &none
     });
-    Record {
+    Ok(Record {
         metrics,
         phases,
         time_split_ns: samples.split(ran.time, &done.disks, &subject.stage.files),
@@ -68,8 +67,8 @@ pub(super) fn record(
         pacing: done.pacing.clone(),
         client: Some(client(&ran, samples)),
         notes,
-        ..collect::blank(subject.id, subject.mode)
-    }
+        ..collect::blank(subject.id, subject.variant.mode)
+    })
 }
 
 /// The engine's counters over the measured time.
@@ -112,7 +111,12 @@ fn transfers(disks: &[DiskReading]) -> Transfers {
     }
 }
 
-fn volumes(subject: &Subject<'_>, disks: &[String], done: &Reading) -> Vec<VolumeRecord> {
+/// What reached the disks of each volume; `disks` says what they are.
+pub(super) fn volumes(
+    subject: &Subject<'_>,
+    disks: &[String],
+    done: &Reading,
+) -> Vec<VolumeRecord> {
     let volumes = subject.stage.volumes.iter().zip(&subject.stage.files);
     let volume = |(place, (volume, files)): (usize, (&model::VolumeSpec, &_))| VolumeRecord {
         name: volume.name.clone(),
@@ -146,7 +150,8 @@ fn disk_record(disk: &DiskReading) -> DiskRecord {
     }
 }
 
-fn limits(limits: &[LimitReading], elapsed: Duration) -> Vec<LimitRecord> {
+/// How much of every limit was used.
+pub(super) fn limits(limits: &[LimitReading], elapsed: Duration) -> Vec<LimitRecord> {
     let limit = |limit: &LimitReading| {
         let name = limit.name.clone();
         collect::limit(name, limit.limit.counts, limit.used, limit.rate, elapsed)

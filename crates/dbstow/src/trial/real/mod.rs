@@ -7,11 +7,14 @@
 //! ```
 
 mod collect;
+mod emulated;
+mod engines;
 mod gate;
 mod ground;
 mod load;
 mod options;
 mod places;
+mod raw;
 mod run;
 mod seat;
 mod series;
@@ -28,34 +31,18 @@ use volume::clock::Clock;
 use volume::site::Site;
 
 use super::sessions::Window;
-use super::{Cancelled, Stage, TrialId};
+use super::{Cancelled, Subject};
 use crate::engine::{Engine, EngineError};
 use crate::record::{Phase, Record};
-use crate::spec::{Mode, Settings, Temperature};
-use crate::workload::Workload;
+use crate::spec::{EngineKind, Mode, Temperature};
 use gate::Gate;
 pub use ground::GroundError;
 pub use options::{FrontKind, Options, OptionsError, TransportKind};
-pub use places::{Places, PlacesError};
+pub use places::{Emulator, Places, PlacesError};
 use run::Ran;
 use seat::Common;
 use series::SecondBySecond;
 use stop::{Stop, StopOnDrop};
-
-/// What a trial is of.
-#[derive(Clone, Copy)]
-pub struct Subject<'a> {
-    /// Which trial.
-    pub id: &'a TrialId,
-    /// How it is carried out; not in virtual time.
-    pub mode: Mode,
-    /// All that the arm sets.
-    pub settings: &'a Settings,
-    /// The arm's volumes, looked up.
-    pub stage: &'a Stage,
-    /// What its sessions do.
-    pub workload: &'a Workload,
-}
 
 /// Where a trial's files are, and the engine on them.
 pub trait Supply {
@@ -63,19 +50,22 @@ pub trait Supply {
     ///
     /// # Errors
     /// What could not be made, and the remedy.
-    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String>;
+    fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String>;
 }
 
 /// Directories that were made for one trial.
-pub struct Placed {
+pub struct Placed<'a> {
     /// The volumes.
     pub site: Arc<dyn Site + Send + Sync>,
     /// What the disks of each volume are, in a word.
     pub disks: Vec<String>,
     /// Starts the engine on them, empty.
-    pub engine: Box<dyn FnOnce() -> Result<Box<dyn Engine>, EngineError>>,
+    pub engine: Box<dyn FnOnce() -> Result<Box<dyn Engine + 'a>, EngineError> + 'a>,
+    /// Writes down the process of a server that serves the trial, so that it can be ended if this process
+    /// is killed.
+    pub serves: Box<dyn Fn(u32) + 'a>,
     /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
-    pub close: Box<dyn FnOnce() -> Vec<String>>,
+    pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
     /// What weakens a result of this place.
     pub notes: Vec<String>,
 }
@@ -116,7 +106,7 @@ pub fn carry_out(
 
 /// The trial on what was placed for it, which is taken away in the end.
 fn on(
-    placed: Placed,
+    placed: Placed<'_>,
     subject: &Subject<'_>,
     clock: Clock,
     tell: &(dyn Fn(Event) + Sync),
@@ -126,24 +116,31 @@ fn on(
         site,
         disks,
         engine,
+        serves,
         close,
         notes,
     } = placed;
+    let trial = Trial::new(subject, clock, tell, cancelled);
     let mut left = Vec::new();
-    let mut record = match engine() {
-        Err(error) => collect::failed(subject, error.to_string()),
-        Ok(mut engine) => {
-            let trial = Trial::new(subject, clock, tell, cancelled);
-            let result = trial.carry_out(&*site, &*engine, notes);
-            let record = match result {
-                Ok(observed) => collect::record(subject, &disks, &*site, &*engine, observed),
-                Err(error) => collect::failed(subject, error),
-            };
-            tell(Event::Phase("clean up"));
-            left.extend(engine.stop().err().map(|error| error.to_string()));
-            record
+    let result = match subject.variant.engine {
+        EngineKind::Raw => {
+            drop(engine);
+            trial.plain_io(&*site, &disks, notes)
         }
+        EngineKind::Sqlite | EngineKind::Postgres => match engine() {
+            Err(error) => Err(error.to_string()),
+            Ok(mut engine) => {
+                let result = trial.carry_out(&*site, &*engine, &serves, notes);
+                let record = result.and_then(|observed| {
+                    collect::record(subject, &disks, &*site, &*engine, observed)
+                });
+                tell(Event::Phase("clean up"));
+                left.extend(engine.stop().err().map(|error| error.to_string()));
+                record
+            }
+        },
     };
+    let mut record = result.unwrap_or_else(|error| collect::failed(subject, error));
     drop(site);
     left.extend(close());
     for left in left {
@@ -193,14 +190,16 @@ impl<'a> Trial<'a> {
         &self,
         site: &dyn Site,
         engine: &dyn Engine,
+        serves: &dyn Fn(u32),
         notes: Vec<String>,
     ) -> Result<Observed, String> {
+        engine.server().into_iter().for_each(serves);
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
             let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop));
             let ended = StopOnDrop(over);
-            let result = self.phases(site, engine, notes);
+            let result = self.phases(site, engine, serves, notes);
             drop(ended);
             let series = joined(series);
             // What ended the trial early says more than what the sessions saw of it.
@@ -221,6 +220,7 @@ impl<'a> Trial<'a> {
         &self,
         site: &dyn Site,
         engine: &dyn Engine,
+        serves: &dyn Fn(u32),
         mut notes: Vec<String>,
     ) -> Result<(Ran, Vec<Phase>, Vec<String>), String> {
         let now = || self.common.clock.now();
@@ -232,6 +232,8 @@ impl<'a> Trial<'a> {
         }
         (self.tell)(Event::Phase("quiesce"));
         notes.extend(self.quiesce(site, engine)?);
+        // It may be another process than before.
+        engine.server().into_iter().for_each(serves);
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine)?;
         phases.run(&ran, self.subject.workload.load.measured);
@@ -253,7 +255,7 @@ impl<'a> Trial<'a> {
         let mut notes = work().map_err(|error| error.to_string())?;
         let caches = self.subject.settings.volumes.iter();
         let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
-        let modelled = self.subject.mode == Mode::Emulate;
+        let modelled = self.subject.variant.mode == Mode::Emulate;
         if asked.start == Temperature::Warm && host_cache && modelled && caches.next().is_some() {
             notes.push(
                 "the host cache is as warm as the load left it: in real time it is emptied only \

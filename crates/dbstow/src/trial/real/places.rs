@@ -1,22 +1,34 @@
-//! Directories for the volumes of every trial of a run.
+//! Directories for the volumes of every trial of a run, and the engine on them.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 
 use model::Bytes;
+use volume::plain::{PlainSite, PlainVolume, free_space};
+use volume::site::Site;
 
 use super::ground::{Ground, GroundError};
-use super::{Options, Placed, Subject, Supply};
+use super::{Options, Placed, Subject, Supply, engines};
 use crate::plan::Plan;
 use crate::spec::{Arm, Mode};
 
 /// Where the volumes of a run are.
 pub struct Places {
-    mode: Mode,
     options: Options,
+    /// Where the bytes are; for emulated volumes, and where they are mounted.
     grounds: Vec<Ground>,
+    /// Which ground each volume is on, by name; none where all are on the first.
+    on: BTreeMap<String, usize>,
+    pub(super) emulator: Emulator,
+    #[cfg(target_os = "linux")]
+    pub(super) registration: Arc<volume::fuse::leftovers::Registration>,
 }
+
+/// Gives the command that starts an emulator in a process of its own.
+pub type Emulator = fn() -> std::io::Result<Command>;
 
 /// Why a run cannot have its volumes where it should.
 #[derive(Debug, thiserror::Error)]
@@ -24,31 +36,240 @@ pub enum PlacesError {
     /// A directory cannot be used.
     #[error(transparent)]
     Ground(#[from] GroundError),
+    /// There is too little room.
+    #[error(
+        "{directory} has {free} free, and the volumes of an arm may take {needed}; make room, or give another directory"
+    )]
+    Full {
+        /// Which directory.
+        directory: PathBuf,
+        /// What is free.
+        free: Bytes,
+        /// What may be needed.
+        needed: Bytes,
+    },
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it did not work.
+        source: std::io::Error,
+    },
 }
 
 /// Least free space a run asks for, where the experiment does not say how large its files are.
 const SPACE_LEAST: Bytes = Bytes::gib(1);
 
 impl Places {
-    /// Makes dbstow's own directory in each that the user gave.
+    /// Makes dbstow's own directory in each that the user gave. With `keep`, they stay in the end.
     ///
     /// # Errors
     /// When one cannot be used, or has not enough room.
-    pub fn claim(plan: &Plan, options: &Options, keep: bool) -> Result<Places, PlacesError> {
-        todo!()
+    pub fn claim(
+        plan: &Plan,
+        options: &Options,
+        keep: bool,
+        emulator: Emulator,
+    ) -> Result<Places, PlacesError> {
+        let temporary = env::temp_dir();
+        let mut parents: Vec<PathBuf> = Vec::new();
+        let mut on = BTreeMap::new();
+        match plan.variant.mode {
+            Mode::Measure => {
+                for (volume, directory) in &options.volumes {
+                    let whole = whole(directory)?;
+                    let known = parents.iter().position(|parent| *parent == whole);
+                    let place = known.unwrap_or(parents.len());
+                    if known.is_none() {
+                        parents.push(whole);
+                    }
+                    on.insert(volume.clone(), place);
+                }
+            }
+            Mode::Simulate | Mode::Emulate => {
+                parents.push(whole(options.backing.as_ref().unwrap_or(&temporary))?);
+                parents.push(whole(&temporary)?);
+                parents.dedup();
+            }
+        }
+        for (place, parent) in parents.iter().enumerate() {
+            let holds = |volume: &str| on.get(volume).map_or(place == 0, |on| *on == place);
+            check_space(parent, space(&plan.arms, holds))?;
+        }
+        let digest = &plan.digest()[..8];
+        let grounds = parents
+            .iter()
+            .map(|parent| Ground::claim(parent, digest, keep));
+        Ok(Places {
+            options: options.clone(),
+            grounds: grounds.collect::<Result<_, _>>()?,
+            on,
+            emulator,
+            #[cfg(target_os = "linux")]
+            registration: Arc::new(volume::fuse::leftovers::Registration::new().map_err(
+                |source| PlacesError::Io {
+                    what: "writing down what is made, so that it can be cleared".to_owned(),
+                    source,
+                },
+            )?),
+        })
     }
 
     /// Takes them away again. Gives what is left.
     pub fn close(self) -> Vec<String> {
         let closed = self.grounds.into_iter().map(Ground::close);
-        closed
-            .filter_map(|closed| closed.err().map(|error| error.to_string()))
+        let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
+        #[cfg(target_os = "linux")]
+        let left = left.chain(self.registration.finish().err().into_iter().flatten());
+        left.collect()
+    }
+
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Makes a directory for each of the trial's volumes; `part` tells several of a volume apart.
+    pub(super) fn make(
+        &self,
+        subject: &Subject<'_>,
+        part: Part,
+    ) -> Result<Vec<PathBuf>, GroundError> {
+        let volumes = subject.stage.volumes.iter();
+        let make = |volume: &model::VolumeSpec| {
+            let name = trial_name(subject).join(part.name()).join(&volume.name);
+            self.ground(&volume.name, part).make(&name)
+        };
+        volumes.map(make).collect()
+    }
+
+    /// Takes all of the trial's directories away. Gives what is left.
+    pub(super) fn remove(&self, subject: &Subject<'_>) -> Vec<String> {
+        let name = trial_name(subject);
+        let removed = self.grounds.iter().map(|ground| ground.remove(&name));
+        removed
+            .filter_map(|removed| removed.err().map(|error| error.to_string()))
             .collect()
+    }
+
+    fn ground(&self, volume: &str, part: Part) -> &Ground {
+        let place = match part {
+            Part::Bytes => self.on.get(volume).copied().unwrap_or(0),
+            Part::Mounts => self.grounds.len() - 1,
+        };
+        &self.grounds[place]
+    }
+
+    /// Real directories, as they are.
+    fn measured(&self, subject: &Subject<'_>) -> Result<Arc<dyn Site + Send + Sync>, String> {
+        let directories = self
+            .make(subject, Part::Bytes)
+            .map_err(|error| error.to_string())?;
+        let volumes = subject.stage.volumes.iter().zip(directories);
+        let volumes = volumes.map(|(volume, directory)| PlainVolume {
+            name: volume.name.clone(),
+            directory,
+        });
+        let site = PlainSite::new(volumes.collect());
+        Ok(Arc::new(site.map_err(|error| error.to_string())?))
+    }
+}
+
+/// What a directory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The bytes of a volume.
+    Bytes,
+    /// Where an emulated volume is mounted.
+    Mounts,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Bytes => "bytes",
+            Part::Mounts => "volumes",
+        }
     }
 }
 
 impl Supply for Places {
-    fn place(&self, subject: &Subject<'_>) -> Result<Placed, String> {
-        todo!()
+    fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
+        let placed = match subject.variant.mode {
+            Mode::Measure => self.measured(subject),
+            Mode::Simulate | Mode::Emulate => self.emulated(subject),
+        };
+        let site = match placed {
+            Ok(site) => site,
+            Err(error) => {
+                let left = self.remove(subject);
+                return Err([vec![error], left].concat().join("; "));
+            }
+        };
+        let disks = match subject.variant.mode {
+            Mode::Measure => vec!["real".to_owned(); subject.stage.volumes.len()],
+            Mode::Simulate | Mode::Emulate => subject.stage.disks.clone(),
+        };
+        let on = Arc::clone(&site);
+        Ok(Placed {
+            site,
+            disks,
+            engine: Box::new(move || engines::start(self.options(), subject, &*on)),
+            serves: Box::new(|server| self.register(subject, server)),
+            close: Box::new(|| self.remove(subject)),
+            notes: Vec::new(),
+        })
     }
+}
+
+/// What the files on those volumes for which `holds` may take, for the arm that needs most.
+fn space(arms: &[Arm], holds: impl Fn(&str) -> bool) -> Bytes {
+    let of_arm = |arm: &Arm| {
+        let volumes = arm.settings.volumes.iter();
+        let volumes = volumes.filter(|volume| holds(&volume.name));
+        volumes
+            .map(|volume| arm.settings.placement.size_on(&volume.name).0)
+            .sum()
+    };
+    Bytes(arms.iter().map(of_arm).max().unwrap_or(0)).max(SPACE_LEAST)
+}
+
+fn check_space(directory: &Path, needed: Bytes) -> Result<(), PlacesError> {
+    if !directory.is_dir() {
+        return Err(GroundError::NoDirectory(directory.to_owned()).into());
+    }
+    let free = free_space(directory).map_err(|source| PlacesError::Io {
+        what: format!("the free space of {}", directory.display()),
+        source,
+    })?;
+    if free >= needed {
+        return Ok(());
+    }
+    Err(PlacesError::Full {
+        directory: directory.to_owned(),
+        free,
+        needed,
+    })
+}
+
+fn whole(directory: &Path) -> Result<PathBuf, PlacesError> {
+    match directory.canonicalize() {
+        Ok(whole) => Ok(whole),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(GroundError::NoDirectory(directory.to_owned()).into())
+        }
+        Err(source) => Err(PlacesError::Io {
+            what: directory.display().to_string(),
+            source,
+        }),
+    }
+}
+
+/// The directory of a trial: block and arm.
+fn trial_name(subject: &Subject<'_>) -> PathBuf {
+    let arm = subject
+        .id
+        .arm
+        .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    PathBuf::from(format!("{:03}-{arm}", subject.id.block))
 }

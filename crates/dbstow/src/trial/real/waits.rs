@@ -130,6 +130,27 @@ impl Samples {
     }
 }
 
+/// Time that was spent on reads, writes and flushes (`log`), divided by what held the disks up.
+pub(super) fn divided(
+    spent: &BTreeMap<String, u64>,
+    disks: &[DiskReading],
+    files: &[BTreeMap<String, u32>],
+) -> BTreeMap<String, u64> {
+    let mut divided = BTreeMap::new();
+    for (name, ns) in spent {
+        let causes = match name.as_str() {
+            "read" => causes(WaitKind::Read, disks, files),
+            "write" => causes(WaitKind::Write, disks, files),
+            "log" => parts("log", &["flush"], &["data", "temp"], disks, files),
+            _ => vec![(name.clone(), 1)],
+        };
+        for (name, ns) in dealt(*ns, causes) {
+            *divided.entry(name).or_default() += ns;
+        }
+    }
+    divided
+}
+
 /// The causes that a wait of this kind stands for, and how much of the disks' time each took.
 fn causes(
     kind: WaitKind,
@@ -145,6 +166,17 @@ fn causes(
         WaitKind::Write => ("write", &["write", "flush"], &["data", "temp"]),
         WaitKind::Log => ("log", &["write", "flush"], &["log"]),
     };
+    parts(cause, operations, roles, disks, files)
+}
+
+/// How much time each part of these operations took, on disks that hold files of these roles.
+fn parts(
+    cause: &str,
+    operations: &[&str],
+    roles: &[&str],
+    disks: &[DiskReading],
+    files: &[BTreeMap<String, u32>],
+) -> Vec<(String, u64)> {
     let holds = |disk: &&DiskReading| {
         let files = files.get(disk.volume);
         files.is_some_and(|files| roles.iter().any(|role| files.contains_key(*role)))

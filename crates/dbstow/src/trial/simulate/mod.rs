@@ -2,6 +2,7 @@
 
 mod collect;
 mod meter;
+mod raw;
 mod seat;
 
 use std::cell::RefCell;
@@ -19,22 +20,34 @@ use meter::{Meter, SharedMeter};
 use seat::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
-use super::{Cancelled, Stage, TrialId};
+use super::{Cancelled, Stage, Subject, TrialId};
 use crate::record::{Phase, Record};
-use crate::spec::{Settings, Temperature};
+use crate::spec::{EngineKind, Settings, Temperature};
 use crate::workload::{Database, Tables, Workload};
 
 /// Carries a trial out. A trial that fails is a record too.
 ///
 /// # Errors
 /// When `cancelled` says so before the end.
-pub fn carry_out(
-    id: &TrialId,
-    settings: &Settings,
-    stage: &Stage,
-    workload: &Workload,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<Record, Cancelled> {
+pub fn carry_out(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Result<Record, Cancelled> {
+    let record = match subject.variant.engine {
+        EngineKind::Raw => raw::record(subject, cancelled),
+        EngineKind::Sqlite | EngineKind::Postgres => sql(subject, cancelled),
+    };
+    if cancelled() {
+        return Err(Cancelled);
+    }
+    Ok(record)
+}
+
+fn sql(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Record {
+    let Subject {
+        id,
+        settings,
+        stage,
+        workload,
+        variant: _,
+    } = *subject;
     let volumes = stage
         .volumes
         .iter()
@@ -49,10 +62,7 @@ pub fn carry_out(
         meter: meter.clone(),
     }
     .run();
-    if cancelled() {
-        return Err(Cancelled);
-    }
-    Ok(record(id, stage, workload, &meter, result))
+    record(id, stage, workload, &meter, result)
 }
 
 struct Trial<'a> {

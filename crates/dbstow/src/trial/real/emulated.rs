@@ -1,0 +1,107 @@
+//! Modelled volumes under real files, through FUSE.
+
+use std::sync::Arc;
+
+use volume::site::Site;
+
+use super::Subject;
+use super::places::Places;
+
+#[cfg(not(target_os = "linux"))]
+impl Places {
+    pub(super) fn emulated(
+        &self,
+        _subject: &Subject<'_>,
+    ) -> Result<Arc<dyn Site + Send + Sync>, String> {
+        Err("modelled disks under real files need Linux (FUSE)".to_owned())
+    }
+
+    pub(super) fn register(&self, _subject: &Subject<'_>, _server: u32) {}
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use model::{Bytes, VolumeSpec, random};
+    use volume::fuse::{EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice};
+
+    use super::super::options::{FrontKind, TransportKind};
+    use super::super::places::Part;
+    use super::*;
+    use crate::spec::EngineKind;
+
+    /// How large an emulated volume says it is, at most, beyond the files of fixed size on it: enough for
+    /// any built-in workload, and quick to format.
+    const SPARE: Bytes = Bytes::gib(16);
+
+    impl Places {
+        /// Mounts modelled volumes, served by a process of its own.
+        pub(in super::super) fn emulated(
+            &self,
+            subject: &Subject<'_>,
+        ) -> Result<Arc<dyn Site + Send + Sync>, String> {
+            let make = |part| self.make(subject, part).map_err(|error| error.to_string());
+            let (backing, mounts) = (make(Part::Bytes)?, make(Part::Mounts)?);
+            let front = self.front(subject);
+            let volumes = subject.stage.volumes.iter().zip(backing).zip(mounts);
+            let volumes = volumes.map(|((volume, backing), directory)| MountSpec {
+                volume: volume.clone(),
+                front,
+                directory,
+                backing,
+                size: size(subject, volume),
+                owner: None,
+            });
+            let spec = EmulationSpec {
+                machine: subject.stage.machine.clone(),
+                volumes: volumes.collect(),
+                seed: random::derive(subject.id.seed, "store", 0),
+                transport: match self.options().transport {
+                    Some(TransportKind::Auto) | None => TransportChoice::Auto,
+                    Some(TransportKind::Fuser) => TransportChoice::Fuser,
+                    Some(TransportKind::IoUring) => TransportChoice::IoUring,
+                },
+                trace: None,
+            };
+            let command = (self.emulator)().map_err(|error| format!("the emulator: {error}"))?;
+            let site = RemoteSite::start(command, &spec);
+            let site = site.map_err(|error| format!("mounting the volumes: {error}"))?;
+            Ok(Arc::new(site))
+        }
+
+        /// Block mode where it is possible and of use: for engines that read through the page cache.
+        fn front(&self, subject: &Subject<'_>) -> Front {
+            let block = Front::Block {
+                filesystem: Filesystem::Ext4,
+                read_ahead: Some(subject.settings.engine.read_ahead),
+            };
+            match (self.options().front, subject.variant.engine) {
+                (Some(FrontKind::Block), _) => block,
+                (Some(FrontKind::File), _) | (None, EngineKind::Raw | EngineKind::Sqlite) => {
+                    Front::File
+                }
+                (None, EngineKind::Postgres) if is_root() && volume::fuse::loop_devices_exist() => {
+                    block
+                }
+                (None, EngineKind::Postgres) => Front::File,
+            }
+        }
+
+        /// Writes down that a server runs as this process, so that it can be ended if this one is killed.
+        pub(in super::super) fn register(&self, subject: &Subject<'_>, server: u32) {
+            let name = subject.variant.engine.name();
+            // A server that ended in the meantime needs no end.
+            let _ = self.registration.server(name, server);
+        }
+    }
+
+    fn is_root() -> bool {
+        nix::unistd::geteuid().is_root()
+    }
+
+    fn size(subject: &Subject<'_>, volume: &VolumeSpec) -> Bytes {
+        let disks = volume.disks.iter().map(|disk| disk.size.0);
+        let whole = disks.fold(0, u64::saturating_add);
+        let files = subject.settings.placement.size_on(&volume.name).0;
+        Bytes(whole.min(files.saturating_add(SPARE.0)))
+    }
+}

@@ -1,0 +1,50 @@
+//! Starts the engine of a trial on its volumes.
+
+use volume::site::Site;
+
+use super::{Options, Subject};
+use crate::engine::{Engine, EngineError};
+use crate::spec::EngineKind;
+
+/// An empty engine on `site`.
+pub(super) fn start<'a>(
+    options: &Options,
+    subject: &'a Subject<'a>,
+    site: &dyn Site,
+) -> Result<Box<dyn Engine + 'a>, EngineError> {
+    match subject.variant.engine {
+        EngineKind::Postgres => postgres(options, subject, site),
+        EngineKind::Sqlite => todo!(),
+        EngineKind::Raw => unreachable!("plain I/O has no engine to start"),
+    }
+}
+
+#[cfg(unix)]
+fn postgres<'a>(
+    options: &Options,
+    subject: &'a Subject<'a>,
+    site: &dyn Site,
+) -> Result<Box<dyn Engine + 'a>, EngineError> {
+    use crate::engine::postgres::{Binaries, Postgres, ServerUrl, owner};
+
+    let (settings, workload) = (subject.settings, subject.workload);
+    let engine = match &options.server {
+        Some(url) => Postgres::given(&ServerUrl::parse(url)?, site, settings, workload)?,
+        None => {
+            let binaries = Binaries::find(options.postgres_bin.as_deref())?;
+            Postgres::private(&binaries, owner()?, site, settings, workload)?
+        }
+    };
+    Ok(Box::new(engine))
+}
+
+#[cfg(not(unix))]
+fn postgres<'a>(
+    _options: &Options,
+    _subject: &'a Subject<'a>,
+    _site: &dyn Site,
+) -> Result<Box<dyn Engine + 'a>, EngineError> {
+    Err(EngineError::Missing(
+        "PostgreSQL is driven on Unix only; take --engine sqlite".to_owned(),
+    ))
+}
