@@ -33,6 +33,9 @@ pub mod histogram;
 pub mod reading;
 pub mod site;
 
+// The model in real time.
+mod array;
+
 // Emulated volumes for any program.
 #[cfg(target_os = "linux")]
 pub mod fuse;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::array::Array;
 use super::pace::Pace;
 use super::prepare;
 use super::spec::{EmulationSpec, Front, MountSpec};
 use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
+use crate::array::Array;
 use crate::clock::Clock;
 use crate::reading::{Pacing, Reading};
 

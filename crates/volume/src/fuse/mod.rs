@@ -13,7 +13,6 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
-mod array;
 mod deadlines;
 mod emulation;
 mod file;
