@@ -13,8 +13,6 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
-// The model in real time.
-mod array;
 mod deadlines;
 mod pace;
 
