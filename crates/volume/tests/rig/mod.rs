@@ -38,11 +38,11 @@ impl Rig {
         volumes: Vec<VolumeSpec>,
         change: impl FnOnce(&mut EmulationSpec),
     ) -> Rig {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let mut spec = spec(&directory, machine, volumes);
         change(&mut spec);
         Rig {
-            emulation: Emulation::start(&spec).unwrap(),
+            emulation: Emulation::start(&spec).expect("FUSE and root"),
             spec,
             directory,
         }
@@ -62,7 +62,7 @@ pub(crate) fn spec(
 ) -> EmulationSpec {
     let mount = |volume: VolumeSpec| {
         let mount = directory.path().join(format!("mount-{}", volume.name));
-        std::fs::create_dir(&mount).unwrap();
+        std::fs::create_dir(&mount).expect("a new directory");
         MountSpec {
             front: Front::File,
             directory: mount,
@@ -99,8 +99,8 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
 
 /// Whether something is mounted at a path.
 pub(crate) fn is_mounted(path: &std::path::Path) -> bool {
-    let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let path = path.to_str().unwrap();
+    let table = std::fs::read_to_string("/proc/self/mounts").expect("a table of mounts");
+    let path = path.to_str().expect("a path of letters");
     table
         .lines()
         .any(|line| line.split(' ').nth(1) == Some(path))
