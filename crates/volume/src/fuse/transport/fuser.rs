@@ -32,7 +32,7 @@ impl Transport for Fuser {
         "fuser"
     }
 
-    fn mount<F: Filesystem>(
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -100,7 +100,7 @@ pub(super) fn take_down(directory: &Path) -> io::Result<()> {
 }
 
 /// Takes the mount out of the tree of directories, whoever uses it.
-fn detach(directory: &Path) -> io::Result<()> {
+pub(super) fn detach(directory: &Path) -> io::Result<()> {
     match unmount(directory, UnmountFlags::DETACH) {
         Err(Errno::PERM) => helper(directory, &["-z"]),
         other => Ok(other?),

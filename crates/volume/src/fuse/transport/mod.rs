@@ -6,6 +6,7 @@
 
 mod fuser;
 mod replies;
+mod uring;
 
 use std::io;
 use std::path::Path;
@@ -31,11 +32,12 @@ pub(crate) trait Transport {
     /// What pacing and records call it.
     fn name(&self) -> &'static str;
 
-    /// Mounts `filesystem` and runs it in threads of its own.
+    /// Mounts `filesystem` and runs it in threads of its own; its clones are the same filesystem, and all
+    /// of them are started and destroyed.
     ///
     /// # Errors
     /// When it cannot be mounted.
-    fn mount<F: Filesystem>(
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -91,6 +93,7 @@ pub(crate) struct Chosen(Kind);
 
 enum Kind {
     Fuser(fuser::Fuser),
+    IoUring(uring::Uring),
 }
 
 impl Chosen {
@@ -99,13 +102,14 @@ impl Chosen {
     /// # Errors
     /// When this kernel does not have it.
     pub(crate) fn new(choice: TransportChoice) -> io::Result<Chosen> {
-        match choice {
-            TransportChoice::Auto | TransportChoice::Fuser => Ok(Chosen(Kind::Fuser(fuser::Fuser))),
-            TransportChoice::IoUring => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "this build has no FUSE over io_uring",
-            )),
-        }
+        let kind = match (choice, uring::Uring::new) {
+            (TransportChoice::Fuser, _) => Kind::Fuser(fuser::Fuser),
+            (TransportChoice::IoUring, uring) => Kind::IoUring(uring()?),
+            (TransportChoice::Auto, uring) => {
+                uring().map_or(Kind::Fuser(fuser::Fuser), Kind::IoUring)
+            }
+        };
+        Ok(Chosen(kind))
     }
 }
 
@@ -113,10 +117,11 @@ impl Transport for Chosen {
     fn name(&self) -> &'static str {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.name(),
+            Kind::IoUring(uring) => uring.name(),
         }
     }
 
-    fn mount<F: Filesystem>(
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -125,6 +130,7 @@ impl Transport for Chosen {
     ) -> io::Result<Box<dyn Session>> {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.mount(at, filesystem, data, pace),
+            Kind::IoUring(uring) => uring.mount(at, filesystem, data, pace),
         }
     }
 }
