@@ -231,7 +231,8 @@ impl Session for Mounted {
         };
         // If it stays in use, its threads stay with its users, and end with them.
         take_down(&self.directory)?;
-        let mut result = device.umount_and_join();
+        // Not its own way of unmounting: that would find nothing mounted.
+        let mut result = device.join();
         for ring in self.rings.drain(..) {
             let ended = ring.join();
             let ended = ended.unwrap_or_else(|_| Err(io::Error::other("a ring's thread panicked")));
