@@ -22,6 +22,7 @@ use super::tree::{Caller, Found, Tree};
 const BELIEVE: Duration = Duration::from_secs(3600);
 
 /// A tree as the kernel knows it.
+#[derive(Clone)]
 pub(super) struct Front {
     pub(super) tree: Arc<Tree>,
     pub(super) replies: Replies,

@@ -12,10 +12,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::fuser::{Filesystem, InitFlags, KernelConfig, MountOption, SessionACL};
+use ::fuser::{Config, Filesystem, InitFlags, KernelConfig, MountOption, SessionACL};
 
 use super::front::DataPath;
-use super::pace::Pace;
+use super::pace::{Answers, Pace};
 use super::spec::TransportChoice;
 
 pub(crate) use replies::Replies;
@@ -31,6 +31,9 @@ const BACKGROUND_MAX: u16 = 1024;
 pub(crate) trait Transport {
     /// What pacing and records call it.
     fn name(&self) -> &'static str;
+
+    /// Where a program's request is answered.
+    fn answers(&self) -> Answers;
 
     /// Mounts `filesystem` and runs it in threads of its own; its clones are the same filesystem, and all
     /// of them are started and destroyed.
@@ -70,13 +73,16 @@ impl MountPoint<'_> {
     /// program is recognised.
     pub(crate) const NAME: &'static str = "dbstow";
 
-    /// Options of the mount.
-    fn options(&self) -> Vec<MountOption> {
-        vec![
+    /// How a session mounts it.
+    fn config(&self) -> Config {
+        let mut config = Config::default();
+        config.mount_options = vec![
             MountOption::FSName(Self::NAME.to_owned()),
             MountOption::Subtype(Self::NAME.to_owned()),
             MountOption::DefaultPermissions,
-        ]
+        ];
+        config.acl = self.acl();
+        config
     }
 
     /// Who may use it.
@@ -118,6 +124,13 @@ impl Transport for Chosen {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.name(),
             Kind::IoUring(uring) => uring.name(),
+        }
+    }
+
+    fn answers(&self) -> Answers {
+        match &self.0 {
+            Kind::Fuser(fuser) => fuser.answers(),
+            Kind::IoUring(uring) => uring.answers(),
         }
     }
 

@@ -22,18 +22,17 @@ mod syncs;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
-use ::fuser::{BackgroundSession, Config, Filesystem, InitFlags, SessionACL};
+use ::fuser::{Filesystem, InitFlags, SessionACL};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::fuser::{detach, take_down};
+use super::fuser::Device;
 use super::{MountPoint, REQUEST_MAX, Session, Transport};
 use crate::fuse::front::DataPath;
-use crate::fuse::pace::{self, Pace};
+use crate::fuse::pace::{self, Answers, Pace};
 use gate::Gate;
 use relay::Relay;
 use ring::Ring;
@@ -98,6 +97,10 @@ impl Transport for Uring {
         "io_uring"
     }
 
+    fn answers(&self) -> Answers {
+        Answers::WhereAsked
+    }
+
     fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
@@ -105,20 +108,16 @@ impl Transport for Uring {
         data: Arc<dyn DataPath>,
         pace: &Arc<Pace>,
     ) -> io::Result<Box<dyn Session>> {
-        let mut config = Config::default();
-        config.mount_options = at.options();
-        config.acl = at.acl();
         let offered = Arc::new(OnceLock::new());
         let gate = Gate {
             filesystem: filesystem.clone(),
             offered: Arc::clone(&offered),
         };
-        let session = ::fuser::Session::new(gate, at.directory, &config)?;
+        let session = ::fuser::Session::new(gate, at.directory, &at.config())?;
         let device = session.as_fd().try_clone_to_owned()?;
         // From here on dropping what is mounted unmounts, which ends its rings.
         let mut mounted = Mounted {
-            directory: at.directory.to_owned(),
-            device: Some(session.spawn()?),
+            device: Device::start(at.directory, session)?,
             rings: Vec::new(),
         };
         let shared = Shared {
@@ -150,8 +149,7 @@ struct Station {
 }
 
 struct Mounted {
-    directory: PathBuf,
-    device: Option<BackgroundSession>,
+    device: Device,
     rings: Vec<JoinHandle<io::Result<()>>>,
 }
 
@@ -226,28 +224,18 @@ fn serve<F: Filesystem>(
 
 impl Session for Mounted {
     fn unmount(mut self: Box<Self>) -> io::Result<()> {
-        let Some(device) = self.device.take() else {
-            return Ok(());
-        };
-        // If it stays in use, its threads stay with its users, and end with them.
-        take_down(&self.directory)?;
-        // Not its own way of unmounting: that would find nothing mounted.
-        let mut result = device.join();
-        for ring in self.rings.drain(..) {
+        let unmounted = self.device.unmount();
+        if unmounted.is_err() {
+            // Its threads stay with its users, and end with them.
+            self.rings.clear();
+            return unmounted;
+        }
+        let result = self.device.join();
+        let rings = self.rings.drain(..).map(|ring| {
             let ended = ring.join();
-            let ended = ended.unwrap_or_else(|_| Err(io::Error::other("a ring's thread panicked")));
-            result = result.and(ended);
-        }
-        result
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        if self.device.is_some() {
-            // Nobody is left to hear of a failure; the next start finds what is still mounted.
-            let _ = detach(&self.directory);
-        }
+            ended.unwrap_or_else(|_| Err(io::Error::other("a ring's thread panicked")))
+        });
+        rings.fold(result, Result::and)
     }
 }
 
