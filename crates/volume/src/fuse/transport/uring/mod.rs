@@ -65,16 +65,7 @@ impl Uring {
     /// # Errors
     /// When the kernel does not have it or does not allow it, with what to do.
     pub(super) fn new() -> io::Result<Uring> {
-        match fs::read_to_string(SWITCH) {
-            Ok(value) if value.trim() == "Y" => {}
-            Ok(_) => {
-                return Err(refused(&format!(
-                    "it is switched off; as root, `echo Y > {SWITCH}` allows it until the next start of the \
-                     machine"
-                )));
-            }
-            Err(_) => return Err(refused("the kernel has none; it came with Linux 6.14")),
-        }
+        allowed(fs::read_to_string(SWITCH).ok().as_deref())?;
         ring::build(1).map_err(|error| {
             refused(&format!(
                 "this process may have no io_uring ({error}); see /proc/sys/kernel/io_uring_disabled, and \
@@ -84,6 +75,17 @@ impl Uring {
         Ok(Uring {
             queues: possible()?,
         })
+    }
+}
+
+/// What the kernel's switch says; `None`: it has none.
+fn allowed(switch: Option<&str>) -> io::Result<()> {
+    match switch.map(str::trim) {
+        Some("Y") => Ok(()),
+        Some(_) => Err(refused(&format!(
+            "it is switched off; as root, `echo Y > {SWITCH}` allows it until the next start of the machine"
+        ))),
+        None => Err(refused("the kernel has none; it came with Linux 6.14")),
     }
 }
 
@@ -274,4 +276,39 @@ fn stations(queues: u16) -> io::Result<Vec<Station>> {
     }
     stations.retain(|station| !station.queues.is_empty());
     Ok(stations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_that_is_off_says_how_to_turn_it_on() {
+        assert!(allowed(Some("Y\n")).is_ok());
+        let off = allowed(Some("N\n")).unwrap_err().to_string();
+        assert!(off.contains("`echo Y > /sys/module/fuse/"), "{off}");
+        let none = allowed(None).unwrap_err().to_string();
+        assert!(none.contains("Linux 6.14"), "{none}");
+    }
+
+    #[test]
+    fn processors_are_counted_over_gaps() {
+        assert_eq!(count("0\n"), Some(1));
+        assert_eq!(count("0-3,8,10-11"), Some(7));
+        assert_eq!(count("3-1"), None);
+        assert_eq!(count("all"), None);
+    }
+
+    #[test]
+    fn every_queue_has_one_station() {
+        let allowed = stations(1).unwrap().len();
+        assert_eq!(allowed, 1);
+        let mut queues: Vec<u16> = stations(40)
+            .unwrap()
+            .into_iter()
+            .flat_map(|station| station.queues)
+            .collect();
+        queues.sort_unstable();
+        assert_eq!(queues, (0..40).collect::<Vec<_>>());
+    }
 }
