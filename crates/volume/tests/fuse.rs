@@ -18,7 +18,7 @@ fn flags(flags: OFlags) -> i32 {
 }
 
 fn kind<T>(result: io::Result<T>) -> io::ErrorKind {
-    result.err().unwrap().kind()
+    result.err().expect("an error").kind()
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn durable_writes_cost_a_flush_each() {
 }
 
 #[test]
-fn unaligned_requests_past_the_page_cache_and_extended_attributes_are_answered() {
+fn requests_past_the_page_cache_and_those_not_offered_are_answered() {
     let rig = Rig::unlimited();
     let file = OpenOptions::new()
         .read(true)
@@ -356,6 +356,13 @@ fn unaligned_requests_past_the_page_cache_and_extended_attributes_are_answered()
     assert_eq!(buffer, vec![3; 8_192]);
     let got = rustix::fs::getxattr(rig.path("a"), "user.x", &mut [0_u8; 16][..]);
     assert_eq!(got, Err(rustix::io::Errno::OPNOTSUPP));
+    let nameless = rustix::fs::open(rig.path(""), OFlags::TMPFILE | OFlags::RDWR, 0o600.into());
+    assert_eq!(nameless.err(), Some(rustix::io::Errno::OPNOTSUPP));
+    // Asked by way of what the kernel falls back to.
+    let mut copy = File::create_new(rig.path("b")).unwrap();
+    assert_eq!(io::copy(&mut &file, &mut copy).unwrap(), 8_192);
+    assert_eq!(fs::read(rig.path("b")).unwrap(), vec![3; 8_192]);
+    assert!(fs::metadata(rig.path("b")).unwrap().modified().is_ok());
 }
 
 #[test]
@@ -453,6 +460,15 @@ fn directories_that_are_somebody_elses_are_refused_with_a_remedy() {
     let mut missing = spec.clone();
     missing.volumes[0].directory = directory.path().join("nowhere");
     assert!(error(&missing).to_string().contains("make it"));
+
+    fs::remove_dir_all(&spec.volumes[0].backing).unwrap();
+    let first = Emulation::start(&spec).unwrap();
+    let mut second = spec.clone();
+    second.volumes[0].directory = tempfile::tempdir_in(directory.path()).unwrap().keep();
+    let text = error(&second).to_string();
+    assert!(text.contains("another emulator uses it"), "{text}");
+    drop(first);
+    drop(Emulation::start(&second).unwrap());
 
     let mut twice = spec.clone();
     twice.volumes.push(twice.volumes[0].clone());

@@ -7,6 +7,7 @@ use std::{io, thread};
 
 use hdrhistogram::Histogram;
 use model::{Duration, Instant};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock::Clock;
@@ -29,6 +30,15 @@ pub(crate) struct Pace {
     tallies: Mutex<Vec<Arc<Tally>>>,
 }
 
+/// On which processor a program's request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// On whichever the kernel wakes up.
+    Anywhere,
+    /// On the one that the program asked from, which is awake.
+    WhereAsked,
+}
+
 /// Counts of one thread that sends replies; threads do not get into each other's way.
 pub(crate) struct Tally(Mutex<Counts>);
 
@@ -39,16 +49,21 @@ struct Counts {
 }
 
 impl Pace {
-    /// Measures how late this machine's threads wake up; takes about 50 ms.
+    /// Measures how late this machine's threads wake up, for replies that come from where `answers` says;
+    /// takes about 50 ms.
     ///
     /// # Errors
     /// When no thread or socket can be had.
-    pub(crate) fn calibrate(clock: Clock) -> io::Result<Pace> {
+    pub(crate) fn calibrate(clock: Clock, answers: Answers) -> io::Result<Pace> {
         // Not on the caller's thread, which keeps its own timer slack.
         let lateness = thread::scope(|scope| {
             let measured = scope.spawn(|| {
                 exact_timers();
-                Ok((timer_lateness(clock), wake_up_time(clock)?))
+                let timer = timer_lateness(clock);
+                if answers == Answers::WhereAsked {
+                    stay_here();
+                }
+                Ok((timer, wake_up_time(clock)?))
             });
             measured
                 .join()
@@ -138,6 +153,14 @@ impl Tally {
 pub(crate) fn exact_timers() {
     // A kernel that refuses only makes replies later, which is measured.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Keeps this thread, and those it starts, on the processor where it is.
+fn stay_here() {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    // Elsewhere only takes longer.
+    let _ = sched_setaffinity(None, &here);
 }
 
 /// How much later than its alarm a thread wakes up: the median.
