@@ -257,6 +257,17 @@ fn another_user_makes_files_of_its_own_and_is_kept_out_of_others() {
 }
 
 #[test]
+fn a_volumes_root_belongs_to_whom_it_is_given() {
+    let volumes = vec![VolumeSpec::of("d", DiskSpec::unlimited())];
+    let rig = Rig::with(MachineSpec::unlimited(), volumes, |spec| {
+        spec.volumes[0].owner = Some((12, 34));
+    });
+    let root = fs::metadata(rig.path("")).unwrap();
+    assert_eq!((root.uid(), root.gid()), (12, 34));
+    assert!(root.is_dir());
+}
+
+#[test]
 fn a_directory_that_sets_the_group_passes_it_on() {
     let rig = Rig::unlimited();
     fs::create_dir(rig.path("d")).unwrap();

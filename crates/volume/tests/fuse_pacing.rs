@@ -182,7 +182,7 @@ fn latency_has_the_models_as_its_floor() {
         assert!(times[20] < floor + 1_000, "{} of {floor} us", times[20]);
     }
     let pacing = rig.emulation.reading().pacing.unwrap();
-    assert_eq!(pacing.error.len() + pacing.late, pacing.requests);
+    assert!(pacing.error.len() + pacing.late <= pacing.requests);
     assert_eq!(pacing.requests, 120);
 }
 
