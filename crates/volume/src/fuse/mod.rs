@@ -18,8 +18,14 @@ mod deadlines;
 mod emulation;
 mod file;
 mod front;
+<<<<<<< HEAD
 mod pace;
 mod prepare;
+=======
+mod image;
+pub mod leftovers;
+mod loop_device;
+>>>>>>> d2e4eb5 (Write down what an emulation makes outside of itself, and clear what a killed one left)
 mod spec;
 mod trace;
 mod transport;

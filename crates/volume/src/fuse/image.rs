@@ -1,0 +1,188 @@
+//! Image files: a file that holds a whole file system.
+//!
+//! The file system is made before anything is modelled, straight on the sparse file. It takes next to no
+//! room and time, because a new sparse file reads as zeros: what a maker of file systems would zero, at
+//! once or later behind the back of a measurement, is zero already.
+
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use model::Bytes;
+use rustix::mount::MountFlags;
+
+use super::loop_device::{LoopDevice, run};
+use super::spec::Filesystem;
+
+/// The image's name in the backing directory, and where FUSE shows it.
+pub(super) const NAME: &str = "image";
+
+/// An image that is being made has this name, so that half a file system is never taken for a whole one.
+const UNFINISHED: &str = "image.unfinished";
+
+/// Smallest image: below it, neither file system can be made.
+const SIZE_MIN: Bytes = Bytes::mib(300);
+
+/// Block size of the file systems, and what an image's size is a multiple of.
+const BLOCK: Bytes = Bytes::kib(4);
+
+/// The image of a volume.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// Its size.
+    pub(super) size: Bytes,
+    /// Whether it was made just now.
+    pub(super) new: bool,
+}
+
+impl Image {
+    /// Finds the image in directory `backing`, or makes one with an empty file system on it.
+    ///
+    /// # Errors
+    /// When the size is too small or not that of an image that is there, or the program that makes the
+    /// file system is missing or fails.
+    pub(super) fn prepare(
+        backing: &Path,
+        size: Bytes,
+        filesystem: Filesystem,
+    ) -> io::Result<Image> {
+        let path = backing.join(NAME);
+        let size = Bytes(size.0 / BLOCK.0 * BLOCK.0);
+        if size < SIZE_MIN {
+            return Err(io::Error::other(format!(
+                "a volume of {size} is too small for a file system; give at least {SIZE_MIN}"
+            )));
+        }
+        let there = match fs::metadata(&path) {
+            Ok(metadata) => Some(Bytes(metadata.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        match there {
+            None => make(backing, &path, size, filesystem)?,
+            Some(there) if there != size => {
+                return Err(io::Error::other(format!(
+                    "{} holds {there}, not {size}; give its size, or remove it",
+                    path.display()
+                )));
+            }
+            Some(_) => {}
+        }
+        Ok(Image {
+            path,
+            size,
+            new: there.is_none(),
+        })
+    }
+
+    /// Opens it for the requests of its device.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn open(&self) -> io::Result<File> {
+        OpenOptions::new().read(true).write(true).open(&self.path)
+    }
+}
+
+fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io::Result<()> {
+    let unfinished = backing.join(UNFINISHED);
+    File::create(&unfinished)?.set_len(size.0)?;
+    let made = run(maker(filesystem).arg(&unfinished)).and_then(|_| fs::rename(&unfinished, path));
+    if made.is_err() {
+        // What is reported is why it failed, not that its remains could not be removed.
+        let _ = fs::remove_file(&unfinished);
+    }
+    made
+}
+
+/// The program that makes a file system, and its options.
+fn maker(filesystem: Filesystem) -> Command {
+    match filesystem {
+        Filesystem::Ext4 => {
+            let mut command = Command::new("mkfs.ext4");
+            // Nothing is zeroed now, and `noinit_itable` keeps the kernel from doing it later. No part is
+            // kept for root: a volume has the size it says.
+            command.args(["-q", "-F", "-b", "4096", "-m", "0", "-E"]);
+            command.arg("lazy_itable_init=1,lazy_journal_init=1,nodiscard");
+            command
+        }
+        Filesystem::Xfs => {
+            let mut command = Command::new("mkfs.xfs");
+            command.args(["-q", "-K", "-s", "size=4096"]);
+            command
+        }
+    }
+}
+
+/// Mounts the file system on `device` at `directory`.
+///
+/// # Errors
+/// When the kernel does not know the file system, or finds it damaged.
+pub(super) fn mount(
+    device: &LoopDevice,
+    filesystem: Filesystem,
+    directory: &Path,
+) -> io::Result<()> {
+    let (name, options) = match filesystem {
+        Filesystem::Ext4 => ("ext4", "noinit_itable"),
+        Filesystem::Xfs => ("xfs", ""),
+    };
+    let options = CString::new(options).expect("options have no zero byte");
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount(device.path(), directory, name, flags, options.as_c_str()).map_err(
+        |error| {
+            let error = io::Error::from(error);
+            let what = format!(
+                "{name} on {} cannot be mounted at {}: {error}",
+                device.path().display(),
+                directory.display()
+            );
+            io::Error::new(error.kind(), what)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_image_takes_next_to_no_room_and_is_found_again() {
+        use std::os::unix::fs::MetadataExt;
+        let backing = tempfile::tempdir().unwrap();
+        let prepare = || Image::prepare(backing.path(), Bytes::gib(64), Filesystem::Ext4).unwrap();
+
+        let image = prepare();
+
+        let metadata = fs::metadata(&image.path).unwrap();
+        assert_eq!(metadata.len(), Bytes::gib(64).0);
+        assert!(metadata.blocks() * 512 < Bytes::mib(64).0, "{metadata:?}");
+        assert!(image.new);
+        assert!(!prepare().new);
+    }
+
+    #[test]
+    fn an_image_of_another_size_is_refused() {
+        let backing = tempfile::tempdir().unwrap();
+        Image::prepare(backing.path(), Bytes::gib(2), Filesystem::Ext4).unwrap();
+
+        let error = Image::prepare(backing.path(), Bytes::gib(1), Filesystem::Ext4).unwrap_err();
+
+        assert!(
+            error.to_string().contains("holds 2 GiB, not 1 GiB"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_size_that_no_file_system_fits_is_refused() {
+        let backing = tempfile::tempdir().unwrap();
+        let error = Image::prepare(backing.path(), Bytes::mib(1), Filesystem::Xfs).unwrap_err();
+        assert!(error.to_string().contains("at least 300 MiB"), "{error}");
+        assert_eq!(fs::read_dir(backing.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,271 @@
+//! Taking away what processes left that are no more.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::made::{Directory, FILE, Made, Mount, Server};
+use super::mounts::{self, UnmountError};
+use super::{folders, lock, state_directory};
+use crate::fuse::loop_device;
+
+/// What was found and taken away, in sentences for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleared {
+    /// What is no longer there.
+    pub done: Vec<String>,
+    /// What still is, and why.
+    pub failed: Vec<String>,
+}
+
+impl Cleared {
+    fn note<E: std::fmt::Display>(&mut self, what: String, outcome: Result<bool, E>) {
+        match outcome {
+            Ok(true) => self.done.push(what),
+            Ok(false) => {}
+            Err(error) => self.failed.push(format!("not {what}: {error}")),
+        }
+    }
+}
+
+/// Takes away what emulations of this user left whose process is no more: ends their servers, unmounts,
+/// detaches, removes. Does nothing, and says nothing, where nothing was left.
+///
+/// # Errors
+/// When the state directory cannot be used. What could not be taken away is in the result, and is tried
+/// again the next time.
+pub fn clear() -> io::Result<Cleared> {
+    let state = state_directory()?;
+    let _lock = lock(&state)?;
+    let mut cleared = Cleared::default();
+    for folder in folders(&state)? {
+        match Made::read(&folder) {
+            Ok(made) if made.owner.is_alive() => {}
+            Ok(made) => {
+                let one = undo(&made, &folder);
+                cleared.done.extend(one.done);
+                cleared.failed.extend(one.failed);
+            }
+            // The lock is ours, so nobody is about to write it.
+            Err(error) => cleared.failed.push(format!(
+                "not cleared {}: {error}; look into it, and remove it",
+                folder.display()
+            )),
+        }
+    }
+    Ok(cleared)
+}
+
+/// Takes away what `made` lists, last things first, and `folder` if nothing is left.
+pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
+    let mut cleared = Cleared::default();
+    for server in &made.servers {
+        let what = format!("ended {} (process {})", server.name, server.process.pid);
+        cleared.note(what, end(server));
+    }
+    // A file system lies on a loop device, which lies on an image that FUSE shows.
+    let (on_loops, others): (Vec<&Mount>, Vec<&Mount>) = made
+        .mounts
+        .iter()
+        .rev()
+        .partition(|mount| mount.source.starts_with("/dev/loop"));
+    unmount_all(&on_loops, &mut cleared);
+    for backing in made.loops.iter().rev() {
+        let what = format!("detached the loop device of {}", backing.display());
+        cleared.note(what, detach(backing));
+    }
+    unmount_all(&others, &mut cleared);
+    for directory in made.directories.iter().rev() {
+        let what = format!("removed {}", directory.path.display());
+        cleared.note(what, remove(directory));
+    }
+    if cleared.failed.is_empty()
+        && let Err(error) = remove_folder(folder)
+    {
+        let what = format!("not removed {}: {error}", folder.display());
+        cleared.failed.push(what);
+    }
+    cleared
+}
+
+fn end(server: &Server) -> io::Result<bool> {
+    let alive = server.process.is_alive();
+    server.process.end().map(|()| alive)
+}
+
+fn unmount_all(those: &[&Mount], cleared: &mut Cleared) {
+    for mount in those {
+        match unmount(mount) {
+            Ok(None) => {}
+            Ok(Some(what)) => cleared.done.push(what),
+            Err(error) => cleared.failed.push(format!(
+                "not unmounted {}: {error}",
+                mount.directory.display()
+            )),
+        }
+    }
+}
+
+/// Unmounts what is still there, lazily if it is busy: whoever uses it has lost its disks already.
+fn unmount(mount: &Mount) -> io::Result<Option<String>> {
+    let same = mounts::at(&mount.directory)?.is_some_and(|found| found.source == mount.source);
+    if !same {
+        return Ok(None);
+    }
+    let directory = mount.directory.display();
+    match mounts::unmount(&mount.directory) {
+        Ok(()) => Ok(Some(format!("unmounted {directory}"))),
+        Err(error) => {
+            mounts::unmount_lazily(&mount.directory)?;
+            Ok(Some(match error {
+                UnmountError::Busy { users, .. } => format!(
+                    "took {directory} out of sight; it ends when these do: {}",
+                    users.join(", ")
+                ),
+                UnmountError::Failed { why, .. } => {
+                    format!("took {directory} out of sight, since unmounting failed: {why}")
+                }
+            }))
+        }
+    }
+}
+
+fn detach(backing: &Path) -> io::Result<bool> {
+    let devices = loop_device::of_backing(backing)?;
+    for device in &devices {
+        device.detach()?;
+    }
+    Ok(!devices.is_empty())
+}
+
+/// Removes a directory, unless it is another one by now, or something is mounted in it.
+fn remove(directory: &Directory) -> io::Result<bool> {
+    let path = &directory.path;
+    let metadata = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        metadata => metadata?,
+    };
+    if (metadata.dev(), metadata.ino()) != (directory.device, directory.inode) {
+        return Ok(false);
+    }
+    if let Some(mount) = mounts::within(path)?.first() {
+        let why = format!("something is mounted at {}", mount.display());
+        return Err(io::Error::other(why));
+    }
+    if directory.with_contents {
+        fs::remove_dir_all(path)?;
+    } else {
+        fs::remove_dir(path)?;
+    }
+    Ok(true)
+}
+
+/// Removes a process's folder, by its known contents only: an image that is still mounted there must not
+/// be entered. The list goes last, so that a folder without one never stays.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    if let Some(mount) = mounts::within(folder)?.first() {
+        let why = format!("something is mounted at {}", mount.display());
+        return Err(io::Error::other(why));
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == FILE {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(folder.join(FILE))?;
+    fs::remove_dir(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::process::Identity;
+    use super::*;
+
+    fn gone() -> Made {
+        let mut owner = Identity::own().unwrap();
+        owner.start_ticks += 1;
+        Made::of(owner)
+    }
+
+    fn listed(made: &Made) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        made.write(folder.path()).unwrap();
+        folder
+    }
+
+    fn directory(path: &Path, with_contents: bool) -> Directory {
+        let metadata = fs::metadata(path).unwrap();
+        Directory {
+            path: path.to_owned(),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            with_contents,
+        }
+    }
+
+    #[test]
+    fn directories_go_inner_ones_first_and_foreign_contents_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let (outer, used) = (place.path().join("outer"), place.path().join("used"));
+        let inner = outer.join("inner");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir_all(&used).unwrap();
+        fs::write(used.join("theirs"), "").unwrap();
+        fs::write(inner.join("ours"), "").unwrap();
+        let mut made = gone();
+        for (path, with_contents) in [(&outer, false), (&inner, true), (&used, false)] {
+            made.directories.push(directory(path, with_contents));
+        }
+        let folder = listed(&made);
+
+        let cleared = undo(&made, folder.path());
+
+        assert!(!outer.exists());
+        assert!(used.join("theirs").exists());
+        assert!(cleared.failed.len() == 1 && cleared.failed[0].contains("used"));
+        // What could not be done stays written down.
+        assert!(folder.path().join(FILE).exists());
+    }
+
+    #[test]
+    fn a_directory_that_took_the_place_of_ours_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let ours = place.path().join("ours");
+        fs::create_dir(&ours).unwrap();
+        let mut made = gone();
+        made.directories.push(directory(&ours, true));
+        fs::rename(&ours, place.path().join("away")).unwrap();
+        fs::create_dir(&ours).unwrap();
+        let folder = listed(&made);
+
+        let cleared = undo(&made, folder.path());
+
+        assert_eq!(cleared, Cleared::default());
+        assert!(ours.exists());
+        assert!(!folder.path().exists());
+        fs::create_dir(folder.path()).unwrap(); // for its own removal
+    }
+
+    #[test]
+    fn a_mount_of_another_source_is_not_touched() {
+        let mut made = gone();
+        made.mounts.push(Mount {
+            directory: "/proc".into(),
+            source: "dbstow".to_owned(),
+        });
+        let folder = listed(&made);
+
+        let cleared = undo(&made, folder.path());
+
+        assert_eq!(cleared, Cleared::default());
+        assert!(mounts::at(Path::new("/proc")).unwrap().is_some());
+        fs::create_dir(folder.path()).unwrap();
+    }
+}

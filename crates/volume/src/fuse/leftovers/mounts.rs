@@ -1,0 +1,213 @@
+//! What is mounted where, who keeps it busy, and taking it away.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use procfs::process::{FDTarget, Process, all_processes};
+use rustix::mount::{UnmountFlags, unmount as unmount_now};
+
+use super::wait_until;
+
+/// What is mounted at a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mounted {
+    /// The device, or the name that a FUSE file system gave.
+    pub(crate) source: String,
+    /// `ext4`, `fuse.dbstow`, ..
+    pub(crate) kind: String,
+}
+
+/// What is mounted at `directory`, the last one where several lie on each other.
+///
+/// # Errors
+/// When the table of mounts cannot be read.
+pub(crate) fn at(directory: &Path) -> io::Result<Option<Mounted>> {
+    let mut mounts = table()?
+        .into_iter()
+        .filter(|mount| mount.mount_point == directory);
+    Ok(mounts.next_back().map(|mount| Mounted {
+        source: mount.mount_source.unwrap_or_default(),
+        kind: mount.fs_type,
+    }))
+}
+
+/// Directories below `directory` that something is mounted at; `directory` itself counts too.
+///
+/// # Errors
+/// When the table of mounts cannot be read.
+pub(crate) fn within(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let points = table()?.into_iter().map(|mount| mount.mount_point);
+    Ok(points
+        .filter(|point| point.starts_with(directory))
+        .collect())
+}
+
+fn table() -> io::Result<Vec<procfs::process::MountInfo>> {
+    let mounts = Process::myself().and_then(|own| own.mountinfo());
+    Ok(mounts.map_err(io::Error::other)?.into_iter().collect())
+}
+
+/// Why something is still mounted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UnmountError {
+    /// Processes use it.
+    #[error("{} is in use by {}", directory.display(), names(users))]
+    Busy {
+        /// Where it is mounted.
+        directory: PathBuf,
+        /// Their names and numbers, as far as they can be seen.
+        users: Vec<String>,
+    },
+    /// Something else.
+    #[error("{} cannot be unmounted: {why}", directory.display())]
+    Failed {
+        /// Where it is mounted.
+        directory: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+}
+
+fn names(users: &[String]) -> String {
+    if users.is_empty() {
+        "a process that cannot be seen from here".to_owned()
+    } else {
+        users.join(", ")
+    }
+}
+
+/// How long a directory may be busy before that is said: indexers and shells look in for a moment.
+const PATIENCE: model::Duration = model::Duration::from_millis(500);
+
+/// Takes away what is mounted at `directory`.
+///
+/// # Errors
+/// When it is in use, for longer than a moment, or cannot be unmounted.
+pub(crate) fn unmount(directory: &Path) -> Result<(), UnmountError> {
+    let mut outcome = Ok(());
+    wait_until(PATIENCE, || {
+        outcome = try_unmount(directory, UnmountFlags::NOFOLLOW);
+        !matches!(outcome, Err(ref error) if error.kind() == io::ErrorKind::ResourceBusy)
+    });
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => UnmountError::Busy {
+            directory: directory.to_owned(),
+            users: users(directory),
+        },
+        _ => UnmountError::Failed {
+            directory: directory.to_owned(),
+            why: error.to_string(),
+        },
+    })
+}
+
+/// Takes what is mounted at `directory` out of sight at once; it ends when its last user does.
+///
+/// # Errors
+/// When it cannot be unmounted even so.
+pub(crate) fn unmount_lazily(directory: &Path) -> io::Result<()> {
+    try_unmount(directory, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
+}
+
+fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {
+    match unmount_now(directory, flags).map_err(io::Error::from) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            unmount_as_user(directory, flags.contains(UnmountFlags::DETACH))
+        }
+        outcome => outcome,
+    }
+}
+
+/// Without root, FUSE mounts are taken away by the program that made them.
+fn unmount_as_user(directory: &Path, lazily: bool) -> io::Result<()> {
+    let mut command = Command::new("fusermount3");
+    command
+        .arg("-u")
+        .args(lazily.then_some("-z"))
+        .arg("--")
+        .arg(directory);
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let kind = if said.contains("busy") {
+        io::ErrorKind::ResourceBusy
+    } else {
+        io::ErrorKind::Other
+    };
+    Err(io::Error::new(kind, said))
+}
+
+/// Processes with an open file, a working directory, a root or mapped memory below `directory`:
+/// `name (number)`. Processes of others can be seen by root only.
+pub(crate) fn users(directory: &Path) -> Vec<String> {
+    let Ok(processes) = all_processes() else {
+        return Vec::new();
+    };
+    let using = processes
+        .flatten()
+        .filter(|process| uses(process, directory));
+    using
+        .map(|process| {
+            let name = process
+                .stat()
+                .map_or_else(|_| "?".to_owned(), |stat| stat.comm);
+            format!("{name} ({})", process.pid)
+        })
+        .collect()
+}
+
+fn uses(process: &Process, directory: &Path) -> bool {
+    let within = |path: &PathBuf| path.starts_with(directory);
+    let links = [process.cwd(), process.root(), process.exe()];
+    let open = || {
+        let files = process.fd().into_iter().flatten().flatten();
+        files
+            .into_iter()
+            .any(|file| matches!(&file.target, FDTarget::Path(path) if within(path)))
+    };
+    let mapped = || {
+        let maps = process.maps().into_iter().flatten();
+        maps.into_iter().any(
+            |map| matches!(&map.pathname, procfs::process::MMapPath::Path(path) if within(path)),
+        )
+    };
+    links.iter().flatten().any(within) || open() || mapped()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_mounted_and_a_plain_directory_is_not() {
+        let plain = tempfile::tempdir().unwrap();
+
+        assert!(
+            at(Path::new("/proc"))
+                .unwrap()
+                .is_some_and(|found| found.kind == "proc")
+        );
+        assert_eq!(at(plain.path()).unwrap(), None);
+        assert!(
+            within(Path::new("/proc"))
+                .unwrap()
+                .contains(&"/proc".into())
+        );
+        assert!(within(plain.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_open_file_names_its_user() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(users(directory.path()), [""; 0]);
+
+        let _open = std::fs::File::create(directory.path().join("file")).unwrap();
+
+        let users = users(directory.path());
+        let own = format!("({})", std::process::id());
+        assert!(users.len() == 1 && users[0].ends_with(&own), "{users:?}");
+    }
+}
