@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
+    self, check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
 };
 use dbstow::inventory::Inventory;
 use dbstow::{catalogue, spec, trial, workload};
@@ -34,6 +34,9 @@ enum Command {
     Compare(compare::Args),
     /// Say what recorded trials show
     Report(report::Args),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Emulated(command::emulated::Command),
     /// List disks, or show one
     Disks(disks::Args),
     /// List machines, or show one
@@ -64,6 +67,8 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Check(args) => check::run(&args, &inventory),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Emulated(emulated) => command::emulated::run(&emulated, inventory),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
@@ -90,7 +95,8 @@ fn message(error: &anyhow::Error) -> String {
 /// Whether the user asked for something that cannot be, rather than something going wrong.
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.is::<spec::SpecError>()
+        cause.is::<command::Mistake>()
+            || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()

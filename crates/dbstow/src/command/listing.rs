@@ -31,7 +31,8 @@ pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
     Ok(catalogue)
 }
 
-fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> {
+/// Adds the entries of a user's own file.
+pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file);
     let text = text.with_context(|| format!("cannot read the catalogue file {name}"))?;

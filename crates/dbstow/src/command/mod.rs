@@ -7,6 +7,8 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod disks;
+#[cfg(target_os = "linux")]
+pub mod emulated;
 pub mod experiments;
 pub mod machines;
 pub mod plan;
@@ -17,6 +19,11 @@ pub mod workloads;
 pub use asked::Asked;
 
 use std::io::{self, ErrorKind, Write};
+
+/// Something that cannot be as it was asked for, with the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Mistake(pub String);
 
 /// Prints a result; that its reader went away early, as `head` does, is no failure.
 fn print(text: &str) -> io::Result<()> {

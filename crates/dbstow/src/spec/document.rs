@@ -83,17 +83,30 @@ impl Text {
     }
 
     fn offset(&self, path: &[String]) -> usize {
-        let mut item = self.document.as_item();
-        let mut offset = 0;
-        for part in path {
-            let Some((start, inner)) = entry(item, part) else {
-                return offset;
-            };
-            offset = start.unwrap_or(offset);
-            item = inner;
-        }
-        offset
+        offset(self.document.as_item(), path)
     }
+}
+
+/// The line in `source`, which is TOML of any shape, of the key that `path` leads to, or of the nearest
+/// table that holds it.
+pub(crate) fn line_of(source: &str, path: &[String]) -> usize {
+    match Document::parse(source) {
+        Ok(document) => line_at(source, offset(document.as_item(), path)),
+        Err(_) => 1,
+    }
+}
+
+fn offset(root: &Item, path: &[String]) -> usize {
+    let mut item = root;
+    let mut offset = 0;
+    for part in path {
+        let Some((start, inner)) = entry(item, part) else {
+            return offset;
+        };
+        offset = start.unwrap_or(offset);
+        item = inner;
+    }
+    offset
 }
 
 /// What `part` leads to inside `item`, and where it starts: the value of a key, or, by its number, a
@@ -154,7 +167,8 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
     Ok(())
 }
 
-fn line_at(source: &str, offset: usize) -> usize {
+/// The line, from 1, that the byte at `offset` stands on.
+pub(crate) fn line_at(source: &str, offset: usize) -> usize {
     let before = &source.as_bytes()[..offset.min(source.len())];
     before.iter().filter(|byte| **byte == b'\n').count() + 1
 }

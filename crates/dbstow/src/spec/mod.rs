@@ -20,6 +20,7 @@ mod placement;
 mod protocol;
 mod resolve;
 mod settings;
+mod volumes;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ pub use settings::{
     Amount, Arrival, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, ReadUnit,
     Script, Settings, Temperature, Versions, Volume, Workload,
 };
+pub use volumes::Volumes;
 
 use crate::findings::Published;
 use document::{Text, typed};

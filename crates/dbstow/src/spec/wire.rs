@@ -56,6 +56,17 @@ pub(crate) struct Experiment {
     pub(crate) quick: BTreeMap<String, toml::Value>,
 }
 
+/// A file of volumes by themselves, without an experiment: what `dbstow mount` takes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Volumes {
+    /// The machine that they share; without it, none holds them back.
+    pub(crate) machine: Option<Machine>,
+    /// The volumes, by name.
+    #[serde(default)]
+    pub(crate) volume: BTreeMap<String, Volume>,
+}
+
 /// Where the published figures come from.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -135,13 +135,25 @@ impl Stage {
         self.usd_per_month = self.usd_per_month.zip(usd).map(|(sum, usd)| sum + usd);
         self.disks.push(volume.disk.to_string());
         self.files.push(files_by_role(settings, &volume.name));
-        self.volumes.push(VolumeSpec {
-            name: volume.name.clone(),
-            disks: vec![disk; volume.count as usize],
-            interleave: volume.interleave,
-            host_cache: volume.host_cache,
-        });
+        self.volumes.push(striped(volume, disk));
         Ok(())
+    }
+
+    /// Volumes by themselves, and the machine they share.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a vendor does not sell what is asked for.
+    pub fn volumes(
+        asked: &spec::Volumes,
+        catalogue: &Catalogue,
+    ) -> Result<(MachineSpec, Vec<VolumeSpec>), StageError> {
+        let machine = machine(&asked.machine, catalogue)?;
+        let volumes = asked.volumes.iter().map(|volume| {
+            let (disk, _) = disk(volume, &machine, &asked.machine, catalogue)?;
+            Ok(striped(volume, disk))
+        });
+        let volumes = volumes.collect::<Result<_, StageError>>()?;
+        Ok((machine, volumes))
     }
 
     /// One disk of a volume on a machine.
@@ -154,6 +166,15 @@ impl Stage {
         catalogue: &Catalogue,
     ) -> Result<DiskSpec, StageError> {
         Ok(disk(volume, &machine(asked, catalogue)?, asked, catalogue)?.0)
+    }
+}
+
+fn striped(volume: &spec::Volume, disk: DiskSpec) -> VolumeSpec {
+    VolumeSpec {
+        name: volume.name.clone(),
+        disks: vec![disk; volume.count as usize],
+        interleave: volume.interleave,
+        host_cache: volume.host_cache,
     }
 }
 

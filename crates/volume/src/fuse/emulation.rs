@@ -1,12 +1,14 @@
 //! Modelled volumes that are mounted, from start to stop.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use super::array::Array;
+use super::environment;
+use super::leftovers::{Registration, mounts};
 use super::pace::Pace;
 use super::prepare;
 use super::spec::{EmulationSpec, Front, MountSpec};
@@ -20,6 +22,9 @@ pub struct Emulation {
     /// In the order of the specification; taken down in the opposite order.
     volumes: Vec<Box<dyn Mounted>>,
     parts: Parts,
+    /// Names of the volumes and where they are mounted.
+    places: Vec<(String, PathBuf)>,
+    environment: Vec<(String, String)>,
 }
 
 /// What all fronts of an emulation share.
@@ -34,6 +39,8 @@ pub(super) struct Parts {
     pub(super) transport: Chosen,
     /// Where every request is written down.
     pub(super) trace: Option<Arc<Trace>>,
+    /// Where is written down what outlives this process.
+    pub(super) registration: Arc<Registration>,
 }
 
 /// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
@@ -43,6 +50,20 @@ pub(super) trait Mounted: Send + Sync {
     /// # Errors
     /// When something is left, or was taken from a program that used it.
     fn stop(self: Box<Self>) -> Result<(), EmulationError>;
+
+    /// Writes back and forgets what the kernel caches of its files. Gives what could not be done.
+    ///
+    /// # Errors
+    /// When the volume is gone.
+    fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        // Without a page cache, nothing is to be forgotten.
+        Ok(Vec::new())
+    }
+
+    /// The first thing that went wrong with its real files, for people.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Why volumes could not be emulated, or not be taken down.
@@ -100,6 +121,9 @@ pub enum EmulationError {
         /// Why.
         source: io::Error,
     },
+    /// Something is left on the machine.
+    #[error("{0}")]
+    Left(String),
     /// Something else.
     #[error("{what}: {source}")]
     System {
@@ -139,12 +163,19 @@ impl Emulation {
             array: Arc::new(Array::new(clock, &spec.machine, &volumes, spec.seed)),
             replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
             transport: Chosen::new(spec.transport).map_err(EmulationError::Transport)?,
-            pace,
             trace: trace(spec)?,
+            registration: Arc::new(Registration::new().map_err(not_written_down)?),
+            pace,
         };
         let mut emulation = Emulation {
             volumes: Vec::new(),
+            environment: environment::of(spec, parts.transport.name()),
             parts,
+            places: spec
+                .volumes
+                .iter()
+                .map(|mount| (mount.volume.name.clone(), mount.directory.clone()))
+                .collect(),
         };
         for (place, mount) in spec.volumes.iter().enumerate() {
             let volume = front(mount, place, &emulation.parts)?;
@@ -170,25 +201,90 @@ impl Emulation {
         self.parts.array.empty_host_cache();
     }
 
-    /// Unmounts every volume.
+    /// Names of the volumes and where they are mounted, in the order of the specification.
+    pub fn volumes(&self) -> &[(String, PathBuf)] {
+        &self.places
+    }
+
+    /// What is known about the place by name: kernel, transport, what each volume stands on.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
+    /// A folder for files of this emulation, removed when it stops.
+    pub fn folder(&self) -> &Path {
+        self.parts.registration.folder()
+    }
+
+    /// Writes back and forgets what the kernel caches of the volumes' files. Gives what could not be
+    /// done, for people.
     ///
     /// # Errors
-    /// The first failure; the other volumes are taken down all the same.
+    /// When a volume is gone.
+    pub fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        let dropped = self.volumes.iter_mut().map(|volume| volume.drop_caches());
+        let notes: Vec<Vec<String>> = dropped.collect::<io::Result<_>>()?;
+        Ok(notes.concat())
+    }
+
+    /// What went wrong with real files so far, for people: a backing disk that is full, ..
+    pub fn troubles(&self) -> Vec<String> {
+        let troubles = self.volumes.iter().map(|volume| volume.trouble());
+        troubles.flatten().collect()
+    }
+
+    /// Processes that use a volume, by name and number, and the volume's directory.
+    pub fn users(&self) -> Vec<(PathBuf, Vec<String>)> {
+        let users = self.places.iter().map(|(_, directory)| {
+            let nested = mounts::within(directory).unwrap_or_default();
+            let nested = nested.into_iter().filter(|other| other != directory);
+            let nested = nested.map(|other| format!("a mount at {}", other.display()));
+            let users = mounts::users(directory).into_iter().chain(nested);
+            (directory.clone(), users.collect::<Vec<_>>())
+        });
+        users.filter(|(_, users)| !users.is_empty()).collect()
+    }
+
+    /// Unmounts every volume, from under programs that still use it.
+    ///
+    /// # Errors
+    /// Every failure, in one; the other volumes are taken down all the same.
     pub fn stop(mut self) -> Result<(), EmulationError> {
-        let mut result = Ok(());
+        self.take_down()
+    }
+
+    fn take_down(&mut self) -> Result<(), EmulationError> {
+        let mut failures = Vec::new();
         while let Some(volume) = self.volumes.pop() {
-            result = result.and(volume.stop());
+            failures.extend(volume.stop().err());
         }
-        let trace = self.parts.trace.as_ref().map(|trace| trace.finish());
-        result.and(trace.unwrap_or(Ok(())).map_err(|source| {
-            EmulationError::system("the trace of requests is not complete", source)
-        }))
+        let trace = self
+            .parts
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.finish().err());
+        failures.extend(
+            trace.map(|source| {
+                EmulationError::system("the trace of requests is not complete", source)
+            }),
+        );
+        let left = self.parts.registration.finish().err();
+        failures.extend(left.into_iter().flatten().map(EmulationError::Left));
+        match failures.len() {
+            0 => Ok(()),
+            1 => Err(failures.remove(0)),
+            _ => {
+                let texts: Vec<String> = failures.iter().map(ToString::to_string).collect();
+                Err(EmulationError::Left(texts.join("; ")))
+            }
+        }
     }
 }
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        while self.volumes.pop().is_some() {}
+        // There is nobody to tell; what is left stays written down for the next start.
+        let _ = self.take_down();
     }
 }
 
@@ -204,6 +300,11 @@ fn trace(spec: &EmulationSpec) -> Result<Option<Arc<Trace>>, EmulationError> {
     spec.trace.as_ref().map(create).transpose()
 }
 
+/// What is not written down could not be cleared after a kill, so that nothing is begun without.
+pub(super) fn not_written_down(error: io::Error) -> EmulationError {
+    EmulationError::system("cannot write down what is about to be made", error)
+}
+
 fn front(
     mount: &MountSpec,
     place: usize,
@@ -211,9 +312,6 @@ fn front(
 ) -> Result<Box<dyn Mounted>, EmulationError> {
     match mount.front {
         Front::File => super::file::mount(mount, place, parts),
-        Front::Block { .. } => Err(EmulationError::Spec {
-            volume: mount.volume.name.clone(),
-            why: "this build has no block mode; choose the file front",
-        }),
+        Front::Block { .. } => super::block::mount(mount, place, parts),
     }
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::Bytes;
+use rustix::fs::{FlockOperation, flock};
 use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
@@ -79,12 +80,21 @@ impl Image {
         })
     }
 
-    /// Opens it for the requests of its device.
+    /// Opens it for the requests of its device, of which there is one at a time.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When it is gone, or another emulator has it.
     pub(super) fn open(&self) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).open(&self.path)
+        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        // The lock goes with the file, and so with the process.
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+            let what = format!(
+                "{} is in use by another emulator ({error})",
+                self.path.display()
+            );
+            io::Error::new(io::ErrorKind::ResourceBusy, what)
+        })?;
+        Ok(file)
     }
 }
 

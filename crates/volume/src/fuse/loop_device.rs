@@ -94,7 +94,7 @@ impl LoopDevice {
 }
 
 /// Whether there are loop devices here.
-pub(crate) fn exist() -> bool {
+pub fn exist() -> bool {
     Path::new("/dev/loop-control").exists()
 }
 

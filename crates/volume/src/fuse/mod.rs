@@ -13,23 +13,34 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
+// The model in real time.
 mod array;
 mod deadlines;
-mod emulation;
-mod file;
-mod front;
-<<<<<<< HEAD
 mod pace;
+
+// From a specification to mounted volumes.
+mod emulation;
+mod environment;
+mod front;
 mod prepare;
-=======
-mod image;
-pub mod leftovers;
-mod loop_device;
->>>>>>> d2e4eb5 (Write down what an emulation makes outside of itself, and clear what a killed one left)
 mod spec;
 mod trace;
 mod transport;
 
+// What programs see.
+mod block;
+mod file;
+mod image;
+mod loop_device;
+
+// In a process of its own.
+pub mod control;
+pub mod host;
+pub mod leftovers;
+mod remote;
+
 pub use emulation::{Emulation, EmulationError};
 pub use front::{DataPath, Done, Errno};
+pub use loop_device::exist as loop_devices_exist;
+pub use remote::RemoteSite;
 pub use spec::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

@@ -9,6 +9,7 @@ use std::process::Command;
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
 use super::emulation::EmulationError;
+use super::leftovers::mounts;
 use super::spec::{EmulationSpec, Front, MountSpec};
 
 /// Marks a backing directory as one of this program's; holds the volume's name.
@@ -74,6 +75,11 @@ pub(super) fn mount_point(mount: &MountSpec) -> Result<(), EmulationError> {
         path: mount.directory.clone(),
         why,
     };
+    if mounts::at(&mount.directory).is_ok_and(|there| there.is_some_and(|there| there.is_volume()))
+    {
+        let remedy = "a volume is mounted there; end it first with `dbstow unmount`";
+        return Err(wrong(remedy.to_owned()));
+    }
     let mut entries = fs::read_dir(&mount.directory).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => wrong("there is no such directory; make it".to_owned()),
         io::ErrorKind::NotConnected => {

@@ -59,6 +59,10 @@ pub(super) fn mount(
         directory: &mount.directory,
         all_users: geteuid().is_root(),
     };
+    parts
+        .registration
+        .mounting(&mount.directory, MountPoint::NAME)
+        .map_err(failed)?;
     let session = parts
         .transport
         .mount(&at, front, tree, &parts.pace)

@@ -5,7 +5,7 @@
 //! it:
 //!
 //! ```text
-//!   /run/dbstow/<pid>-<start>/     root; else $XDG_RUNTIME_DIR/dbstow, else a folder in the temporary one
+//!   /run/dbstow/<pid>-<start>-<n>/ root; else $XDG_RUNTIME_DIR/dbstow, else a folder in the temporary one
 //!       made.json                  whose it is, and what was made
 //!       control                    socket of the emulator, where it has a process of its own
 //!       log                        what that process said
@@ -58,7 +58,7 @@ impl Registration {
         let name = format!("{}-{}", owner.pid, owner.start_ticks);
         // A process may hold several, one after the other or at once.
         let folder = (1..)
-            .map(|number| state.join(format!("{name}-{number}")))
+            .map(|number| state.join(format!("{name}-{number:03}")))
             .find(|folder| !folder.exists())
             .expect("numbers do not end");
         private().create(&folder)?;
@@ -118,7 +118,9 @@ impl Registration {
     /// # Errors
     /// When it cannot be made or written down.
     pub fn make_directory(&self, directory: &Path, with_contents: bool) -> io::Result<bool> {
-        match fs::create_dir(directory) {
+        // What goes with its contents holds what others have no business to read.
+        let mode = if with_contents { 0o700 } else { 0o755 };
+        match fs::DirBuilder::new().mode(mode).create(directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             made => made?,
         }
@@ -159,12 +161,17 @@ impl Registration {
         })
     }
 
-    /// Takes away whatever is still there of what was written down, and the folder.
+    /// Takes away whatever is still there of what was written down, and the folder. Once that is done,
+    /// doing it again does nothing.
     ///
     /// # Errors
     /// What is left, and why. It stays written down, for [`clear`].
-    pub fn finish(self) -> Result<(), Vec<String>> {
-        let cleared = clear::undo(&self.made(), &self.folder);
+    pub fn finish(&self) -> Result<(), Vec<String>> {
+        let made = self.made();
+        if !self.folder.exists() {
+            return Ok(());
+        }
+        let cleared = clear::undo(&made, &self.folder);
         if cleared.failed.is_empty() {
             Ok(())
         } else {
@@ -235,11 +242,13 @@ fn private() -> fs::DirBuilder {
     builder
 }
 
-/// Folders of the state directory.
+/// Folders of the state directory, a process's later ones first: they may lie on what earlier ones made.
 fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(state)?.map(|entry| entry.map(|entry| entry.path()));
     let paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
-    Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
+    let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir()).collect();
+    folders.sort_by(|one, other| other.cmp(one));
+    Ok(folders)
 }
 
 /// Keeps others from clearing or registering at the same time, until it is dropped.

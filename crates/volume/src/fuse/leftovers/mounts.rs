@@ -8,6 +8,7 @@ use procfs::process::{FDTarget, Process, all_processes};
 use rustix::mount::{UnmountFlags, unmount as unmount_now};
 
 use super::wait_until;
+use crate::fuse::transport::MountPoint;
 
 /// What is mounted at a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,13 @@ pub(crate) struct Mounted {
     pub(crate) source: String,
     /// `ext4`, `fuse.dbstow`, ..
     pub(crate) kind: String,
+}
+
+impl Mounted {
+    /// Whether it could be an emulated volume, in either mode.
+    pub(crate) fn is_volume(&self) -> bool {
+        self.source == MountPoint::NAME || self.source.starts_with("/dev/loop")
+    }
 }
 
 /// What is mounted at `directory`, the last one where several lie on each other.

@@ -1,0 +1,348 @@
+//! `dbstow mount`: gives any program a directory on modelled disks.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
+use nix::sys::statvfs::statvfs;
+use nix::unistd::{Group, User, geteuid};
+use volume::fuse::host::Order;
+use volume::fuse::{
+    EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, loop_devices_exist,
+};
+
+use super::emulator;
+use super::place::{absolute, clear_leftovers};
+use crate::catalogue::{Catalogue, SizeRule};
+use crate::command::Mistake;
+use crate::command::listing;
+use crate::inventory::Inventory;
+use crate::spec::{Machine, Override, Provision, Volume, Volumes};
+use crate::trial::Stage;
+
+/// Arguments of `mount`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    long_about = "Gives any program a directory on modelled disks: it reads and writes real files there, and \
+        waits as long as the disk it stands for would take. Returns when the directory is ready.",
+    after_help = "Examples:\n  \
+    dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB\n  \
+    dbstow mount aws.ebs.gp3 /mnt/gp3 --size 100GiB --filesystem xfs --owner postgres\n  \
+    dbstow mount disks.toml /mnt/disks --backing /var/lib/disks\n  \
+    dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n\n\
+    A file such as disks.toml has [machine] and [volume.NAME] sections as an experiment has; each volume\n\
+    is mounted at DIR/NAME, and all share the machine's limits."
+)]
+pub struct Args {
+    /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
+    pub spec: String,
+    /// Where; made if it is missing
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// What programs see [default: block for root where there are loop devices, else file]
+    #[arg(long, value_enum)]
+    pub front: Option<FrontKind>,
+    /// Where the bytes really go, and stay [default: a temporary directory, removed in the end]
+    #[arg(long, value_name = "DIR")]
+    pub backing: Option<PathBuf>,
+    /// How large each volume is, such as 10GiB [default: the disks' size]
+    #[arg(long)]
+    pub size: Option<Bytes>,
+    /// Filesystem in block mode
+    #[arg(long, value_enum, default_value_t)]
+    pub filesystem: FilesystemKind,
+    /// How far the kernel reads ahead in block mode [default: 128 KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub read_ahead: Option<Bytes>,
+    /// How requests reach the emulator
+    #[arg(long, value_enum, default_value_t)]
+    pub transport: TransportKind,
+    /// Write every request to this file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Stay until Ctrl-C instead of returning
+    #[arg(long)]
+    pub foreground: bool,
+    /// Who owns the volumes: a user, or numbers such as 999:999
+    #[arg(long, value_name = "USER")]
+    pub owner: Option<String>,
+    /// Seed of the latencies
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Also read this catalogue file
+    #[arg(long, value_name = "FILE")]
+    pub catalogue: Vec<PathBuf>,
+}
+
+/// What programs see of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FrontKind {
+    /// A real filesystem on a loop device: page cache, read-ahead, journal; needs root
+    Block,
+    /// A directory tree without page cache: one request is one modelled request
+    File,
+}
+
+/// Filesystem in block mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FilesystemKind {
+    /// ext4
+    #[default]
+    Ext4,
+    /// XFS
+    Xfs,
+}
+
+/// How requests reach the emulator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TransportKind {
+    /// io_uring where the kernel allows it, else fuser
+    #[default]
+    Auto,
+    /// Reads and writes of /dev/fuse
+    Fuser,
+    /// FUSE over io_uring
+    #[value(name = "io_uring")]
+    IoUring,
+}
+
+/// Carries out `dbstow mount`.
+///
+/// # Errors
+/// When the spec has a mistake, or something on this machine is in the way: what, and what to do about it.
+pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
+    for file in &args.catalogue {
+        listing::add(&mut inventory.catalogue, file)?;
+    }
+    let asked = asked(args, &inventory.catalogue)?;
+    let (machine, volumes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
+    clear_leftovers()?;
+    let order = order(args, &asked, machine, volumes)?;
+    let mounted = mounted(args, &order);
+    warn_of_space(&order);
+    if args.foreground {
+        return emulator::stay(&order, || Ok(crate::command::print(&mounted)?));
+    }
+    RemoteSite::order(emulator::detached()?, &order)?.leave_running();
+    Ok(crate::command::print(&mounted)?)
+}
+
+/// The volumes that are asked for, and whether each has a directory of its own inside DIR.
+struct Asked {
+    volumes: Volumes,
+    many: bool,
+}
+
+/// Name of the only volume: there is nothing to tell it from.
+const ONLY: &str = "volume";
+
+fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
+    if !is_file(&args.spec) {
+        return Ok(Asked {
+            volumes: one(&args.spec, args.size, catalogue),
+            many: false,
+        });
+    }
+    let text = fs::read_to_string(&args.spec).map_err(|error| {
+        let file = &args.spec;
+        Mistake(format!(
+            "{file}: {error}; give a TOML file with [volume.NAME] sections, or a disk of `dbstow disks`"
+        ))
+    })?;
+    Ok(Asked {
+        volumes: Volumes::parse(&args.spec, &text)?,
+        many: true,
+    })
+}
+
+/// Names of the catalogue have dots, but no such ending, and no slash.
+fn is_file(spec: &str) -> bool {
+    spec.contains('/') || spec.ends_with(".toml")
+}
+
+/// One volume of one disk, provisioned with the size wanted where its vendor lets one choose.
+fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
+    let entry = catalogue.disk(disk).ok();
+    let chosen = entry.filter(|entry| matches!(entry.size, SizeRule::Choice { .. }));
+    let volume = Volume {
+        name: ONLY.to_owned(),
+        disk: disk.to_owned().into(),
+        count: 1,
+        interleave: Volume::INTERLEAVE_DEFAULT,
+        host_cache: HostCacheMode::None,
+        provision: Provision {
+            size: size.filter(|_| chosen.is_some()),
+            ..Provision::default()
+        },
+        replaced: Override::default(),
+    };
+    Volumes {
+        machine: Machine::default(),
+        volumes: vec![volume],
+    }
+}
+
+fn order(
+    args: &Args,
+    asked: &Asked,
+    machine: MachineSpec,
+    volumes: Vec<VolumeSpec>,
+) -> Result<Order> {
+    let directory = absolute(&args.directory)?;
+    let owner = args.owner.as_deref().map(owner).transpose()?;
+    let (backing, temporary) = match &args.backing {
+        Some(backing) => (absolute(backing)?, Vec::new()),
+        None => {
+            let made = temporary();
+            (made.clone(), vec![made])
+        }
+    };
+    let place = |inside: &Path, volume: &VolumeSpec| match asked.many {
+        true => inside.join(&volume.name),
+        false => inside.to_owned(),
+    };
+    let mounts = volumes.into_iter().map(|volume| {
+        Ok(MountSpec {
+            front: front(args),
+            directory: place(&directory, &volume),
+            backing: place(&backing, &volume),
+            size: size(args, &volume)?,
+            owner,
+            volume,
+        })
+    });
+    let mounts: Vec<MountSpec> = mounts.collect::<Result<_>>()?;
+    let inner = mounts.iter().map(|mount| mount.directory.clone());
+    let directories = std::iter::once(directory.clone()).chain(inner.filter(|_| asked.many));
+    Ok(Order {
+        directories: directories.collect(),
+        temporary,
+        emulation: EmulationSpec {
+            machine,
+            volumes: mounts,
+            seed: args.seed,
+            transport: match args.transport {
+                TransportKind::Auto => TransportChoice::Auto,
+                TransportKind::Fuser => TransportChoice::Fuser,
+                TransportKind::IoUring => TransportChoice::IoUring,
+            },
+            trace: args.trace.as_deref().map(std::path::absolute).transpose()?,
+        },
+    })
+}
+
+fn front(args: &Args) -> Front {
+    let block = Front::Block {
+        filesystem: match args.filesystem {
+            FilesystemKind::Ext4 => Filesystem::Ext4,
+            FilesystemKind::Xfs => Filesystem::Xfs,
+        },
+        read_ahead: args.read_ahead,
+    };
+    match args.front {
+        Some(FrontKind::Block) => block,
+        Some(FrontKind::File) => Front::File,
+        None if geteuid().is_root() && loop_devices_exist() => block,
+        None => Front::File,
+    }
+}
+
+/// A directory that is not there yet.
+fn temporary() -> PathBuf {
+    let own = std::process::id();
+    let names = (1..).map(|number| std::env::temp_dir().join(format!("dbstow-{own}-{number}")));
+    let mut free = names.filter(|path| !path.exists());
+    free.next().expect("numbers do not end")
+}
+
+fn size(args: &Args, volume: &VolumeSpec) -> Result<Bytes> {
+    let all = volume.disks.iter().map(|disk| disk.size.0);
+    let all = all.fold(0, u64::saturating_add);
+    match args.size {
+        Some(size) => Ok(size),
+        None if all < u64::MAX => Ok(Bytes(all)),
+        None => Err(Mistake(format!(
+            "volume \"{}\" has no size of its own; say how large it is to be, such as --size 10GiB",
+            volume.name
+        ))
+        .into()),
+    }
+}
+
+fn owner(text: &str) -> Result<(u32, u32)> {
+    if let Some((user, group)) = text.split_once(':') {
+        return match (user.parse(), group.parse()) {
+            (Ok(user), Ok(group)) => Ok((user, group)),
+            _ => {
+                let user = named(user)?;
+                let known = Group::from_name(group)?;
+                let known =
+                    known.ok_or_else(|| Mistake(format!("there is no group \"{group}\"")))?;
+                Ok((user.uid.as_raw(), known.gid.as_raw()))
+            }
+        };
+    }
+    let user = named(text)?;
+    Ok((user.uid.as_raw(), user.gid.as_raw()))
+}
+
+fn named(user: &str) -> Result<User> {
+    let known = User::from_name(user).context("looking for a user")?;
+    let remedy = "give one of this machine, or numbers such as 999:999";
+    Ok(known.ok_or_else(|| Mistake(format!("there is no user \"{user}\"; {remedy}")))?)
+}
+
+/// Says where volumes promise more than the disk under them has.
+fn warn_of_space(order: &Order) {
+    let volumes = &order.emulation.volumes;
+    let promised: u64 = volumes
+        .iter()
+        .map(|mount| mount.size.0)
+        .fold(0, u64::saturating_add);
+    let Some(first) = volumes.first() else { return };
+    let there = first.backing.ancestors().find(|path| path.exists());
+    let Some(free) = there.and_then(|path| statvfs(path).ok()) else {
+        return;
+    };
+    let free = Bytes(free.blocks_available().saturating_mul(free.fragment_size()));
+    if promised > free.0 {
+        let promised = Bytes(promised);
+        eprintln!(
+            "dbstow: the volumes promise {promised}, but the disk under {} has {free} free; \
+             when that is used up, writes fail",
+            first.backing.display()
+        );
+    }
+}
+
+/// What is said once it is mounted.
+fn mounted(args: &Args, order: &Order) -> String {
+    let mut text = String::new();
+    for mount in &order.emulation.volumes {
+        let how = match mount.front {
+            Front::File => "file mode".to_owned(),
+            Front::Block { filesystem, .. } => format!("block mode, {filesystem:?}").to_lowercase(),
+        };
+        let what = match mount.volume.name.as_str() {
+            ONLY => &args.spec,
+            name => name,
+        };
+        let (directory, size) = (mount.directory.display(), mount.size);
+        writeln!(text, "{what} is at {directory} ({size}, {how})").expect("a string takes it");
+    }
+    let directory = args.directory.display();
+    writeln!(
+        text,
+        "  dbstow stat {directory}     shows what its disks do"
+    )
+    .expect("as above");
+    if args.foreground {
+        writeln!(text, "  Ctrl-C ends it").expect("as above");
+    } else {
+        writeln!(text, "  dbstow unmount {directory}  ends it").expect("as above");
+    }
+    text
+}

@@ -1,0 +1,65 @@
+//! Which emulator serves a directory that a user names.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use volume::fuse::control::{Control, Description, Request};
+use volume::fuse::leftovers;
+
+/// `directory` as the kernel's table of mounts has it.
+pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
+    match fs::canonicalize(directory) {
+        Ok(path) => Ok(path),
+        // It does not exist yet, or its emulator is gone.
+        Err(_) => std::path::absolute(directory).context("the current directory"),
+    }
+}
+
+/// Takes away what killed runs left, and says so.
+///
+/// # Errors
+/// When the state directory cannot be used.
+pub(super) fn clear_leftovers() -> Result<()> {
+    let cleared = leftovers::clear().context("looking for what killed runs left")?;
+    for what in cleared.done {
+        eprintln!("dbstow: a run was killed; {what}");
+    }
+    for what in cleared.failed {
+        eprintln!("dbstow: a run was killed; {what}");
+    }
+    Ok(())
+}
+
+/// The emulator that serves `directory`.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub(super) fn emulator(directory: &Path) -> Result<(Control, Description)> {
+    let path = absolute(directory)?;
+    let found = Control::find(&path).context("looking for emulators")?;
+    let described = found.into_iter().map(|control| {
+        let description = control.ask(Request::Describe)?;
+        Ok((control, description))
+    });
+    let mut described: Vec<(Control, Description)> = described.collect::<io::Result<_>>()?;
+    match described.len() {
+        0 => bail!(
+            "nothing that this user emulates is mounted at {}; `dbstow mount` gives its directory",
+            directory.display()
+        ),
+        1 => Ok(described.remove(0)),
+        _ => {
+            let volumes = described.iter().flat_map(|(_, emulated)| &emulated.volumes);
+            let directories: Vec<String> = volumes
+                .map(|(_, path)| path.display().to_string())
+                .collect();
+            bail!(
+                "several emulators serve {}; give one of their directories: {}",
+                directory.display(),
+                directories.join(", ")
+            )
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `dbstow unmount`: takes a directory on modelled disks away.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::place::{clear_leftovers, emulator};
+
+/// Arguments of `unmount`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    long_about = "Takes a directory on modelled disks away: writes back what is cached, at the speed of the \
+        modelled disk, unmounts, and ends the emulator. All volumes that were mounted together end together. \
+        Where programs use them, it names those and changes nothing.",
+    after_help = "Examples:\n  dbstow unmount /mnt/p30"
+)]
+pub struct Args {
+    /// What `dbstow mount` was given
+    pub directory: PathBuf,
+}
+
+/// Carries out `dbstow unmount`.
+///
+/// # Errors
+/// When nothing of dbstow's is mounted there, or it is in use.
+pub fn run(args: &Args) -> Result<()> {
+    clear_leftovers()?;
+    let (control, _) = emulator(&args.directory)?;
+    let ended = control
+        .stop()
+        .with_context(|| format!("cannot unmount {}", args.directory.display()))?;
+    for (_, directory) in ended.volumes {
+        crate::command::print(&format!("unmounted {}\n", directory.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Volumes by themselves: the `[machine]` and `[volume.NAME]` sections of an experiment, without one.
+
+use super::document::{line_at, line_of};
+use super::error::{Fault, plain_words};
+use super::settings::{Machine, Volume};
+use super::{SpecError, resolve, wire};
+
+/// Volumes that share a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Volumes {
+    /// The machine; one of no kind holds nothing back.
+    pub machine: Machine,
+    /// The volumes, by name; at least one.
+    pub volumes: Vec<Volume>,
+}
+
+impl Volumes {
+    /// Reads `text` of `file`. Names of disks and machines are not looked up.
+    ///
+    /// # Errors
+    /// The first mistake, with its line.
+    pub fn parse(file: &str, text: &str) -> Result<Volumes, SpecError> {
+        let at = |line, message| SpecError::File {
+            file: file.to_owned(),
+            line,
+            message,
+        };
+        let asked: wire::Volumes = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            at(line_at(text, start), plain_words(error.message()))
+        })?;
+        meaning(&asked).map_err(|fault| at(line_of(text, &fault.key), fault.message))
+    }
+}
+
+fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
+    if asked.volume.is_empty() {
+        return Err(Fault::at(
+            &[],
+            "there is no volume; add [volume.d] with disk = \"azure.premium.p30\" or another of `dbstow disks`",
+        ));
+    }
+    let volume = |(name, volume): (&String, &wire::Volume)| {
+        resolve::named(&["volume", name], name)?;
+        resolve::volume(name, volume)
+    };
+    Ok(Volumes {
+        machine: match &asked.machine {
+            Some(machine) => resolve::machine(machine)?,
+            None => Machine::default(),
+        },
+        volumes: asked.volume.iter().map(volume).collect::<Result<_, _>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let error = Volumes::parse("v.toml", text).expect_err("it makes no sense");
+        error.to_string()
+    }
+
+    #[test]
+    fn volumes_have_the_keys_of_an_experiment() {
+        let text = "[machine]\ntype = \"azure.DS14_v2\"\n[volume.d]\ndisk = \"local\"\n\
+                    [volume.f]\ndisk = \"azure.premium.p30\"\ncount = 2\n";
+        let read = Volumes::parse("v.toml", text).expect("it makes sense");
+        let named: Vec<_> = read
+            .volumes
+            .iter()
+            .map(|volume| (&*volume.name, volume.count))
+            .collect();
+        assert_eq!(named, [("d", 1), ("f", 2)]);
+        assert_eq!(read.machine.kind.as_deref(), Some("azure.DS14_v2"));
+    }
+
+    #[test]
+    fn a_mistake_has_its_line_and_a_remedy() {
+        assert_eq!(
+            refused("[volume.d]\ndisk = \"local\"\ncuont = 2"),
+            "v.toml:3: there is no key \"cuont\"; did you mean \"count\"?"
+        );
+        let error = refused("[volume.d]\ndisk = \"local\"\ncount = 0");
+        assert!(
+            error.starts_with("v.toml:3: volume.d.count is zero"),
+            "{error}"
+        );
+        assert!(refused("").contains("there is no volume"));
+        assert!(refused("[volume.\"a b\"]\ndisk = \"local\"").contains("is not a name"));
+        assert!(refused("[machine]\n[volume.d]\ndisk = \"local\"").contains("not known"));
+    }
+}

@@ -1,0 +1,283 @@
+//! Block mode: a volume as a block device with a real filesystem on it.
+//!
+//! ```text
+//!   program ─► ext4 or xfs: page cache, read-ahead, journal, write-back      at the volume's directory
+//!                 └─► /dev/loopN, direct I/O, 4 KiB blocks
+//!                        └─► FUSE: one file, as large as the volume          images/<volume>, for root only
+//!                               └─► data path: the image in the backing directory; the model
+//! ```
+//!
+//! The offset in the image is the offset in the modelled volume. Neither making the filesystem nor
+//! mounting it is modelled or counted.
+
+mod data;
+mod filesystem;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::Bytes;
+use rustix::fs::{Advice, fadvise, syncfs};
+use rustix::process::geteuid;
+
+use super::emulation::{EmulationError, Mounted, Parts};
+use super::image::{self, Image};
+use super::leftovers::Registration;
+use super::leftovers::mounts::{self, UnmountError};
+use super::loop_device::{self, LoopDevice};
+use super::prepare;
+use super::spec::{Filesystem, Front, MountSpec};
+use super::transport::{self, MountPoint, Session, Transport as _};
+use data::Data;
+use filesystem::OneFile;
+
+/// Read-ahead where none is given: the kernel's own for a disk that says nothing about it. A loop
+/// device's differs from that with the disk under its image, which is none of a modelled one's.
+pub(super) const READ_AHEAD: Bytes = Bytes::kib(128);
+
+/// A volume in block mode, mounted. What was set up last comes first, which is also the order in which it
+/// is taken down.
+struct Block {
+    directory: PathBuf,
+    mounted: bool,
+    device: Option<LoopDevice>,
+    session: Option<Box<dyn Session>>,
+    /// Directory where FUSE shows the image.
+    shown: PathBuf,
+    filesystem: Filesystem,
+    data: Arc<Data>,
+    registration: Arc<Registration>,
+    name: String,
+}
+
+/// Mounts a volume whose front is [`Front::Block`].
+///
+/// # Errors
+/// When this is not root, a program or a loop device is missing, or a directory cannot be used; what was
+/// set up until then is taken down again.
+pub(super) fn mount(
+    mount: &MountSpec,
+    place: usize,
+    parts: &Parts,
+) -> Result<Box<dyn Mounted>, EmulationError> {
+    let Front::Block {
+        filesystem,
+        read_ahead,
+    } = mount.front
+    else {
+        unreachable!("called for {:?}", mount.front)
+    };
+    check(&mount.volume.name)?;
+    prepare::mount_point(mount)?;
+    let image = Image::prepare(&prepare::backing(mount)?, mount.size, filesystem);
+    let image = image.map_err(|error| EmulationError::Backing {
+        volume: mount.volume.name.clone(),
+        path: mount.backing.clone(),
+        why: error.to_string(),
+    })?;
+    let file = image.open().map_err(failed(mount))?;
+    let data = Data::new(file, &mount.volume.name, place, parts);
+    let mut block = Block {
+        directory: mount.directory.clone(),
+        mounted: false,
+        device: None,
+        session: None,
+        shown: parts.registration.folder().join(format!("image-{place}")),
+        filesystem,
+        data: Arc::new(data),
+        registration: Arc::clone(&parts.registration),
+        name: mount.volume.name.clone(),
+    };
+    let set_up = block
+        .show(&image, parts)
+        .and_then(|()| block.attach(read_ahead.unwrap_or(READ_AHEAD)))
+        .and_then(|()| block.mount())
+        .and_then(|()| block.hand_over(&image, mount.owner));
+    match set_up {
+        Ok(()) => Ok(Box::new(block)),
+        // Dropping it takes down what there is.
+        Err(error) => Err(failed(mount)(error)),
+    }
+}
+
+fn failed(mount: &MountSpec) -> impl Fn(io::Error) -> EmulationError {
+    let what = format!(
+        "cannot mount volume \"{}\" at {}",
+        mount.volume.name,
+        mount.directory.display()
+    );
+    move |error| EmulationError::system(what.clone(), error)
+}
+
+fn check(volume: &str) -> Result<(), EmulationError> {
+    let why = if !geteuid().is_root() {
+        "block mode needs root, for its loop device and the filesystem on it; run as root, or choose the file front"
+    } else if !loop_device::exist() {
+        "this machine has no loop devices (/dev/loop-control): load the kernel's module with `modprobe loop`, or choose the file front"
+    } else {
+        return Ok(());
+    };
+    Err(EmulationError::Spec {
+        volume: volume.to_owned(),
+        why,
+    })
+}
+
+impl Block {
+    /// Shows the image through FUSE.
+    fn show(&mut self, image: &Image, parts: &Parts) -> io::Result<()> {
+        fs::create_dir(&self.shown)?;
+        self.registration.mounting(&self.shown, MountPoint::NAME)?;
+        let at = MountPoint {
+            directory: &self.shown,
+            all_users: false,
+        };
+        let filesystem = OneFile::new(image.size, Arc::clone(&self.data), parts.replies.clone());
+        let data = Arc::clone(&self.data) as Arc<_>;
+        self.session = Some(parts.transport.mount(&at, filesystem, data, &parts.pace)?);
+        Ok(())
+    }
+
+    /// Makes a block device of it.
+    fn attach(&mut self, read_ahead: Bytes) -> io::Result<()> {
+        let shown = self.shown.join(image::NAME);
+        self.registration.attaching(&shown)?;
+        let device = LoopDevice::attach(&shown)?;
+        let request_max = Bytes(u64::from(transport::REQUEST_MAX));
+        let tuned = device.tune(read_ahead, request_max);
+        self.device = Some(device);
+        tuned
+    }
+
+    /// Mounts its filesystem.
+    fn mount(&mut self) -> io::Result<()> {
+        let device = self.device.as_ref().expect("it was attached");
+        let source = device.path().to_string_lossy().into_owned();
+        self.registration.mounting(&self.directory, &source)?;
+        image::mount(device, self.filesystem, &self.directory)?;
+        self.mounted = true;
+        Ok(())
+    }
+
+    /// Leaves the filesystem to its owner, empty when it is new, and lets the model begin.
+    fn hand_over(&self, image: &Image, owner: Option<(u32, u32)>) -> io::Result<()> {
+        if let Some((user, group)) = owner {
+            chown(&self.directory, Some(user), Some(group))?;
+        }
+        match fs::remove_dir(self.directory.join("lost+found")) {
+            Err(error) if image.new && self.filesystem == Filesystem::Ext4 => return Err(error),
+            // xfs has none, and in a volume that was used before it may hold something.
+            _ => {}
+        }
+        write_back(&self.directory)?;
+        self.data.model(true);
+        Ok(())
+    }
+
+    /// Forgets everything by mounting anew.
+    fn remount(&mut self) -> io::Result<()> {
+        self.registration.unmounted(&self.directory)?;
+        self.mounted = false;
+        // Reading the superblock and the journal again is no part of what is measured.
+        self.data.model(false);
+        let outcome = self.mount();
+        self.data.model(true);
+        outcome
+    }
+
+    fn take_down(&mut self) -> io::Result<()> {
+        let mut outcome = Ok(());
+        if std::mem::take(&mut self.mounted) {
+            outcome = outcome.and(unmount(&self.directory));
+            outcome = outcome.and(self.registration.unmounted(&self.directory));
+        }
+        if let Some(device) = self.device.take() {
+            outcome = outcome.and(device.detach());
+            outcome = outcome.and(self.registration.detached(&self.shown.join(image::NAME)));
+        }
+        if let Some(session) = self.session.take() {
+            outcome = outcome.and(session.unmount());
+            outcome = outcome.and(self.registration.unmounted(&self.shown));
+        }
+        outcome
+    }
+}
+
+impl Mounted for Block {
+    fn stop(mut self: Box<Self>) -> Result<(), EmulationError> {
+        self.take_down().map_err(|source| EmulationError::Stop {
+            volume: self.name.clone(),
+            source,
+        })
+    }
+
+    /// Unmounts and mounts again, which drops every page and every name the kernel has cached of this
+    /// volume, and nothing else on the machine. Where a program keeps it busy, its files' unused pages
+    /// are dropped one file after the other.
+    fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        write_back(&self.directory)?;
+        match mounts::unmount(&self.directory) {
+            Ok(()) => self.remount().map(|()| Vec::new()),
+            Err(busy @ UnmountError::Busy { .. }) => {
+                forget_files(&self.directory)?;
+                Ok(vec![format!(
+                    "the page cache of volume \"{}\" was dropped file by file, which leaves names and pages in use: {busy}",
+                    self.name
+                )])
+            }
+            Err(error @ UnmountError::Failed { .. }) => Err(io::Error::other(error.to_string())),
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        let trouble = self.data.trouble()?;
+        Some(format!("volume \"{}\": {trouble}", self.name))
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // There is nobody to tell; what is left stays registered.
+        let _ = self.take_down();
+    }
+}
+
+/// Unmounts, from under its users if need be: the requests of those would have no answer anyway.
+fn unmount(directory: &Path) -> io::Result<()> {
+    match mounts::unmount(directory) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            mounts::unmount_lazily(directory)?;
+            Err(io::Error::other(format!(
+                "{error}; it was taken from under them"
+            )))
+        }
+    }
+}
+
+/// Writes back what the kernel has cached of the filesystem at `directory`.
+fn write_back(directory: &Path) -> io::Result<()> {
+    Ok(syncfs(File::open(directory)?)?)
+}
+
+/// Drops the cached pages of every file below `directory`, but for those in use.
+fn forget_files(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            forget_files(&entry.path())?;
+        } else if kind.is_file() {
+            match File::open(entry.path()) {
+                Ok(file) => fadvise(&file, 0, None, Advice::DontNeed)?,
+                // Its owner removed it in the meantime.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! The conversation with an emulator in a process of its own: a line of JSON asked, a line answered, over a
+//! socket that this user alone can reach.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::leftovers::process::Identity;
+use super::leftovers::{self, wait_until};
+use crate::reading::Reading;
+
+/// The socket's name in the emulator's folder of the state directory.
+pub(super) const SOCKET: &str = "control";
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// What is emulated. Answered by a [`Description`].
+    Describe,
+    /// Counters so far. Answered by a [`Look`].
+    Reading,
+    /// Counters so far beside those of the last look. Answered by a [`Look`].
+    Look,
+    /// Forget what the kernel caches of the volumes' files. Answered by a list of what could not be done.
+    DropCaches,
+    /// Forget what the modelled host caches hold. Answered by nothing.
+    EmptyHostCache,
+    /// Unmount everything and end. Answered by nothing, once all is gone; or by who keeps it busy, and
+    /// then it goes on.
+    Stop,
+}
+
+/// What an emulator emulates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// Its process.
+    pub pid: u32,
+    /// Names of its volumes and where they are mounted.
+    pub volumes: Vec<(String, PathBuf)>,
+    /// What is known about the place by name: kernel, filesystem, device, ..
+    pub environment: Vec<(String, String)>,
+}
+
+/// Counters at two instants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// Those of the last look, where there was one and it was asked for.
+    pub before: Option<Reading>,
+    /// Those of now.
+    pub now: Reading,
+    /// What went wrong so far, for people.
+    pub troubles: Vec<String>,
+}
+
+/// An answer, or why there is none.
+pub(super) type Answer<T> = Result<T, String>;
+
+/// An emulator in another process.
+#[derive(Clone, Debug)]
+pub struct Control {
+    socket: PathBuf,
+}
+
+/// How long an answer may take. Unmounting writes back what the kernel has cached, at the speed of the
+/// modelled disk: gigabytes at tens of megabytes per second.
+const PATIENCE: Duration = Duration::from_secs(30 * 60);
+
+/// How long its process may take to end, once all is unmounted.
+const END: model::Duration = model::Duration::from_secs(20);
+
+impl Control {
+    /// The emulator that listens in its folder `folder` of the state directory.
+    pub(super) fn of(folder: &Path) -> Control {
+        Control {
+            socket: folder.join(SOCKET),
+        }
+    }
+
+    /// Emulators of this user that have something mounted at `directory`, or at directories in it.
+    ///
+    /// # Errors
+    /// When the state directory cannot be read.
+    pub fn find(directory: &Path) -> io::Result<Vec<Control>> {
+        let running = leftovers::running()?.into_iter();
+        let serving = |mounts: &[PathBuf]| {
+            let there = |mount: &PathBuf| mount == directory || mount.parent() == Some(directory);
+            mounts.iter().any(there)
+        };
+        let found = running.filter(|(_, mounts)| serving(mounts));
+        let controls = found.map(|(folder, _)| Control::of(&folder));
+        Ok(controls.filter(|control| control.socket.exists()).collect())
+    }
+
+    /// Asks it to stop, and waits until its process has ended. Gives what it emulated.
+    ///
+    /// # Errors
+    /// When its volumes are in use: by whom; it goes on then. Or when it is gone, or does not end.
+    pub fn stop(&self) -> io::Result<Description> {
+        let description: Description = self.ask(Request::Describe)?;
+        let process = Identity::of(description.pid.cast_signed());
+        self.ask::<()>(Request::Stop)?;
+        let ended = || process.as_ref().is_ok_and(|process| !process.is_alive());
+        if process.is_err() || wait_until(END, ended) {
+            return Ok(description);
+        }
+        Err(io::Error::other(format!(
+            "all is unmounted, but the emulator's process {} does not end",
+            description.pid
+        )))
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// When the emulator is gone, or says why it cannot.
+    pub fn ask<T: DeserializeOwned>(&self, request: Request) -> io::Result<T> {
+        let gone = |error: io::Error| {
+            io::Error::new(
+                error.kind(),
+                format!("the emulator does not answer: {error}"),
+            )
+        };
+        let answer = self.exchange(request).map_err(gone)?;
+        let answer: Answer<T> =
+            serde_json::from_str(&answer).map_err(|error| gone(error.into()))?;
+        answer.map_err(io::Error::other)
+    }
+
+    fn exchange(&self, request: Request) -> io::Result<String> {
+        let mut stream = UnixStream::connect(&self.socket)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        send(&mut stream, &request)?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line)?;
+        if line.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(line)
+    }
+}
+
+/// Writes `value` as a line.
+pub(super) fn send<T: Serialize>(writer: &mut impl Write, value: &T) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    writer.write_all(&line)?;
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    fn answering(line: &'static str) -> (tempfile::TempDir, Control) {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = String::new();
+            BufReader::new(&stream).read_line(&mut asked).unwrap();
+            assert_eq!(asked, "\"drop-caches\"\n");
+            stream.write_all(line.as_bytes()).unwrap();
+        });
+        let control = Control::of(folder.path());
+        (folder, control)
+    }
+
+    #[test]
+    fn an_answer_is_given_and_a_refusal_is_an_error() {
+        let (_folder, control) = answering("{\"Ok\":[\"note\"]}\n");
+        let notes: Vec<String> = control.ask(Request::DropCaches).unwrap();
+        assert_eq!(notes, ["note"]);
+
+        let (_folder, control) = answering("{\"Err\":\"in use by sh (1)\"}\n");
+        let refused = control.ask::<()>(Request::DropCaches).unwrap_err();
+        assert_eq!(refused.to_string(), "in use by sh (1)");
+    }
+
+    #[test]
+    fn an_emulator_that_ends_without_an_answer_is_gone() {
+        let (_folder, control) = answering("");
+        let gone = control.ask::<()>(Request::DropCaches).unwrap_err();
+        assert!(gone.to_string().contains("does not answer"), "{gone}");
+    }
+}

@@ -1,0 +1,282 @@
+//! An emulation as a process of its own: started, asked, and ended from outside.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::process::setsid;
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use serde::{Deserialize, Serialize};
+
+use super::control::{self, Answer, Description, Look, Request, SOCKET};
+use super::emulation::not_written_down;
+use super::leftovers::Registration;
+use super::{Emulation, EmulationError, EmulationSpec};
+use crate::reading::Reading;
+
+/// What an emulator is to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// What is emulated.
+    pub emulation: EmulationSpec,
+    /// Directories to make where they are missing, outer ones first; those that were made are removed in
+    /// the end, if they are empty.
+    pub directories: Vec<PathBuf>,
+    /// Directories to make, and to remove in the end with all that is in them.
+    pub temporary: Vec<PathBuf>,
+}
+
+/// An emulation that answers on a socket.
+pub struct Host {
+    shared: Arc<Shared>,
+    own: Registration,
+    folder: PathBuf,
+    left: Receiver<()>,
+}
+
+/// Tells a [`Host`] to end; may be kept in a signal handler.
+#[derive(Clone, Debug)]
+pub struct Leave(Sender<()>);
+
+struct Shared {
+    emulation: Mutex<Option<Emulation>>,
+    looked: Mutex<Option<Reading>>,
+    leave: Leave,
+}
+
+impl Leave {
+    /// Ends the host, whether or not its volumes are in use.
+    pub fn leave(&self) {
+        // Nobody listens once it has ended.
+        let _ = self.0.send(());
+    }
+}
+
+/// How a host is told to end, to be made before it is started so that no signal is missed.
+pub struct Leaving {
+    leave: Leave,
+    left: Receiver<()>,
+}
+
+impl Leaving {
+    /// A way to end a host.
+    pub fn new() -> Leaving {
+        let (send, left) = channel();
+        Leaving {
+            leave: Leave(send),
+            left,
+        }
+    }
+
+    /// What tells it.
+    pub fn leave(&self) -> Leave {
+        self.leave.clone()
+    }
+}
+
+impl Default for Leaving {
+    fn default() -> Leaving {
+        Leaving::new()
+    }
+}
+
+impl Host {
+    /// Makes the directories, starts the emulation, and listens.
+    ///
+    /// # Errors
+    /// When any of it is not possible; what was made until then is taken away again.
+    pub fn start(order: &Order, leaving: Leaving) -> Result<Host, EmulationError> {
+        let own = Registration::new().map_err(not_written_down)?;
+        let started =
+            make_directories(&own, order).and_then(|()| Emulation::start(&order.emulation));
+        let emulation = started.inspect_err(|_| {
+            // That it failed is what is reported; what is left stays written down.
+            let _ = own.finish();
+        })?;
+        let folder = emulation.folder().to_owned();
+        let listener = UnixListener::bind(folder.join(SOCKET)).map_err(cannot_listen)?;
+        let shared = Arc::new(Shared {
+            emulation: Mutex::new(Some(emulation)),
+            looked: Mutex::default(),
+            leave: leaving.leave,
+        });
+        let listening = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("dbstow-control".to_owned())
+            .spawn(move || listening.listen(&listener))
+            .map_err(cannot_listen)?;
+        Ok(Host {
+            shared,
+            own,
+            folder,
+            left: leaving.left,
+        })
+    }
+
+    /// Lets go of the terminal and the pipes it was started with: what it says from now on goes to its log.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn let_go(&self) -> io::Result<()> {
+        let log = File::create(self.folder.join("log"))?;
+        dup2_stdout(&log)?;
+        dup2_stderr(&log)?;
+        dup2_stdin(File::open("/dev/null")?)?;
+        Ok(())
+    }
+
+    /// Its folder in the state directory.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Waits until it is told to end, or was asked to by way of its socket, and takes everything away.
+    ///
+    /// # Errors
+    /// What is left, and why.
+    pub fn wait(self) -> Result<(), Vec<String>> {
+        // An error would mean that no one can tell it any more, which is an order as well.
+        let _ = self.left.recv();
+        let mut left = Vec::new();
+        if let Some(emulation) = self.shared.emulation().take()
+            && let Err(failure) = emulation.stop()
+        {
+            left.push(failure.to_string());
+        }
+        left.extend(self.own.finish().err().into_iter().flatten());
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+}
+
+fn cannot_listen(error: io::Error) -> EmulationError {
+    EmulationError::system("the emulator cannot listen for requests", error)
+}
+
+fn make_directories(own: &Registration, order: &Order) -> Result<(), EmulationError> {
+    let in_words = |directory: &PathBuf, error: io::Error| {
+        EmulationError::system(format!("cannot make {}", directory.display()), error)
+    };
+    for directory in &order.directories {
+        own.make_directory(directory, false)
+            .map_err(|error| in_words(directory, error))?;
+    }
+    for directory in &order.temporary {
+        let made = own
+            .make_directory(directory, true)
+            .map_err(|error| in_words(directory, error))?;
+        if !made {
+            return Err(in_words(directory, io::ErrorKind::AlreadyExists.into()));
+        }
+    }
+    Ok(())
+}
+
+impl Shared {
+    fn emulation(&self) -> MutexGuard<'_, Option<Emulation>> {
+        self.emulation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listen(self: Arc<Self>, listener: &UnixListener) {
+        for stream in listener.incoming().flatten() {
+            let shared = Arc::clone(&self);
+            // A thread each, since a stop may take long and a look in the meantime should not.
+            thread::spawn(move || {
+                // Whoever asked may be gone, which is nobody's loss.
+                let _ = shared.converse(stream);
+            });
+        }
+    }
+
+    fn converse(&self, mut stream: UnixStream) -> io::Result<()> {
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line)?;
+        let stream = &mut stream;
+        match serde_json::from_str(&line) {
+            Ok(Request::Describe) => control::send(stream, &self.with(describe)),
+            Ok(Request::Reading) => control::send(stream, &self.with(reading)),
+            Ok(Request::Look) => {
+                control::send(stream, &self.with(|emulation| self.look(emulation)))
+            }
+            Ok(Request::DropCaches) => control::send(stream, &self.drop_caches()),
+            Ok(Request::EmptyHostCache) => {
+                control::send(stream, &self.with(Emulation::empty_host_cache))
+            }
+            Ok(Request::Stop) => self.stop(stream),
+            Err(error) => control::send(stream, &Answer::<()>::Err(error.to_string())),
+        }
+    }
+
+    fn with<T>(&self, what: impl FnOnce(&Emulation) -> T) -> Answer<T> {
+        match &*self.emulation() {
+            Some(emulation) => Ok(what(emulation)),
+            None => Err("the emulator is ending".to_owned()),
+        }
+    }
+
+    fn look(&self, emulation: &Emulation) -> Look {
+        let look = reading(emulation);
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        Look {
+            before: looked.replace(look.now.clone()),
+            ..look
+        }
+    }
+
+    fn drop_caches(&self) -> Answer<Vec<String>> {
+        let mut emulation = self.emulation();
+        let Some(emulation) = &mut *emulation else {
+            return Err("the emulator is ending".to_owned());
+        };
+        emulation.drop_caches().map_err(|error| error.to_string())
+    }
+
+    /// Stops, answers, and ends the process's wait; when the volumes are in use, only answers.
+    fn stop(&self, stream: &mut UnixStream) -> io::Result<()> {
+        let stopped = self.take_down();
+        let sent = control::send(stream, &stopped);
+        if self.emulation().is_none() {
+            self.leave.leave();
+        }
+        sent
+    }
+
+    fn take_down(&self) -> Answer<()> {
+        let mut emulation = self.emulation();
+        let users = emulation.as_ref().map(Emulation::users).unwrap_or_default();
+        if let Some((directory, users)) = users.first() {
+            let (directory, users) = (directory.display(), users.join(", "));
+            return Err(format!("{directory} is in use by {users}"));
+        }
+        let stopped = emulation.take().map_or(Ok(()), Emulation::stop);
+        stopped.map_err(|failure| failure.to_string())
+    }
+}
+
+fn reading(emulation: &Emulation) -> Look {
+    Look {
+        before: None,
+        now: emulation.reading(),
+        troubles: emulation.troubles(),
+    }
+}
+
+fn describe(emulation: &Emulation) -> Description {
+    Description {
+        pid: std::process::id(),
+        volumes: emulation.volumes().to_vec(),
+        environment: emulation.environment().to_vec(),
+    }
+}
+
+/// Takes this process out of the session of whoever started it, so that a Ctrl-C or a closed terminal
+/// there is not meant for it.
+pub fn leave_session() {
+    // A process that leads a session already has what is wanted.
+    let _ = setsid();
+}

@@ -1,0 +1,196 @@
+//! An emulation in another process, as the site of a trial.
+//!
+//! The process that drives a database is not the one that answers its disks: neither takes the other's
+//! processor time for its own, and a driver that is killed takes its volumes with it, because the emulator
+//! sees its standard input close.
+
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use model::Duration;
+
+use super::EmulationSpec;
+use super::control::{self, Answer, Control, Description, Look, Request};
+use super::host::Order;
+use super::leftovers::wait_until;
+use crate::reading::Reading;
+use crate::site::Site;
+
+/// An emulator in another process, and its volumes.
+///
+/// Dropping it ends the emulator, whether or not its volumes are in use.
+pub struct RemoteSite {
+    emulator: Mutex<Option<Emulator>>,
+    control: Control,
+    description: Description,
+}
+
+struct Emulator {
+    child: Child,
+    /// Held open: the emulator ends when it closes.
+    input: Option<ChildStdin>,
+}
+
+/// What an emulator says on its standard output once it is ready, or why it never will be.
+pub(super) type Ready = Answer<PathBuf>;
+
+/// How long an emulator may take to end after its volumes are gone.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl RemoteSite {
+    /// Starts `command`, a process that reads an [`Order`] from its standard input and hosts it
+    /// (`dbstow emulator`), and waits until the volumes are mounted.
+    ///
+    /// # Errors
+    /// When it cannot be started, or says why it cannot mount them.
+    pub fn start(command: Command, emulation: &EmulationSpec) -> io::Result<RemoteSite> {
+        RemoteSite::order(
+            command,
+            &Order {
+                emulation: emulation.clone(),
+                directories: Vec::new(),
+                temporary: Vec::new(),
+            },
+        )
+    }
+
+    /// As [`RemoteSite::start`], with directories to make.
+    ///
+    /// # Errors
+    /// As [`RemoteSite::start`].
+    pub fn order(mut command: Command, order: &Order) -> io::Result<RemoteSite> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| in_words("the emulator cannot be started", &error))?;
+        let mut emulator = Emulator {
+            input: child.stdin.take(),
+            child,
+        };
+        let control = Control::of(&emulator.hand_over(order)?);
+        let description = control.ask(Request::Describe)?;
+        Ok(RemoteSite {
+            emulator: Mutex::new(Some(emulator)),
+            control,
+            description,
+        })
+    }
+
+    /// What is emulated, by which process.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Leaves the emulator to itself: it ends when it is asked to, or by a signal. It must have been
+    /// started so that it does not heed its standard input.
+    pub fn leave_running(self) -> Description {
+        drop(self.emulator().take());
+        self.description.clone()
+    }
+
+    /// Unmounts everything, and waits until the emulator has ended.
+    ///
+    /// # Errors
+    /// When the volumes are in use: by whom. The emulator goes on then, until it is stopped again or
+    /// dropped. Or when the emulator is gone, or does not end.
+    pub fn stop(&self) -> io::Result<()> {
+        self.control.ask::<()>(Request::Stop)?;
+        match self.emulator().take() {
+            Some(emulator) => emulator.end(),
+            None => Ok(()),
+        }
+    }
+
+    fn emulator(&self) -> std::sync::MutexGuard<'_, Option<Emulator>> {
+        self.emulator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Emulator {
+    /// Gives it the order; gives its folder when it is ready.
+    fn hand_over(&mut self, order: &Order) -> io::Result<PathBuf> {
+        let input = self.input.as_mut().expect("standard input is piped");
+        // One that has ended already says why on its standard output.
+        let sent = control::send(input, order);
+        let output = self.child.stdout.take().expect("standard output is piped");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        if line.is_empty() {
+            sent?;
+            let status = self.child.wait()?;
+            let what = format!("the emulator ended before it was ready ({status})");
+            return Err(io::Error::other(what));
+        }
+        let ready: Ready = serde_json::from_str(&line)?;
+        ready.map_err(|why| {
+            // It ends by itself; waiting leaves no zombie.
+            let _ = self.child.wait();
+            io::Error::other(why)
+        })
+    }
+
+    /// Closes its standard input and waits for its end; kills it when that does not come.
+    fn end(mut self) -> io::Result<()> {
+        drop(self.input.take());
+        let mut status = None;
+        let ended = wait_until(PATIENCE, || {
+            status = self.child.try_wait().transpose();
+            status.is_some()
+        });
+        if !ended {
+            self.child.kill()?;
+            self.child.wait()?;
+            return Err(io::Error::other(
+                "the emulator did not end and was killed; what it left is cleared by the next start",
+            ));
+        }
+        match status.transpose()? {
+            Some(status) if !status.success() => Err(io::Error::other(format!(
+                "the emulator failed at its end ({status})"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Site for RemoteSite {
+    fn directory(&self, volume: usize) -> &Path {
+        &self.description.volumes[volume].1
+    }
+
+    fn reading(&self) -> io::Result<Reading> {
+        let look: Look = self.control.ask(Request::Reading)?;
+        match look.troubles.first() {
+            None => Ok(look.now),
+            Some(trouble) => Err(io::Error::other(trouble.clone())),
+        }
+    }
+
+    fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>> {
+        let notes = self.control.ask(Request::DropCaches)?;
+        if host_cache {
+            self.control.ask::<()>(Request::EmptyHostCache)?;
+        }
+        Ok(notes)
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        self.description.environment.clone()
+    }
+}
+
+impl Drop for RemoteSite {
+    fn drop(&mut self) {
+        if let Some(emulator) = self.emulator().take() {
+            // There is nobody to tell; what is left is cleared by the next start.
+            let _ = emulator.end();
+        }
+    }
+}
+
+fn in_words(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
