@@ -2,14 +2,16 @@
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use model::Duration;
+use model::{Bytes, DiskSpec, Duration, MachineSpec, VolumeSpec};
 use serde_json::Value;
 use tempfile::TempDir;
 use volume::clock::Clock;
+use volume::fuse::{EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice};
+use volume::site::Site;
 
 /// A folder to work in.
 struct Place(TempDir);
@@ -271,36 +273,124 @@ fn signals_end_the_foreground_and_leave_nothing() {
     }
 }
 
-#[test]
-fn an_attached_emulator_ends_with_whoever_started_it() {
-    let place = Place::new();
+fn order(place: &Place) -> EmulationSpec {
     fs::create_dir(place.path("disk")).expect("the folder is ours");
-    let (directory, backing) = (place.path("disk"), place.path("bytes"));
-    let order = serde_json::json!({
-        "directories": [], "temporary": [],
-        "emulation": {
-            "machine": model::MachineSpec::unlimited(),
-            "volumes": [{
-                "volume": model::VolumeSpec::of("d", model::DiskSpec::unlimited()),
-                "front": { "kind": "block", "filesystem": "ext4", "read_ahead": null },
-                "directory": directory, "backing": backing, "size": 512 << 20, "owner": null,
-            }],
-            "seed": 1, "transport": "fuser", "trace": null,
-        },
-    });
-    let mut child = dbstow(&["emulator", "--attached"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it was built");
-    let mut input = child.stdin.take().expect("it is piped");
-    writeln!(input, "{order}").expect("it reads");
-    wait_for("the mount", || place.mounts().len() == 1);
+    EmulationSpec {
+        machine: MachineSpec::unlimited(),
+        volumes: vec![MountSpec {
+            volume: VolumeSpec::of("d", DiskSpec::unlimited()),
+            front: Front::Block {
+                filesystem: Filesystem::Ext4,
+                read_ahead: None,
+            },
+            directory: place.path("disk"),
+            backing: place.path("bytes"),
+            size: Bytes::mib(512),
+            owner: None,
+        }],
+        seed: 1,
+        transport: TransportChoice::Fuser,
+        trace: None,
+    }
+}
 
-    drop(input);
+#[test]
+fn an_emulator_in_another_process_is_a_site() {
+    const LENGTH: u64 = 4 << 20;
+    let place = Place::new();
+    let site = RemoteSite::start(dbstow(&["emulator", "--attached"]), &order(&place));
+    let site = site.expect("it can be mounted");
+    assert_eq!(site.directory(0), place.path("disk"));
+    let file = place.path("disk/file");
+    write(&file, &vec![3; LENGTH as usize]);
+    let warm = site.reading().expect("it answers");
+    assert!(warm.disks[0].write_bytes >= LENGTH, "{warm:?}");
+    assert!(
+        warm.pacing
+            .is_some_and(|pacing| pacing.transport == "fuser")
+    );
 
-    assert!(child.wait().expect("it ends").success());
+    let notes = site.go_cold(true).expect("it answers");
+    assert_eq!(notes, [""; 0]);
+    fs::read(&file).expect("it is there");
+    let cold = site.reading().expect("it answers");
+    assert!(
+        cold.disks[0].read_bytes - warm.disks[0].read_bytes >= LENGTH,
+        "{cold:?}"
+    );
+    let environment = site.environment();
+    assert!(
+        environment
+            .iter()
+            .any(|(name, value)| name == "volume.d" && value.contains("ext4"))
+    );
+
+    // In use it stays; then it goes.
+    let held = File::open(&file).expect("it is there");
+    let refused = site.stop().expect_err("it is in use").to_string();
+    assert!(
+        refused.contains(&format!("({})", std::process::id())),
+        "{refused}"
+    );
+    drop(held);
+    site.stop().expect("nobody uses it");
     assert_eq!(place.mounts(), [""; 0]);
+    assert!(site.reading().is_err());
+}
+
+#[test]
+fn a_site_that_is_dropped_or_killed_leaves_nothing_for_long() {
+    let place = Place::new();
+    let spec = order(&place);
+    let start = || RemoteSite::start(dbstow(&["emulator", "--attached"]), &spec);
+    let site = start().expect("it can be mounted");
+    let held = File::create(place.path("disk/held")).expect("it takes it");
+    drop(site);
+    drop(held);
+    assert_eq!(place.mounts(), [""; 0]);
+
+    let site = start().expect("it can be mounted");
+    let pid = site.description().pid.to_string();
+    let status = Command::new("kill").args(["-9", &pid]).status();
+    assert!(status.expect("kill is everywhere").success());
+    wait_for("its end", || !is_alive(&pid));
+    let gone = site.reading().expect_err("it is gone").to_string();
+    assert!(gone.contains("does not answer"), "{gone}");
+    drop(site);
+    volume::fuse::leftovers::clear().expect("the state directory is there");
+    assert_eq!(place.mounts(), [""; 0]);
+}
+
+#[test]
+fn file_mode_traces_each_request_by_its_file() {
+    let place = Place::new();
+    let (directory, trace) = (place.text("disk"), place.text("requests.jsonl"));
+    let owner = "--owner=65534:65534";
+    let mount = [
+        "mount",
+        "unlimited",
+        &directory,
+        "--size=1GiB",
+        "--front=file",
+        owner,
+    ];
+    let said = succeeds(&[&mount[..], &["--trace", &trace]].concat());
+    assert!(said.contains("file mode"), "{said}");
+    let metadata = fs::metadata(place.path("disk")).expect("it is mounted");
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&metadata), 65534);
+
+    write(&place.path("disk/file"), &[1; 8192]);
+
+    succeeds(&["unmount", &directory]);
+    let trace = fs::read_to_string(trace).expect("it was written");
+    let lines = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let writes = lines.filter(|line| line["operation"] == "write" && line["path"] == "file");
+    let bytes: u64 = writes
+        .filter_map(|line| line["length_bytes"].as_u64())
+        .sum();
+    assert_eq!(bytes, 8192, "{trace}");
 }
 
 #[test]
