@@ -69,7 +69,9 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]
-        Command::Emulated(emulated) => command::emulated::run(&emulated, inventory),
+        Command::Emulated(emulated) => {
+            command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
+        }
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
@@ -103,7 +105,6 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()
-            || cause.is::<dbstow::command::Mistake>()
             || cause.is::<dbstow::calibrate::EntryError>()
             || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
     })

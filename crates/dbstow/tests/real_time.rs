@@ -498,7 +498,7 @@ fn a_trial_goes_through_its_phases_and_is_recorded() {
     ];
     assert_eq!(events, order);
     assert!(!supply.root.exists(), "the volumes' directories are gone");
-    assert_eq!(record.notes, ["pages stayed"]);
+    assert_eq!(record.notes, ["not cold: pages stayed"]);
     assert_eq!(record.environment["kernel"], "a test's");
 }
 

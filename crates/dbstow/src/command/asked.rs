@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::Place;
+use super::{Mistake, Place};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names};
@@ -151,11 +151,6 @@ impl Asked {
         first.chain(set).chain(named).collect()
     }
 }
-
-/// What was asked cannot be, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Mistake(pub String);
 
 /// Reads the one disk of a user's catalogue file.
 fn add_disk(inventory: &mut Inventory, file: &Path) -> Result<String> {

@@ -18,7 +18,7 @@ pub mod report;
 pub mod run;
 pub mod workloads;
 
-pub use asked::{Asked, Mistake, Understood};
+pub use asked::{Asked, Understood};
 pub use place::Place;
 
 use std::io::{self, ErrorKind, Write};

@@ -174,6 +174,7 @@ fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
             ..Provision::default()
         },
         replaced: Override::default(),
+        entry: None,
     };
     Volumes {
         machine: Machine::default(),

@@ -248,6 +248,7 @@ fn disks(report: &Report, files: &Files, volumes: &[String]) -> Vec<Vec<DiskReco
             write_bytes: writes.bytes.0,
             read_latency: reads.text(),
             write_latency: writes.text(),
+            times: None,
         }]
     };
     volumes.iter().enumerate().map(disk).collect()

@@ -360,6 +360,7 @@ impl Meter {
                 write_bytes: writes.bytes.0,
                 read_latency: reads.text(),
                 write_latency: writes.text(),
+                times: None,
             }
         };
         let volumes = self.names.iter().zip(&self.disks);

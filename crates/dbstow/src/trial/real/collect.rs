@@ -11,7 +11,9 @@ use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
-use crate::record::{ClientRecord, DiskRecord, LimitRecord, Record, VolumeRecord, histogram};
+use crate::record::{
+    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, VolumeRecord, histogram,
+};
 
 /// The record of a trial that came to no end.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
@@ -73,8 +75,8 @@ pub(super) fn record(
 
 /// The engine's counters over the measured time.
 fn counters(ran: &Ran) -> impl Iterator<Item = (String, f64)> {
-    let earlier = &ran.from.engine;
-    ran.until.engine.iter().filter_map(|(name, value)| {
+    let earlier = &ran.from.counted;
+    ran.until.counted.iter().filter_map(|(name, value)| {
         let before = earlier.get(name)?;
         Some((name.clone(), value - before))
     })
@@ -147,6 +149,11 @@ fn disk_record(disk: &DiskReading) -> DiskRecord {
         write_bytes: disk.write_bytes,
         read_latency: latency.and_then(|latency| text(&latency.reads)),
         write_latency: latency.and_then(|latency| text(&latency.writes)),
+        times: disk.busy_ns.map(|busy_ns| DiskTimes {
+            busy_ns,
+            read_ns: disk.read_ns,
+            write_ns: disk.write_ns,
+        }),
     }
 }
 

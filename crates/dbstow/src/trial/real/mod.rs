@@ -33,7 +33,7 @@ use volume::site::Site;
 use super::sessions::Window;
 use super::{Cancelled, Subject};
 use crate::engine::{Engine, EngineError};
-use crate::record::{Phase, Record};
+use crate::record::{NOT_COLD, Phase, Record};
 use crate::spec::{EngineKind, Mode, Temperature};
 use gate::Gate;
 pub use ground::GroundError;
@@ -252,16 +252,15 @@ impl<'a> Trial<'a> {
             engine.quiesce()?;
             engine.start(asked.start, &mut forget)
         };
-        let mut notes = work().map_err(|error| error.to_string())?;
+        let not_done = work().map_err(|error| error.to_string())?;
+        let mut notes: Vec<String> = not_cold(not_done).collect();
         let caches = self.subject.settings.volumes.iter();
         let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
         let modelled = self.subject.variant.mode == Mode::Emulate;
         if asked.start == Temperature::Warm && host_cache && modelled && caches.next().is_some() {
-            notes.push(
-                "the host cache is as warm as the load left it: in real time it is emptied only \
-                 together with the engine's own (engine.start = \"cold\")"
-                    .to_owned(),
-            );
+            let warm = "the host cache is as warm as the load left it: in real time it is emptied \
+                        only together with the engine's own (engine.start = \"cold\")";
+            notes.extend(not_cold(vec![warm.to_owned()]));
         }
         Ok(notes)
     }
@@ -294,6 +293,11 @@ impl<'a> Trial<'a> {
             engine.interrupt();
         }
     }
+}
+
+/// Notes about caches that are not as cold as they should be.
+fn not_cold(why: Vec<String>) -> impl Iterator<Item = String> {
+    why.into_iter().map(|why| format!("{NOT_COLD}{why}"))
 }
 
 struct Phases(Vec<Phase>);

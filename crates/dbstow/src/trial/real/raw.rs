@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use volume::site::Site;
 
 use super::waits::divided;
-use super::{Event, Subject, Trial, collect as real};
+use super::{Event, Trial, collect as real, not_cold};
 use crate::engine::raw::{self, Fio, RawSpec, Window};
 use crate::record::Record;
 use crate::spec::Temperature;
@@ -58,7 +58,9 @@ impl Trial<'_> {
         record.limits = real::limits(&done.limits, elapsed);
         record.pacing = done.pacing;
         record.environment = site.environment().into_iter().collect::<BTreeMap<_, _>>();
-        record.notes.splice(0..0, notes.into_iter().chain(cold));
+        record
+            .notes
+            .splice(0..0, notes.into_iter().chain(not_cold(cold)));
         Ok(record)
     }
 }

@@ -21,7 +21,8 @@ pub(super) struct Counters<'a> {
 /// What they said.
 pub(super) struct Snapshot {
     pub(super) volumes: Reading,
-    pub(super) engine: BTreeMap<String, f64>,
+    /// Those of the engine, and what else the site counts.
+    pub(super) counted: BTreeMap<String, f64>,
     /// Processor time of this process so far.
     pub(super) own_cpu: Duration,
     /// Share of the machine's processors that was busy since the snapshot before.
@@ -47,9 +48,12 @@ impl<'a> Counters<'a> {
             processors.refresh_cpu_usage();
             f64::from(processors.global_cpu_usage()) / 100.0
         });
+        let mut counted = self.engine.counters().map_err(|error| error.to_string())?;
+        let others = self.site.counters();
+        counted.extend(others.map_err(|error| format!("the volumes' counters: {error}"))?);
         Ok(Snapshot {
             volumes,
-            engine: self.engine.counters().map_err(|error| error.to_string())?,
+            counted,
             own_cpu: own_cpu(),
             cpu_utilisation,
         })
