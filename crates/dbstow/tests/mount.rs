@@ -1,100 +1,13 @@
 //! `dbstow mount`, `stat` and `unmount` on real mounts: needs root, FUSE and loop devices.
 #![cfg(target_os = "linux")]
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod place;
 
-use model::Duration;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use place::{Place, dbstow, failed, fails, succeeds, wait_for, write};
 use serde_json::Value;
-use tempfile::TempDir;
-use volume::clock::Clock;
-
-/// A folder to work in.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().expect("a temporary folder"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.path(name).to_str().expect("it is text").to_owned()
-    }
-
-    /// Lines of the kernel's table of mounts that lie in this place.
-    fn mounts(&self) -> Vec<String> {
-        let table = fs::read_to_string("/proc/self/mounts").expect("the table of mounts");
-        let here = self.0.path().to_str().expect("it is text");
-        let lines = table.lines().filter(|line| line.contains(here));
-        lines.map(str::to_owned).collect()
-    }
-}
-
-/// Unmounts, even where a test failed before it did.
-impl Drop for Place {
-    fn drop(&mut self) {
-        for line in self.mounts() {
-            let directory = line.split(' ').nth(1).expect("a mount has a directory");
-            let _ = dbstow(&["unmount", directory]).output();
-        }
-    }
-}
-
-fn dbstow(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn succeeds(arguments: &[&str]) -> String {
-    let output = dbstow(arguments).output().expect("it was built");
-    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
-    String::from_utf8(output.stdout).expect("it prints text")
-}
-
-/// Exit code and message of a command that fails.
-fn fails(arguments: &[&str]) -> (i32, String) {
-    failed(&mut dbstow(arguments))
-}
-
-fn failed(command: &mut Command) -> (i32, String) {
-    let output = command.output().expect("it can be run");
-    assert!(!output.status.success(), "{command:?} succeeded");
-    (
-        output.status.code().expect("it was not killed"),
-        said(&output),
-    )
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn emulator_of(directory: &str) -> i64 {
-    let stat: Value = serde_json::from_str(&succeeds(&["stat", directory, "--format", "json"]))
-        .expect("it prints JSON");
-    stat["pid"].as_i64().expect("a process")
-}
-
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    let clock = Clock::start();
-    while !condition() {
-        assert!(clock.now().as_secs_f64() < 30.0, "{what} does not happen");
-        Clock::sleep(Duration::from_millis(20));
-    }
-}
-
-fn write(path: &Path, bytes: &[u8]) {
-    let mut file = File::create(path).expect("the volume takes it");
-    file.write_all(bytes).expect("the volume takes it");
-    file.sync_all().expect("the volume takes it");
-}
 
 #[test]
 fn a_mounted_disk_is_used_looked_at_and_taken_away() {
@@ -205,47 +118,6 @@ fn a_busy_volume_stays_and_says_who_uses_it() {
 }
 
 #[test]
-fn what_a_killed_emulator_left_is_cleared_by_the_next_start() {
-    let place = Place::new();
-    let (directory, other) = (place.text("disk"), place.text("other"));
-    succeeds(&["mount", "unlimited", &directory, "--size", "512MiB"]);
-    let pid = emulator_of(&directory).to_string();
-    let status = Command::new("kill").args(["-9", &pid]).status();
-    assert!(status.expect("kill is everywhere").success());
-    wait_for("its end", || !is_alive(&pid));
-    assert_eq!(place.mounts().len(), 1, "a dead emulator's mount stays");
-
-    let output = dbstow(&["mount", "unlimited", &other, "--size", "512MiB"]).output();
-
-    let said = said(&output.expect("it was built"));
-    assert!(
-        said.contains("was killed; ") && said.contains(&directory),
-        "{said}"
-    );
-    assert_eq!(place.mounts().len(), 1);
-    assert!(place.mounts()[0].contains(&other));
-    assert!(!place.path("disk").exists());
-    let state = fs::read_dir("/run/dbstow").expect("there is one").flatten();
-    let of_it = |entry: &fs::DirEntry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(&format!("{pid}-"))
-    };
-    assert_eq!(state.filter(of_it).count(), 0);
-    succeeds(&["unmount", &other]);
-}
-
-/// Whether process `pid` runs; one that nobody waited for has ended all the same.
-fn is_alive(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| {
-        let state = rest.trim_start().chars().next();
-        state.is_some_and(|state| state != 'Z' && state != 'X')
-    })
-}
-
-#[test]
 fn signals_end_the_foreground_and_leave_nothing() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::new();
@@ -272,35 +144,35 @@ fn signals_end_the_foreground_and_leave_nothing() {
 }
 
 #[test]
-fn an_attached_emulator_ends_with_whoever_started_it() {
+fn file_mode_traces_each_request_by_its_file() {
     let place = Place::new();
-    fs::create_dir(place.path("disk")).expect("the folder is ours");
-    let (directory, backing) = (place.path("disk"), place.path("bytes"));
-    let order = serde_json::json!({
-        "directories": [], "temporary": [],
-        "emulation": {
-            "machine": model::MachineSpec::unlimited(),
-            "volumes": [{
-                "volume": model::VolumeSpec::of("d", model::DiskSpec::unlimited()),
-                "front": { "kind": "block", "filesystem": "ext4", "read_ahead": null },
-                "directory": directory, "backing": backing, "size": 512 << 20, "owner": null,
-            }],
-            "seed": 1, "transport": "fuser", "trace": null,
-        },
-    });
-    let mut child = dbstow(&["emulator", "--attached"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it was built");
-    let mut input = child.stdin.take().expect("it is piped");
-    writeln!(input, "{order}").expect("it reads");
-    wait_for("the mount", || place.mounts().len() == 1);
+    let (directory, trace) = (place.text("disk"), place.text("requests.jsonl"));
+    let owner = "--owner=65534:65534";
+    let mount = [
+        "mount",
+        "unlimited",
+        &directory,
+        "--size=1GiB",
+        "--front=file",
+        owner,
+    ];
+    let said = succeeds(&[&mount[..], &["--trace", &trace]].concat());
+    assert!(said.contains("file mode"), "{said}");
+    let metadata = fs::metadata(place.path("disk")).expect("it is mounted");
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&metadata), 65534);
 
-    drop(input);
+    write(&place.path("disk/file"), &[1; 8192]);
 
-    assert!(child.wait().expect("it ends").success());
-    assert_eq!(place.mounts(), [""; 0]);
+    succeeds(&["unmount", &directory]);
+    let trace = fs::read_to_string(trace).expect("it was written");
+    let lines = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let writes = lines.filter(|line| line["operation"] == "write" && line["path"] == "file");
+    let bytes: u64 = writes
+        .filter_map(|line| line["length_bytes"].as_u64())
+        .sum();
+    assert_eq!(bytes, 8192, "{trace}");
 }
 
 #[test]

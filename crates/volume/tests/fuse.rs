@@ -18,7 +18,7 @@ fn flags(flags: OFlags) -> i32 {
 }
 
 fn kind<T>(result: io::Result<T>) -> io::ErrorKind {
-    result.err().unwrap().kind()
+    result.err().expect("an error").kind()
 }
 
 #[test]
@@ -257,6 +257,17 @@ fn another_user_makes_files_of_its_own_and_is_kept_out_of_others() {
 }
 
 #[test]
+fn a_volumes_root_belongs_to_whom_it_is_given() {
+    let volumes = vec![VolumeSpec::of("d", DiskSpec::unlimited())];
+    let rig = Rig::with(MachineSpec::unlimited(), volumes, |spec| {
+        spec.volumes[0].owner = Some((12, 34));
+    });
+    let root = fs::metadata(rig.path("")).unwrap();
+    assert_eq!((root.uid(), root.gid()), (12, 34));
+    assert!(root.is_dir());
+}
+
+#[test]
 fn a_directory_that_sets_the_group_passes_it_on() {
     let rig = Rig::unlimited();
     fs::create_dir(rig.path("d")).unwrap();
@@ -341,7 +352,7 @@ fn durable_writes_cost_a_flush_each() {
 }
 
 #[test]
-fn unaligned_requests_past_the_page_cache_and_extended_attributes_are_answered() {
+fn requests_past_the_page_cache_and_those_not_offered_are_answered() {
     let rig = Rig::unlimited();
     let file = OpenOptions::new()
         .read(true)
@@ -356,6 +367,13 @@ fn unaligned_requests_past_the_page_cache_and_extended_attributes_are_answered()
     assert_eq!(buffer, vec![3; 8_192]);
     let got = rustix::fs::getxattr(rig.path("a"), "user.x", &mut [0_u8; 16][..]);
     assert_eq!(got, Err(rustix::io::Errno::OPNOTSUPP));
+    let nameless = rustix::fs::open(rig.path(""), OFlags::TMPFILE | OFlags::RDWR, 0o600.into());
+    assert_eq!(nameless.err(), Some(rustix::io::Errno::OPNOTSUPP));
+    // Asked by way of what the kernel falls back to.
+    let mut copy = File::create_new(rig.path("b")).unwrap();
+    assert_eq!(io::copy(&mut &file, &mut copy).unwrap(), 8_192);
+    assert_eq!(fs::read(rig.path("b")).unwrap(), vec![3; 8_192]);
+    assert!(fs::metadata(rig.path("b")).unwrap().modified().is_ok());
 }
 
 #[test]
@@ -453,6 +471,15 @@ fn directories_that_are_somebody_elses_are_refused_with_a_remedy() {
     let mut missing = spec.clone();
     missing.volumes[0].directory = directory.path().join("nowhere");
     assert!(error(&missing).to_string().contains("make it"));
+
+    fs::remove_dir_all(&spec.volumes[0].backing).unwrap();
+    let first = Emulation::start(&spec).unwrap();
+    let mut second = spec.clone();
+    second.volumes[0].directory = tempfile::tempdir_in(directory.path()).unwrap().keep();
+    let text = error(&second).to_string();
+    assert!(text.contains("another emulator uses it"), "{text}");
+    drop(first);
+    drop(Emulation::start(&second).unwrap());
 
     let mut twice = spec.clone();
     twice.volumes.push(twice.volumes[0].clone());

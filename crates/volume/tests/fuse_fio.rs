@@ -22,6 +22,7 @@ fn verify(engine: &str, more: &[&str]) {
         "--blockalign=512",
         "--verify=crc32c",
         "--verify_fatal=1",
+        "--verify_state_save=0",
         "--randseed=7",
         "--group_reporting",
     ];
@@ -29,10 +30,10 @@ fn verify(engine: &str, more: &[&str]) {
 
     let reading = rig.emulation.reading();
     let disk = &reading.disks[0];
-    assert!(disk.write_bytes >= 3 * 8 << 20, "{}", disk.write_bytes);
-    assert!(disk.read_bytes >= 3 * 8 << 20, "{}", disk.read_bytes);
+    assert!(disk.write_bytes >= 24 << 20, "{}", disk.write_bytes);
+    assert!(disk.read_bytes >= 24 << 20, "{}", disk.read_bytes);
     assert_eq!(
-        reading.pacing.unwrap().requests,
+        reading.pacing.expect("volumes are paced").requests,
         disk.reads + disk.writes + disk.flushes
     );
 }
@@ -66,6 +67,7 @@ fn requests_of_one_page_through_mapped_memory() {
         "--bs=4k",
         "--verify=crc32c",
         "--verify_fatal=1",
+        "--verify_state_save=0",
         "--fsync=256",
     ];
     run("fio", &job);

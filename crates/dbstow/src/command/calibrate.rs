@@ -113,7 +113,7 @@ fn out(args: &Args) -> Result<PathBuf> {
 
 /// How long a job may take so that all keep to the time, even where every sweep goes to its end.
 fn each(args: &Args) -> Result<Duration> {
-    let each = Duration::from_nanos(args.time.as_nanos() / JOBS_MAX as u64);
+    let each = Duration::from_millis(args.time.as_nanos() / JOBS_MAX as u64 / 1_000_000);
     if each < EACH_MIN {
         let least = EACH_MIN * JOBS_MAX as u64;
         bail!(
@@ -225,15 +225,14 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn warnings(&self) -> Vec<String> {
         let far = self.agreements.iter().filter(|job| !job.is_close());
-        let far: Vec<String> = far.map(|job| job.job.to_string()).collect();
+        let far = far.count();
         let mut warnings = self.fitted.warnings.clone();
-        if !far.is_empty() {
+        if far > 0 {
             warnings.push(format!(
-                "the model is more than {} off in {} of {} measurements: {}",
+                "the model is more than {} off in {far} of {} measurements; rely on what agrees, or measure \
+                 longer and without other activity",
                 quantity::percent(DEVIATION_MAX),
-                far.len(),
-                self.agreements.len(),
-                far.join("; ")
+                self.agreements.len()
             ));
         }
         warnings
@@ -249,7 +248,8 @@ impl Shown<'_> {
                     "{}\n{} ({})",
                     quantity::number(measured[at]),
                     quantity::number(modelled[at]),
-                    quantity::percent_signed(off[at])
+                    // Cells are broken at spaces.
+                    quantity::percent_signed(off[at]).replace(' ', "\u{a0}")
                 )
             };
             vec![job.job.to_string(), cell(0), cell(1), cell(2), cell(3)]
@@ -268,9 +268,16 @@ impl Shown<'_> {
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let limit = |limit: &model::LimitSpec| match limit.rate {
-            model::Rate::Iops(iops) => format!("{iops} ({:?})", limit.counts).to_lowercase(),
-            model::Rate::Throughput(throughput) => format!("{throughput} ({:?})", limit.counts),
+        let limit = |limit: &model::LimitSpec| {
+            let counts = match limit.counts {
+                model::Counts::All => "",
+                model::Counts::Reads => " of reads",
+                model::Counts::Writes => " of writes",
+            };
+            match limit.rate {
+                model::Rate::Iops(iops) => format!("{iops}{counts}"),
+                model::Rate::Throughput(throughput) => format!("{throughput}{counts}"),
+            }
         };
         let limits: Vec<String> = self.disk.limits.iter().map(limit).collect();
         let places = self.disk.in_flight_max.map(|places| places.to_string());

@@ -233,3 +233,51 @@ impl Busy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Bytes;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    /// Served from `start` to `end`, all of it service.
+    fn served(start: u64, end: u64) -> Completion {
+        Completion {
+            done: at(end),
+            service: at(end).since(at(start)),
+            ..Completion::immediate(at(end))
+        }
+    }
+
+    #[test]
+    fn time_busy_counts_overlapping_requests_once_and_nothing_to_come() {
+        let mut disk = Disk::new();
+        let request = Request::read(0, Bytes::kib(8));
+        disk.count(at(0), at(0), &request, &served(0, 10));
+        disk.count(at(5), at(5), &request, &served(5, 20));
+        disk.count(at(30), at(30), &request, &served(30, 50));
+
+        // 0 to 20, and from 30 on.
+        let reading = disk.reading(at(40), &[]);
+        assert_eq!(reading.busy_ns, Some(30_000_000));
+        assert_eq!(reading.in_flight, 1);
+        let reading = disk.reading(at(60), &[]);
+        assert_eq!((reading.busy_ns, reading.in_flight), (Some(40_000_000), 0));
+    }
+
+    #[test]
+    fn a_real_file_slower_than_the_model_counts_as_service() {
+        let mut disk = Disk::new();
+        let request = Request::write(0, Bytes::kib(8));
+        disk.count(at(0), at(7), &request, &served(0, 2));
+
+        let reading = disk.reading(at(10), &[]);
+        assert_eq!(reading.write_ns, 7_000_000);
+        assert_eq!(reading.spent_ns["write.service"], 7_000_000);
+        let parts: u64 = reading.spent_ns.values().sum();
+        assert_eq!(parts, reading.read_ns + reading.write_ns);
+    }
+}

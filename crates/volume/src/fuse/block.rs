@@ -191,7 +191,7 @@ impl Block {
     fn take_down(&mut self) -> io::Result<()> {
         let mut outcome = Ok(());
         if std::mem::take(&mut self.mounted) {
-            outcome = outcome.and(unmount(&self.directory));
+            outcome = outcome.and(mounts::take_down(&self.directory));
             outcome = outcome.and(self.registration.unmounted(&self.directory));
         }
         if let Some(device) = self.device.take() {
@@ -242,19 +242,6 @@ impl Drop for Block {
     fn drop(&mut self) {
         // There is nobody to tell; what is left stays registered.
         let _ = self.take_down();
-    }
-}
-
-/// Unmounts, from under its users if need be: the requests of those would have no answer anyway.
-fn unmount(directory: &Path) -> io::Result<()> {
-    match mounts::unmount(directory) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            mounts::unmount_lazily(directory)?;
-            Err(io::Error::other(format!(
-                "{error}; it was taken from under them"
-            )))
-        }
     }
 }
 

@@ -80,7 +80,8 @@ impl<R: Reply> Deadlines<R> {
         let now = self.pace.clock().now();
         let send_at = self.pace.send_at(due);
         if send_at <= now {
-            self.at_once.answered_at_once(due < now);
+            let late = self.pace.is_late(due, now);
+            self.at_once.answered_at_once(late);
             return reply.send();
         }
         self.shared.park(send_at, reply);
@@ -189,5 +190,56 @@ impl<R> PartialOrd for Parked<R> {
 impl<R> Ord for Parked<R> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    /// A reply that notes its name when it is sent.
+    struct Noted(&'static str, Arc<Mutex<Vec<&'static str>>>);
+
+    impl Reply for Noted {
+        fn send(self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    #[test]
+    fn replies_are_sent_in_the_order_of_their_instants_and_none_is_lost() {
+        let clock = Clock::start();
+        let pace = Arc::new(Pace::exact(clock));
+        let deadlines = Deadlines::start(Arc::clone(&pace)).unwrap();
+        let sent = Arc::default();
+        let reply = |name| Noted(name, Arc::clone(&sent));
+        let in_ms = |ms| Some(clock.now() + Duration::from_millis(ms));
+
+        deadlines.reply(in_ms(60), reply("third"));
+        deadlines.reply(in_ms(30), reply("second"));
+        deadlines.reply(in_ms(60_000), reply("left over"));
+        deadlines.reply(None, reply("first"));
+        Clock::sleep(Duration::from_millis(150));
+        assert_eq!(*sent.lock().unwrap(), ["first", "second", "third"]);
+
+        drop(deadlines);
+        assert_eq!(sent.lock().unwrap().last(), Some(&"left over"));
+        let pacing = pace.reading("test");
+        assert_eq!((pacing.requests, pacing.error.len()), (4, 3));
+    }
+
+    #[test]
+    fn a_reply_whose_instant_has_passed_is_sent_at_once_and_is_late() {
+        let clock = Clock::start();
+        let pace = Arc::new(Pace::exact(clock));
+        let deadlines = Deadlines::start(Arc::clone(&pace)).unwrap();
+        let sent = Arc::default();
+        let due = clock.now();
+        Clock::sleep(Duration::from_millis(1));
+        deadlines.reply(Some(due), Noted("now", Arc::clone(&sent)));
+        assert_eq!(*sent.lock().unwrap(), ["now"]);
+        let pacing = pace.reading("test");
+        assert_eq!((pacing.requests, pacing.late), (1, 1));
     }
 }

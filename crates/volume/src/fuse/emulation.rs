@@ -153,7 +153,9 @@ impl Emulation {
         prepare::check(spec)?;
         let clock = Clock::start();
         let failed = |source| EmulationError::system("cannot start the emulator's threads", source);
-        let pace = Arc::new(Pace::calibrate(clock).map_err(failed)?);
+        let transport = Chosen::new(spec.transport).map_err(EmulationError::Transport)?;
+        let pace = Pace::calibrate(clock, transport.answers()).map_err(failed)?;
+        let pace = Arc::new(pace);
         let volumes: Vec<_> = spec
             .volumes
             .iter()
@@ -162,7 +164,7 @@ impl Emulation {
         let parts = Parts {
             array: Arc::new(Array::new(clock, &spec.machine, &volumes, spec.seed)),
             replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
-            transport: Chosen::new(spec.transport).map_err(EmulationError::Transport)?,
+            transport,
             trace: trace(spec)?,
             registration: Arc::new(Registration::new().map_err(not_written_down)?),
             pace,

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rustix::process::setsid;
+use rustix::process::{configure_io_flusher_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
 
@@ -279,4 +279,12 @@ fn describe(emulation: &Emulation) -> Description {
 pub fn leave_session() {
     // A process that leads a session already has what is wanted.
     let _ = setsid();
+}
+
+/// Keeps this process going when memory is short: the kernel then neither waits, in the midst of answering
+/// a disk, for that disk to take what is to be written back, nor slows the process down for the dirty pages
+/// of other files. To be called before it has threads.
+pub fn answers_disks() {
+    // Without the right to it, and on older kernels, it is as safe as any FUSE program.
+    let _ = configure_io_flusher_behavior(true);
 }

@@ -7,6 +7,7 @@ use std::{io, thread};
 
 use hdrhistogram::Histogram;
 use model::{Duration, Instant};
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock::Clock;
@@ -19,6 +20,11 @@ const ROUNDS: usize = 48;
 /// Longest lateness that is made up for: more than that is a machine too busy to be measured on.
 const LATENESS_MAX: Duration = Duration::from_micros(200);
 
+/// A real file that took no longer than this beyond the model was not late: replies that wait for their
+/// instant are off by as much, and a disk without latency, or with its allowance saved up, leaves no time
+/// at all.
+const LATE_MIN: Duration = Duration::from_micros(50);
+
 /// What replies are paced by, and what is known about how that went.
 pub(crate) struct Pace {
     clock: Clock,
@@ -27,6 +33,15 @@ pub(crate) struct Pace {
     /// Processor time of the process when the emulation began.
     cpu_start: Duration,
     tallies: Mutex<Vec<Arc<Tally>>>,
+}
+
+/// On which processor a program's request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// On whichever the kernel wakes up.
+    Anywhere,
+    /// On the one that the program asked from, which is awake.
+    WhereAsked,
 }
 
 /// Counts of one thread that sends replies; threads do not get into each other's way.
@@ -39,16 +54,21 @@ struct Counts {
 }
 
 impl Pace {
-    /// Measures how late this machine's threads wake up; takes about 50 ms.
+    /// Measures how late this machine's threads wake up, for replies that come from where `answers` says;
+    /// takes about 50 ms.
     ///
     /// # Errors
     /// When no thread or socket can be had.
-    pub(crate) fn calibrate(clock: Clock) -> io::Result<Pace> {
+    pub(crate) fn calibrate(clock: Clock, answers: Answers) -> io::Result<Pace> {
         // Not on the caller's thread, which keeps its own timer slack.
         let lateness = thread::scope(|scope| {
             let measured = scope.spawn(|| {
                 exact_timers();
-                Ok((timer_lateness(clock), wake_up_time(clock)?))
+                let timer = timer_lateness(clock);
+                if answers == Answers::WhereAsked {
+                    stay_here();
+                }
+                Ok((timer, wake_up_time(clock)?))
             });
             measured
                 .join()
@@ -77,6 +97,11 @@ impl Pace {
     /// When a thread that is to send at `send_at` has to set its alarm.
     pub(crate) fn alarm(&self, send_at: Instant) -> Instant {
         earlier(send_at, self.timer_lead)
+    }
+
+    /// Whether a reply that was due at `due` and can only be sent `now` is late.
+    pub(crate) fn is_late(&self, due: Instant, now: Instant) -> bool {
+        now.since(due) > LATE_MIN
     }
 
     /// Counters for one more thread.
@@ -113,6 +138,20 @@ impl Pace {
     }
 }
 
+#[cfg(test)]
+impl Pace {
+    /// For a machine that is never late.
+    pub(crate) fn exact(clock: Clock) -> Pace {
+        Pace {
+            clock,
+            lead: Duration::ZERO,
+            timer_lead: Duration::ZERO,
+            cpu_start: cpu(),
+            tallies: Mutex::default(),
+        }
+    }
+}
+
 impl Tally {
     /// A request was answered at once: because it costs nothing, or because its reply's time had come;
     /// `late` says that the real file took longer than the model allowed.
@@ -138,6 +177,14 @@ impl Tally {
 pub(crate) fn exact_timers() {
     // A kernel that refuses only makes replies later, which is measured.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Keeps this thread, and those it starts, on the processor where it is.
+fn stay_here() {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu());
+    // Elsewhere only takes longer.
+    let _ = sched_setaffinity(None, &here);
 }
 
 /// How much later than its alarm a thread wakes up: the median.

@@ -1,7 +1,7 @@
 //! What has to be so before a volume is mounted: the machine, the specification, and its two directories.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -111,6 +111,23 @@ pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
     })
 }
 
+/// Keeps a backing directory for this emulator alone, until what is given is dropped.
+pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
+    let wrong = |why: String| EmulationError::Backing {
+        volume: mount.volume.name.clone(),
+        path: mount.backing.clone(),
+        why,
+    };
+    let mark = File::open(mount.backing.join(MARK)).map_err(|error| wrong(error.to_string()))?;
+    match mark.try_lock() {
+        Ok(()) => Ok(mark),
+        Err(TryLockError::WouldBlock) => Err(wrong(
+            "another emulator uses it; stop that one, or give another directory".to_owned(),
+        )),
+        Err(TryLockError::Error(error)) => Err(wrong(error.to_string())),
+    }
+}
+
 enum Claim {
     System(io::Error),
     Foreign,
@@ -132,9 +149,7 @@ fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
         }
         Err(error) => return Err(system(error)),
     }
-    // One emulator at a time; the lock goes with the process. `files` is what is locked.
     let files = backing.join(FILES);
     fs::create_dir_all(&files).map_err(system)?;
-    File::open(&files).map_err(system)?;
     Ok(files)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
-use volume::fuse::host::{Host, Leave, Leaving, Order, leave_session};
+use volume::fuse::host::{Host, Leave, Leaving, Order, answers_disks, leave_session};
 
 /// Arguments of `emulator`.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -41,6 +41,7 @@ pub(super) fn detached() -> Result<std::process::Command> {
 /// When the order cannot be read; what was wrong with carrying it out is said on standard output too.
 pub fn run(args: &Args) -> Result<()> {
     leave_session();
+    answers_disks();
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let order: Order = serde_json::from_str(&line).context("an order on standard input")?;
@@ -62,6 +63,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Runs an emulation in this very process, until a signal or `dbstow unmount` ends it.
 pub(super) fn stay(order: &Order, ready: impl FnOnce() -> Result<()>) -> Result<()> {
+    answers_disks();
     let leaving = Leaving::new();
     on_signal(leaving.leave())?;
     let host = Host::start(order, leaving)?;

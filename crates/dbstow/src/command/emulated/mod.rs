@@ -14,10 +14,20 @@ use crate::inventory::Inventory;
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Command {
     /// Give any program a directory on modelled disks
+    ///
+    /// It reads and writes real files there, and waits as long as the disk they stand for would take.
+    /// Returns when the directory is ready.
     Mount(mount::Args),
     /// Show what modelled disks under a directory do
+    ///
+    /// Since the last look, or since they were mounted: rates, latencies, how much of each limit was
+    /// used, and how well the emulator kept time.
     Stat(stat::Args),
     /// Take a directory on modelled disks away
+    ///
+    /// Writes back what is cached, at the speed of the modelled disk, unmounts, and ends the emulator.
+    /// All volumes that were mounted together end together. Where programs use them, it names those and
+    /// changes nothing.
     Unmount(unmount::Args),
     /// Be the process that answers modelled disks (for dbstow itself)
     #[command(hide = true)]

@@ -25,17 +25,13 @@ use crate::trial::Stage;
 
 /// Arguments of `mount`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(
-    long_about = "Gives any program a directory on modelled disks: it reads and writes real files there, and \
-        waits as long as the disk it stands for would take. Returns when the directory is ready.",
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
     dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB\n  \
     dbstow mount aws.ebs.gp3 /mnt/gp3 --size 100GiB --filesystem xfs --owner postgres\n  \
     dbstow mount disks.toml /mnt/disks --backing /var/lib/disks\n  \
     dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n\n\
     A file such as disks.toml has [machine] and [volume.NAME] sections as an experiment has; each volume\n\
-    is mounted at DIR/NAME, and all share the machine's limits."
-)]
+    is mounted at DIR/NAME, and all share the machine's limits.")]
 pub struct Args {
     /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
     pub spec: String,

@@ -18,8 +18,6 @@ use crate::quantity::{number, percent};
 /// Arguments of `stat`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    long_about = "Shows what the modelled disks under a directory did since the last look, or since they were \
-        mounted: rates, latencies, how much of each limit was used, and how well the emulator kept time.",
     after_help = "Examples:\n  dbstow stat /mnt/p30\n  dbstow stat /mnt/p30 --watch\n  \
         dbstow stat /mnt/p30 --format json"
 )]

@@ -8,12 +8,7 @@ use super::place::{clear_leftovers, emulator};
 
 /// Arguments of `unmount`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(
-    long_about = "Takes a directory on modelled disks away: writes back what is cached, at the speed of the \
-        modelled disk, unmounts, and ends the emulator. All volumes that were mounted together end together. \
-        Where programs use them, it names those and changes nothing.",
-    after_help = "Examples:\n  dbstow unmount /mnt/p30"
-)]
+#[command(after_help = "Examples:\n  dbstow unmount /mnt/p30")]
 pub struct Args {
     /// What `dbstow mount` was given
     pub directory: PathBuf,

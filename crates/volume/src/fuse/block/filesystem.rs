@@ -27,6 +27,7 @@ const IMAGE: INodeNo = INodeNo(2);
 const HANDLE: FileHandle = FileHandle(1);
 
 /// The filesystem.
+#[derive(Clone)]
 pub(super) struct OneFile {
     size: Bytes,
     data: Arc<Data>,

@@ -1,8 +1,8 @@
 //! Status of files and of the volume: what is changed of the one, and told of the other.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fuser::TimeOrNow;
+use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
 use rustix::fs::{
     AtFlags, Gid, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid, chownat, fstatvfs,
     utimensat,
@@ -11,6 +11,9 @@ use rustix::io::Errno;
 
 use super::nodes::{Node, ROOT};
 use super::tree::Tree;
+
+/// Block size in the status of files and of the volume.
+pub(super) const BLOCK: u32 = 4096;
 
 /// What is to be changed of an inode's status.
 pub(super) struct Change {
@@ -23,7 +26,7 @@ pub(super) struct Change {
     pub(super) modified: Option<TimeOrNow>,
 }
 
-/// How large a volume is, in blocks of 4 KiB.
+/// How large a volume is, in blocks of [`BLOCK`].
 pub(super) struct Room {
     pub(super) blocks: u64,
     pub(super) blocks_free: u64,
@@ -64,8 +67,8 @@ impl Tree {
         // A size beyond any disk's means the backing filesystem's.
         let total = capacity.min(used.saturating_add(backing.f_blocks * backing.f_frsize));
         Ok(Room {
-            blocks: total / 4096,
-            blocks_free: free / 4096,
+            blocks: total / u64::from(BLOCK),
+            blocks_free: free / u64::from(BLOCK),
             files: backing.f_files,
             files_free: backing.f_favail,
             name_max: u32::try_from(backing.f_namemax).unwrap_or(255),
@@ -109,5 +112,49 @@ fn since_epoch(time: SystemTime) -> Timespec {
                 tv_nsec: nanoseconds.into(),
             }
         }
+    }
+}
+
+/// A status as the kernel is told it, for the inode that it knows by `number`.
+pub(super) fn attribute(stat: &Stat, number: u64) -> FileAttr {
+    FileAttr {
+        // Never another than the number it was looked up by: the root's is not that of its directory.
+        ino: INodeNo(if number == ROOT { ROOT } else { stat.st_ino }),
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        blocks: u64::try_from(stat.st_blocks).unwrap_or(0),
+        atime: time(stat.st_atime, stat.st_atime_nsec),
+        mtime: time(stat.st_mtime, stat.st_mtime_nsec),
+        ctime: time(stat.st_ctime, stat.st_ctime_nsec),
+        crtime: UNIX_EPOCH,
+        kind: kind(rustix::fs::FileType::from_raw_mode(stat.st_mode)),
+        perm: (stat.st_mode & 0o7777) as u16,
+        nlink: u32::try_from(stat.st_nlink).unwrap_or(u32::MAX),
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        rdev: u32::try_from(stat.st_rdev).unwrap_or(0),
+        blksize: BLOCK,
+        flags: 0,
+    }
+}
+
+fn time(seconds: i64, nanoseconds: u64) -> SystemTime {
+    let part = Duration::from_nanos(nanoseconds);
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    match seconds >= 0 {
+        true => UNIX_EPOCH + whole + part,
+        false => UNIX_EPOCH - whole + part,
+    }
+}
+
+/// What an inode is.
+pub(super) fn kind(kind: rustix::fs::FileType) -> FileType {
+    match kind {
+        rustix::fs::FileType::Directory => FileType::Directory,
+        rustix::fs::FileType::Symlink => FileType::Symlink,
+        rustix::fs::FileType::Fifo => FileType::NamedPipe,
+        rustix::fs::FileType::Socket => FileType::Socket,
+        rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
+        rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
+        rustix::fs::FileType::RegularFile | rustix::fs::FileType::Unknown => FileType::RegularFile,
     }
 }

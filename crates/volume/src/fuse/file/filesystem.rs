@@ -3,29 +3,26 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
-    ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, KernelConfig, LockOwner,
+    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow,
+    WriteFlags,
 };
 use rustix::fs::{AtFlags, FallocateFlags, OFlags, SeekFrom, Stat};
 use rustix::io::Errno;
 
 use super::super::transport::{Replies, negotiate};
-use super::attributes::Change;
-use super::nodes::ROOT;
+use super::attributes::{BLOCK, Change, attribute, kind};
 use super::tree::{Caller, Found, Tree};
 
 /// How long the kernel may believe what it was told: nobody else changes the backing directory.
 const BELIEVE: Duration = Duration::from_secs(3600);
 
-/// Block size in the status of files and of the volume.
-const BLOCK: u32 = 4096;
-
 /// A tree as the kernel knows it.
+#[derive(Clone)]
 pub(super) struct Front {
     pub(super) tree: Arc<Tree>,
     pub(super) replies: Replies,
@@ -420,47 +417,5 @@ fn attributes(stat: Result<Stat, Errno>, number: u64, reply: ReplyAttr) {
     match stat {
         Ok(stat) => reply.attr(&BELIEVE, &attribute(&stat, number)),
         Err(error) => reply.error(code(error)),
-    }
-}
-
-fn attribute(stat: &Stat, number: u64) -> FileAttr {
-    FileAttr {
-        // Never another than the number it was looked up by: the root's is not that of its directory.
-        ino: INodeNo(if number == ROOT { ROOT } else { stat.st_ino }),
-        size: u64::try_from(stat.st_size).unwrap_or(0),
-        blocks: u64::try_from(stat.st_blocks).unwrap_or(0),
-        atime: time(stat.st_atime, stat.st_atime_nsec),
-        mtime: time(stat.st_mtime, stat.st_mtime_nsec),
-        ctime: time(stat.st_ctime, stat.st_ctime_nsec),
-        crtime: UNIX_EPOCH,
-        kind: kind(rustix::fs::FileType::from_raw_mode(stat.st_mode)),
-        perm: (stat.st_mode & 0o7777) as u16,
-        nlink: u32::try_from(stat.st_nlink).unwrap_or(u32::MAX),
-        uid: stat.st_uid,
-        gid: stat.st_gid,
-        rdev: u32::try_from(stat.st_rdev).unwrap_or(0),
-        blksize: BLOCK,
-        flags: 0,
-    }
-}
-
-fn time(seconds: i64, nanoseconds: u64) -> SystemTime {
-    let part = Duration::from_nanos(nanoseconds);
-    let whole = Duration::from_secs(seconds.unsigned_abs());
-    match seconds >= 0 {
-        true => UNIX_EPOCH + whole + part,
-        false => UNIX_EPOCH - whole + part,
-    }
-}
-
-fn kind(kind: rustix::fs::FileType) -> FileType {
-    match kind {
-        rustix::fs::FileType::Directory => FileType::Directory,
-        rustix::fs::FileType::Symlink => FileType::Symlink,
-        rustix::fs::FileType::Fifo => FileType::NamedPipe,
-        rustix::fs::FileType::Socket => FileType::Socket,
-        rustix::fs::FileType::CharacterDevice => FileType::CharDevice,
-        rustix::fs::FileType::BlockDevice => FileType::BlockDevice,
-        rustix::fs::FileType::RegularFile | rustix::fs::FileType::Unknown => FileType::RegularFile,
     }
 }

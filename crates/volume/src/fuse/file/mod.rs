@@ -16,6 +16,7 @@ mod tree;
 // How the kernel asks for it.
 mod filesystem;
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub(super) fn mount(
 ) -> Result<Box<dyn Mounted>, EmulationError> {
     prepare::mount_point(mount)?;
     let files = prepare::backing(mount)?;
+    let lock = prepare::lock(mount)?;
     let failed = |source: std::io::Error| {
         let what = format!(
             "cannot mount volume \"{}\" at {}",
@@ -68,6 +70,7 @@ pub(super) fn mount(
     Ok(Box::new(Volume {
         name: mount.volume.name.clone(),
         session,
+        _lock: lock,
     }))
 }
 
@@ -98,11 +101,17 @@ fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io
 struct Volume {
     name: String,
     session: Box<dyn Session>,
+    // After the session: others may have the files once nothing is mounted.
+    _lock: File,
 }
 
 impl Mounted for Volume {
     fn stop(self: Box<Self>) -> Result<(), EmulationError> {
-        let Volume { name, session } = *self;
+        let Volume {
+            name,
+            session,
+            _lock,
+        } = *self;
         session.unmount().map_err(|source| EmulationError::Stop {
             volume: name,
             source,

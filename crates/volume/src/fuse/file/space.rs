@@ -162,3 +162,63 @@ impl Region {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status of a file that is `size` long, of which `allocated` take space.
+    fn stat(number: u64, size: i64, allocated: i64) -> Stat {
+        let file = tempfile::tempfile().unwrap();
+        let mut stat = rustix::fs::fstat(&file).unwrap();
+        stat.st_ino = number;
+        stat.st_size = size;
+        stat.st_blocks = allocated / 512;
+        stat
+    }
+
+    #[test]
+    fn files_lie_apart_and_start_on_different_disks_of_a_stripe() {
+        let space = Space::new(1 << 30);
+        let starts = [10, 11, 12].map(|number| space.region(&stat(number, 0, 0)).address(0));
+        assert_eq!(starts.map(|start| start / REGION), [0, 1, 2]);
+        assert_eq!(starts.map(|start| start / SHIFT % 3), [0, 2, 1]);
+        let again = space.region(&stat(11, 0, 0)).address(5);
+        assert_eq!(
+            again,
+            starts[1] + 5,
+            "the same as long as the file is there"
+        );
+    }
+
+    #[test]
+    fn a_deleted_files_place_and_space_go_to_the_next() {
+        let space = Space::new(1 << 30);
+        let first = space.region(&stat(10, 4_096, 4_096)).address(0);
+        space.region(&stat(11, 8_192, 8_192));
+        assert_eq!(space.used(), 12_288);
+
+        space.delete(10);
+        assert_eq!(space.used(), 8_192);
+        assert_eq!(space.region(&stat(12, 0, 0)).address(0), first);
+    }
+
+    #[test]
+    fn a_full_volume_refuses_and_a_file_with_its_space_needs_none() {
+        let space = Space::new(8_192);
+        let region = space.region(&stat(10, 0, 0));
+        let grown = space.grow(&region, 8_192, || Ok(stat(10, 8_192, 8_192)));
+        assert_eq!((grown, space.used()), (Ok(()), 8_192));
+        assert!(region.holds(8_192) && !region.holds(8_193));
+
+        let unasked = || panic!("there is no room");
+        assert_eq!(space.grow(&region, 1, unasked), Err(Errno::NOSPC));
+
+        // A hole: writing there may take space again.
+        space
+            .grow(&region, 0, || Ok(stat(10, 8_192, 4_096)))
+            .unwrap();
+        assert_eq!(space.used(), 4_096);
+        assert!(!region.holds(1));
+    }
+}

@@ -47,7 +47,10 @@ pub fn clear() -> io::Result<Cleared> {
                 cleared.done.extend(one.done);
                 cleared.failed.extend(one.failed);
             }
-            // The lock is ours, so nobody is about to write it.
+            // Killed before it wrote anything down, it made nothing. The lock is ours, so nobody is about
+            // to write.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && fs::remove_dir(&folder).is_ok() => {}
             Err(error) => cleared.failed.push(format!(
                 "not cleared {}: {error}; look into it, and remove it",
                 folder.display()

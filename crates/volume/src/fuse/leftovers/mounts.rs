@@ -60,7 +60,7 @@ fn table() -> io::Result<Vec<procfs::process::MountInfo>> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnmountError {
     /// Processes use it.
-    #[error("{} is in use by {}", directory.display(), names(users))]
+    #[error("{} is still in use by {}", directory.display(), names(users))]
     Busy {
         /// Where it is mounted.
         directory: PathBuf,
@@ -68,7 +68,7 @@ pub(crate) enum UnmountError {
         users: Vec<String>,
     },
     /// Something else.
-    #[error("{} cannot be unmounted: {why}", directory.display())]
+    #[error("unmounting {} failed: {why}", directory.display())]
     Failed {
         /// Where it is mounted.
         directory: PathBuf,
@@ -116,6 +116,22 @@ pub(crate) fn unmount(directory: &Path) -> Result<(), UnmountError> {
 /// When it cannot be unmounted even so.
 pub(crate) fn unmount_lazily(directory: &Path) -> io::Result<()> {
     try_unmount(directory, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
+}
+
+/// Takes away what is mounted at `directory`, from under its users if they stay: their requests would have
+/// no answer anyway.
+///
+/// # Errors
+/// When it was in use to the end, although it is out of sight then; or when it cannot be unmounted at all.
+pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
+    match unmount(directory) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            unmount_lazily(directory)?;
+            let what = format!("{error}; it was taken out of sight all the same");
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
+        }
+    }
 }
 
 fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {

@@ -4,14 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
-use fuser::{BackgroundSession, Config, Filesystem};
+use ::fuser::{Filesystem, SessionUnmounter};
 use model::Duration;
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::geteuid;
 
 use super::super::front::DataPath;
-use super::super::pace::Pace;
+use super::super::pace::{Answers, Pace};
 use super::{MountPoint, Session, Transport};
 use crate::clock::Clock;
 
@@ -32,7 +34,11 @@ impl Transport for Fuser {
         "fuser"
     }
 
-    fn mount<F: Filesystem>(
+    fn answers(&self) -> Answers {
+        Answers::Anywhere
+    }
+
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -40,38 +46,83 @@ impl Transport for Fuser {
         _: Arc<dyn DataPath>,
         _: &Arc<Pace>,
     ) -> io::Result<Box<dyn Session>> {
-        let mut config = Config::default();
-        config.mount_options = at.options();
-        config.acl = at.acl();
+        let mut config = at.config();
         config.n_threads = Some(THREADS);
         config.clone_fd = true;
-        let session = fuser::spawn_mount(filesystem, at.directory, &config)?;
-        Ok(Box::new(Mounted {
-            directory: at.directory.to_owned(),
-            session: Some(session),
-        }))
+        let session = ::fuser::Session::new(filesystem, at.directory, &config)?;
+        Ok(Box::new(Device::start(at.directory, session)?))
     }
 }
 
-struct Mounted {
+/// A session at `/dev/fuse`, and its mount; dropping it unmounts.
+pub(super) struct Device {
     directory: PathBuf,
-    session: Option<BackgroundSession>,
+    unmounter: SessionUnmounter,
+    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Session for Mounted {
-    fn unmount(mut self: Box<Self>) -> io::Result<()> {
-        let Some(session) = self.session.take() else {
+impl Device {
+    /// Runs a session that is mounted at `directory`.
+    ///
+    /// # Errors
+    /// When the operating system gives no thread.
+    pub(super) fn start<F: Filesystem>(
+        directory: &Path,
+        mut session: ::fuser::Session<F>,
+    ) -> io::Result<Device> {
+        let unmounter = session.unmount_callable();
+        let run = move || session.run();
+        Ok(Device {
+            directory: directory.to_owned(),
+            unmounter,
+            thread: Some(
+                thread::Builder::new()
+                    .name("dbstow-fuse".into())
+                    .spawn(run)?,
+            ),
+        })
+    }
+
+    /// Unmounts, from under its users if they stay.
+    ///
+    /// # Errors
+    /// When it was in use to the end, although it is unmounted then; or when it cannot be unmounted.
+    pub(super) fn unmount(&mut self) -> io::Result<()> {
+        // What the session unmounts itself, it does not unmount again when it ends: that would take away
+        // what is mounted below. Its way for who is not root does not say what went wrong.
+        if geteuid().is_root() && self.unmounter.unmount().is_ok() {
+            return Ok(());
+        }
+        take_down(&self.directory)
+    }
+
+    /// Waits for the session's threads, which end once it is unmounted.
+    ///
+    /// # Errors
+    /// When it ended with an error.
+    pub(super) fn join(&mut self) -> io::Result<()> {
+        let Some(thread) = self.thread.take() else {
             return Ok(());
         };
-        take_down(&self.directory)?;
-        // Not its own way of unmounting: that would find nothing mounted.
-        session.join()
+        let ended = thread.join();
+        ended.unwrap_or_else(|_| Err(io::Error::other("the session of /dev/fuse panicked")))
     }
 }
 
-impl Drop for Mounted {
+impl Session for Device {
+    fn unmount(mut self: Box<Self>) -> io::Result<()> {
+        let result = Device::unmount(&mut self);
+        if result.is_err() {
+            // Its threads stay with its users, and end with them.
+            self.thread = None;
+        }
+        result.and_then(|()| self.join())
+    }
+}
+
+impl Drop for Device {
     fn drop(&mut self) {
-        if self.session.is_some() {
+        if self.thread.is_some() && self.unmounter.unmount().is_err() {
             // Nobody is left to hear of a failure; the next start finds what is still mounted.
             let _ = detach(&self.directory);
         }
@@ -82,7 +133,7 @@ impl Drop for Mounted {
 ///
 /// # Errors
 /// When it was in use to the end, although it is unmounted then; or when it cannot be unmounted.
-pub(super) fn take_down(directory: &Path) -> io::Result<()> {
+fn take_down(directory: &Path) -> io::Result<()> {
     for _ in 0..UNMOUNT_TRIES {
         match unmount(directory, UnmountFlags::empty()) {
             Ok(()) => return Ok(()),

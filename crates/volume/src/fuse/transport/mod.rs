@@ -6,15 +6,16 @@
 
 mod fuser;
 mod replies;
+mod uring;
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::fuser::{Filesystem, InitFlags, KernelConfig, MountOption, SessionACL};
+use ::fuser::{Config, Filesystem, InitFlags, KernelConfig, MountOption, SessionACL};
 
 use super::front::DataPath;
-use super::pace::Pace;
+use super::pace::{Answers, Pace};
 use super::spec::TransportChoice;
 
 pub(crate) use replies::Replies;
@@ -31,11 +32,15 @@ pub(crate) trait Transport {
     /// What pacing and records call it.
     fn name(&self) -> &'static str;
 
-    /// Mounts `filesystem` and runs it in threads of its own.
+    /// Where a program's request is answered.
+    fn answers(&self) -> Answers;
+
+    /// Mounts `filesystem` and runs it in threads of its own; its clones are the same filesystem, and all
+    /// of them are started and destroyed.
     ///
     /// # Errors
     /// When it cannot be mounted.
-    fn mount<F: Filesystem>(
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -68,13 +73,16 @@ impl MountPoint<'_> {
     /// program is recognised.
     pub(crate) const NAME: &'static str = "dbstow";
 
-    /// Options of the mount.
-    fn options(&self) -> Vec<MountOption> {
-        vec![
+    /// How a session mounts it.
+    fn config(&self) -> Config {
+        let mut config = Config::default();
+        config.mount_options = vec![
             MountOption::FSName(Self::NAME.to_owned()),
             MountOption::Subtype(Self::NAME.to_owned()),
             MountOption::DefaultPermissions,
-        ]
+        ];
+        config.acl = self.acl();
+        config
     }
 
     /// Who may use it.
@@ -91,6 +99,7 @@ pub(crate) struct Chosen(Kind);
 
 enum Kind {
     Fuser(fuser::Fuser),
+    IoUring(uring::Uring),
 }
 
 impl Chosen {
@@ -99,13 +108,14 @@ impl Chosen {
     /// # Errors
     /// When this kernel does not have it.
     pub(crate) fn new(choice: TransportChoice) -> io::Result<Chosen> {
-        match choice {
-            TransportChoice::Auto | TransportChoice::Fuser => Ok(Chosen(Kind::Fuser(fuser::Fuser))),
-            TransportChoice::IoUring => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "this build has no FUSE over io_uring",
-            )),
-        }
+        let kind = match (choice, uring::Uring::new) {
+            (TransportChoice::Fuser, _) => Kind::Fuser(fuser::Fuser),
+            (TransportChoice::IoUring, uring) => Kind::IoUring(uring()?),
+            (TransportChoice::Auto, uring) => {
+                uring().map_or(Kind::Fuser(fuser::Fuser), Kind::IoUring)
+            }
+        };
+        Ok(Chosen(kind))
     }
 }
 
@@ -113,10 +123,18 @@ impl Transport for Chosen {
     fn name(&self) -> &'static str {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.name(),
+            Kind::IoUring(uring) => uring.name(),
         }
     }
 
-    fn mount<F: Filesystem>(
+    fn answers(&self) -> Answers {
+        match &self.0 {
+            Kind::Fuser(fuser) => fuser.answers(),
+            Kind::IoUring(uring) => uring.answers(),
+        }
+    }
+
+    fn mount<F: Filesystem + Clone>(
         &self,
         at: &MountPoint<'_>,
         filesystem: F,
@@ -125,6 +143,7 @@ impl Transport for Chosen {
     ) -> io::Result<Box<dyn Session>> {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.mount(at, filesystem, data, pace),
+            Kind::IoUring(uring) => uring.mount(at, filesystem, data, pace),
         }
     }
 }

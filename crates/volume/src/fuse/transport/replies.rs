@@ -1,7 +1,7 @@
 //! Replies of a front whose reads, writes and flushes come through [`fuser::Filesystem`].
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 
@@ -16,10 +16,13 @@ use super::super::pace::Pace;
 /// A front has one, and hands it what its [`fuser::Filesystem`] is asked. One thread serves all fronts of
 /// an emulation.
 #[derive(Clone)]
-pub(crate) struct Replies(Arc<Deadlines<Answer>>);
+pub(crate) struct Replies {
+    deadlines: Arc<Deadlines<Answer>>,
+    spare: Arc<Spare>,
+}
 
 enum Answer {
-    Data(ReplyData, Vec<u8>),
+    Data(ReplyData, Buffer),
     Written(ReplyWrite, u32),
     Done(ReplyEmpty),
 }
@@ -30,7 +33,10 @@ impl Replies {
     /// # Errors
     /// When the operating system gives none.
     pub(crate) fn start(pace: Arc<Pace>) -> io::Result<Replies> {
-        Ok(Replies(Arc::new(Deadlines::start(pace)?)))
+        Ok(Replies {
+            deadlines: Arc::new(Deadlines::start(pace)?),
+            spare: Arc::default(),
+        })
     }
 
     /// Reads `length` bytes of an open file.
@@ -42,11 +48,11 @@ impl Replies {
         length: u32,
         reply: ReplyData,
     ) {
-        let mut buffer = vec![0; length as usize];
-        match data.read(handle, offset, &mut buffer) {
+        let mut buffer = Spare::take(&self.spare, length as usize);
+        match data.read(handle, offset, buffer.bytes()) {
             Ok(done) => {
-                buffer.truncate(done.length);
-                self.0.reply(done.due, Answer::Data(reply, buffer));
+                buffer.length = done.length;
+                self.deadlines.reply(done.due, Answer::Data(reply, buffer));
             }
             Err(Errno(code)) => reply.error(fuser::Errno::from_i32(code)),
         }
@@ -65,7 +71,7 @@ impl Replies {
             Ok(Done { length, due }) => {
                 // No longer than one request, which is counted in 32 bits.
                 let length = u32::try_from(length).unwrap_or(u32::MAX);
-                self.0.reply(due, Answer::Written(reply, length));
+                self.deadlines.reply(due, Answer::Written(reply, length));
             }
             Err(Errno(code)) => reply.error(fuser::Errno::from_i32(code)),
         }
@@ -80,7 +86,7 @@ impl Replies {
         reply: ReplyEmpty,
     ) {
         match data.sync(handle, data_only) {
-            Ok(done) => self.0.reply(done.due, Answer::Done(reply)),
+            Ok(done) => self.deadlines.reply(done.due, Answer::Done(reply)),
             Err(Errno(code)) => reply.error(fuser::Errno::from_i32(code)),
         }
     }
@@ -89,16 +95,64 @@ impl Replies {
 impl Replies {
     /// Answers something that is done when it is due.
     pub(crate) fn done(&self, due: Instant, reply: ReplyEmpty) {
-        self.0.reply(Some(due), Answer::Done(reply));
+        self.deadlines.reply(Some(due), Answer::Done(reply));
     }
 }
 
 impl Reply for Answer {
     fn send(self) {
         match self {
-            Answer::Data(reply, bytes) => reply.data(&bytes),
+            Answer::Data(reply, mut buffer) => reply.data(buffer.bytes()),
             Answer::Written(reply, length) => reply.written(length),
             Answer::Done(reply) => reply.ok(),
+        }
+    }
+}
+
+/// Buffers that are not in use: to make a new one for each read, and clear it, would cost a long read more
+/// than the reading.
+#[derive(Default)]
+struct Spare(Mutex<Vec<Vec<u8>>>);
+
+/// Spare buffers that are kept; more are in use only while more replies than that wait.
+const SPARE_MAX: usize = 64;
+
+/// A buffer, which goes back when it is dropped.
+struct Buffer {
+    memory: Vec<u8>,
+    length: usize,
+    spare: Arc<Spare>,
+}
+
+impl Spare {
+    fn take(spare: &Arc<Spare>, length: usize) -> Buffer {
+        let mut memory = spare.lock().pop().unwrap_or_default();
+        if memory.len() < length {
+            memory.resize(length, 0);
+        }
+        Buffer {
+            memory,
+            length,
+            spare: Arc::clone(spare),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Buffer {
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory[..self.length]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let mut spare = self.spare.lock();
+        if spare.len() < SPARE_MAX {
+            spare.push(std::mem::take(&mut self.memory));
         }
     }
 }

@@ -1,0 +1,27 @@
+//! The filesystem's side that stays at `/dev/fuse`: what the kernel sends no ring.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use ::fuser::{Filesystem, INodeNo, InitFlags, KernelConfig, Request};
+
+/// Agrees with the kernel on rings, and passes on what it forgets; everything else goes through the rings.
+pub(super) struct Gate<F> {
+    pub(super) filesystem: F,
+    /// What the kernel offers.
+    pub(super) offered: Arc<OnceLock<InitFlags>>,
+}
+
+impl<F: Filesystem> Filesystem for Gate<F> {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let asked = config.add_capabilities(InitFlags::FUSE_OVER_IO_URING);
+        asked.map_err(|_| super::refused("the kernel does not offer it"))?;
+        super::super::negotiate(config);
+        let _ = self.offered.set(config.capabilities());
+        Ok(())
+    }
+
+    fn forget(&self, request: &Request, node: INodeNo, lookups: u64) {
+        self.filesystem.forget(request, node, lookups);
+    }
+}

@@ -1,0 +1,109 @@
+//! Flushes, in a thread of their own: a real disk may take long over one, and a ring that waited for it
+//! would send everybody's replies late.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::fuse::front::{DataPath, Done, Errno};
+
+/// A ring's thread for flushes. Dropping it waits for those under way.
+pub(super) struct Syncs {
+    orders: Option<Sender<Order>>,
+    finished: Arc<Finished>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Order {
+    slot: usize,
+    handle: u64,
+    data_only: bool,
+}
+
+/// What is done, and how the ring hears of it.
+struct Finished {
+    results: Mutex<Vec<(usize, Result<Done, Errno>)>>,
+    /// Readable when there are results.
+    bell: OwnedFd,
+}
+
+impl Syncs {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the operating system gives none.
+    pub(super) fn start(data: Arc<dyn DataPath>) -> io::Result<Syncs> {
+        let (orders, inbox) = mpsc::channel();
+        let finished = Arc::new(Finished {
+            results: Mutex::default(),
+            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+        });
+        let thread = thread::Builder::new().name("dbstow-sync".into()).spawn({
+            let finished = Arc::clone(&finished);
+            move || finished.serve(&*data, &inbox)
+        })?;
+        Ok(Syncs {
+            orders: Some(orders),
+            finished,
+            thread: Some(thread),
+        })
+    }
+
+    /// What becomes readable when flushes are done.
+    pub(super) fn bell(&self) -> BorrowedFd<'_> {
+        self.finished.bell.as_fd()
+    }
+
+    /// Makes an open file durable, for the request in `slot`.
+    ///
+    /// # Errors
+    /// `EIO` when the thread is gone.
+    pub(super) fn order(&self, slot: usize, handle: u64, data_only: bool) -> Result<(), Errno> {
+        let order = Order {
+            slot,
+            handle,
+            data_only,
+        };
+        let sent = self.orders.as_ref().map(|orders| orders.send(order));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(Errno(rustix::io::Errno::IO.raw_os_error())),
+        }
+    }
+
+    /// Flushes that are done, with the slots of their requests.
+    pub(super) fn finished(&self) -> Vec<(usize, Result<Done, Errno>)> {
+        // Silences the bell; if it had not rung, that fails, and there is nothing.
+        let _ = rustix::io::read(&self.finished.bell, &mut [0; 8]);
+        std::mem::take(&mut *self.finished.lock())
+    }
+}
+
+impl Finished {
+    fn serve(&self, data: &dyn DataPath, inbox: &Receiver<Order>) {
+        while let Ok(order) = inbox.recv() {
+            let result = data.sync(order.handle, order.data_only);
+            self.lock().push((order.slot, result));
+            // Fails only after 2^64 rings that nobody heard.
+            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(usize, Result<Done, Errno>)>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Syncs {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            // It ends by itself; if it panicked, that was reported where it did.
+            let _ = thread.join();
+        }
+    }
+}
