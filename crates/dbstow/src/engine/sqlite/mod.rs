@@ -1,0 +1,9 @@
+//! Embedded SQLite: in virtual time, and as a real engine.
+
+mod argument;
+mod client;
+mod real;
+mod simulated;
+
+pub use real::SqliteEngine;
+pub use simulated::{SqliteDriver, Work};
