@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, check, compare, completions, disks, experiments, machines, plan, report, run, workloads,
-    calibrate, check, compare, completions, disks, experiments, machines, plan, report, run,
+    self, calibrate, check, compare, completions, disks, experiments, machines, plan, report, run,
     workloads,
 };
 use dbstow::{catalogue, spec, trial, workload};
