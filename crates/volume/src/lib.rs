@@ -36,6 +36,9 @@ pub mod site;
 // Real volumes.
 pub mod plain;
 
+// The model in real time.
+mod array;
+
 // Emulated volumes for any program.
 #[cfg(target_os = "linux")]
 pub mod fuse;

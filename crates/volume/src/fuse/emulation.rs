@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::array::Array;
 use super::environment;
 use super::leftovers::{Registration, mounts};
 use super::pace::Pace;
@@ -14,6 +13,7 @@ use super::prepare;
 use super::spec::{EmulationSpec, Front, MountSpec};
 use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
+use crate::array::Array;
 use crate::clock::Clock;
 use crate::reading::{Pacing, Reading};
 

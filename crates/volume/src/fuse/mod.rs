@@ -14,7 +14,6 @@
 //! ```
 
 // The model in real time.
-mod array;
 mod deadlines;
 mod pace;
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use model::{Operation, Request};
 use serde::Serialize;
 
-use super::array::{Array, Verdict, operation_name};
+use crate::array::{Array, Verdict, operation_name};
 use model::Instant;
 
 /// A file of traced requests.

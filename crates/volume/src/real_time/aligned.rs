@@ -7,7 +7,7 @@ const ALIGNMENT: usize = 4096;
 
 /// Bytes that begin at a multiple of 4 KiB.
 #[derive(Default)]
-pub(super) struct Aligned {
+pub struct Aligned {
     storage: Vec<u8>,
     start: usize,
     length: usize,
@@ -15,7 +15,7 @@ pub(super) struct Aligned {
 
 impl Aligned {
     /// `length` zeros.
-    pub(super) fn zeros(length: usize) -> Aligned {
+    pub fn zeros(length: usize) -> Aligned {
         let mut aligned = Aligned::default();
         aligned.resize(length);
         aligned

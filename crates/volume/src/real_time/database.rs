@@ -15,7 +15,7 @@ use super::activity::{Activity, Status};
 use super::app_lock::AppLocks;
 use super::disks::{Disks, VolumeCount};
 use super::files::{Inode, Session as OwnSession, SessionFiles};
-use super::pace::Pace;
+use super::pace::Pacer;
 use super::pool::{Pool, PoolError};
 use super::session::Session;
 use super::spec::{DatabaseSpec, WRITERS_MAX};
@@ -86,14 +86,14 @@ impl Shared {
 }
 
 impl Database {
-    /// Makes the files, and starts the threads that write pages. With `pace`, requests take as long as it
-    /// says.
+    /// Makes the files, and starts the threads that write pages. With a `pacer`, requests take as long as
+    /// its model says.
     ///
     /// # Errors
     /// When a file exists already or cannot be made, or a thread cannot be started; files made so far are
     /// removed.
-    pub fn create(spec: DatabaseSpec, pace: Option<Arc<dyn Pace>>) -> io::Result<Database> {
-        let disks = Disks::create(&spec, pace)?;
+    pub fn create(spec: DatabaseSpec, pacer: Option<Arc<Pacer>>) -> io::Result<Database> {
+        let disks = Disks::create(&spec, pacer)?;
         let shared = Arc::new(Shared {
             pool: Pool::new(&spec, disks),
             locks: AppLocks::default(),

@@ -11,7 +11,7 @@ use model::{Bytes, Duration, Request};
 
 use super::aligned::Aligned;
 use super::flushes::Flushes;
-use super::pace::Pace;
+use super::pace::Pacer;
 use super::spec::{Access, DatabaseSpec, PlacedFile};
 use crate::clock::Clock;
 use crate::histogram;
@@ -20,12 +20,12 @@ use crate::reading::Latencies;
 /// What a file of SQLite's pages is read with to find out whether direct I/O works.
 const PROBE: usize = 8192;
 
-/// All real files of a database.
-pub(super) struct Disks {
+/// All real files of a database: data files first, then temporary ones, then the log.
+pub struct Disks {
     files: Vec<RealFile>,
     volumes: Vec<Mutex<VolumeCount>>,
     clock: Clock,
-    pace: Option<Arc<dyn Pace>>,
+    pacer: Option<Arc<Pacer>>,
 }
 
 struct RealFile {
@@ -76,11 +76,11 @@ pub(super) fn interrupted() -> io::Error {
 }
 
 impl Disks {
-    /// Makes the files.
+    /// Makes the files. With a `pacer`, requests take as long as its model says.
     ///
     /// # Errors
     /// When one of them exists already, or cannot be made.
-    pub(super) fn create(spec: &DatabaseSpec, pace: Option<Arc<dyn Pace>>) -> io::Result<Disks> {
+    pub fn create(spec: &DatabaseSpec, pacer: Option<Arc<Pacer>>) -> io::Result<Disks> {
         let mut files = Vec::new();
         let groups = [(&spec.data, "data"), (&spec.temp, "temp")];
         for (group, name) in groups {
@@ -103,12 +103,19 @@ impl Disks {
                 .map(|_| Mutex::new(VolumeCount::new()))
                 .collect(),
             clock: Clock::start(),
-            pace,
+            pacer,
         })
     }
 
-    /// Reads; bytes beyond the end of the file are zero. `stop` ends a modelled wait.
-    pub(super) fn read(
+    /// Reads from `offset` in a file, which is `on_volume` bytes from the start of its volume; bytes beyond
+    /// the end of the file are zero. `stop` ends a modelled wait.
+    ///
+    /// # Errors
+    /// What the real file says, or that `stop` ended it.
+    ///
+    /// # Panics
+    /// When there is no file at that place.
+    pub fn read(
         &self,
         file: usize,
         offset: u64,
@@ -127,13 +134,13 @@ impl Disks {
     }
 
     /// Writes all of `data`.
-    pub(super) fn write(
-        &self,
-        file: usize,
-        offset: u64,
-        on_volume: u64,
-        data: &[u8],
-    ) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// What the real file says.
+    ///
+    /// # Panics
+    /// When there is no file at that place.
+    pub fn write(&self, file: usize, offset: u64, on_volume: u64, data: &[u8]) -> io::Result<()> {
         let length = Bytes(data.len() as u64);
         let request = Request::write(on_volume, length);
         let write = |real: &File| write_at(real, data, offset);
@@ -147,7 +154,13 @@ impl Disks {
 
     /// Makes what was written to a file durable. Sessions that ask for it while a flush is under way share
     /// the next one: group commit.
-    pub(super) fn flush(&self, file: usize) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// What the real file says.
+    ///
+    /// # Panics
+    /// When there is no file at that place.
+    pub fn flush(&self, file: usize) -> io::Result<()> {
         self.files[file].flushes.once(|| self.flush_now(file))
     }
 
@@ -165,7 +178,7 @@ impl Disks {
     }
 
     /// What was asked of each volume so far, by its place.
-    pub(super) fn counts(&self) -> Vec<VolumeCount> {
+    pub fn counts(&self) -> Vec<VolumeCount> {
         let count = |count: &Mutex<VolumeCount>| {
             count.lock().unwrap_or_else(PoisonError::into_inner).clone()
         };
@@ -208,15 +221,13 @@ impl Disks {
     ) -> io::Result<Duration> {
         let file = &self.files[file];
         let began = self.clock.now();
-        let due = self
-            .pace
-            .as_ref()
-            .map(|pace| (pace, pace.submit(file.volume, request)));
+        let paced = self.pacer.as_ref().map(|pacer| (pacer, pacer.now()));
         act(&file.file).map_err(|error| named(&file.path, &error))?;
-        if let Some((pace, due)) = due
-            && !pace.wait(due, stop)
-        {
-            return Err(interrupted());
+        if let Some((pacer, arrived)) = paced {
+            let due = pacer.submit(arrived, file.volume, request);
+            if !pacer.wait(due, stop) {
+                return Err(interrupted());
+            }
         }
         Ok(self.clock.now() - began)
     }

@@ -115,7 +115,7 @@ pub(super) struct Session {
     pub(super) status: Status,
     /// The lock that SQLite could not have.
     busy: Mutex<Option<Busy>>,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 /// A lock that a session could not have.

@@ -25,12 +25,15 @@ mod pace;
 mod pool;
 mod run;
 mod session;
+mod site;
 mod spaces;
 mod spec;
 
 pub use activity::Activity;
+pub use aligned::Aligned;
 pub use database::Database;
-pub use disks::VolumeCount;
-pub use pace::Pace;
+pub use disks::{Disks, VolumeCount};
+pub use pace::Pacer;
 pub use session::Session;
+pub use site::PacedSite;
 pub use spec::{Access, DatabaseSpec, PlacedFile, WRITERS_MAX};

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
+use model::Duration;
 use model::store::Commit;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ffi};
@@ -10,6 +11,7 @@ use rusqlite::{Connection, ffi};
 use super::activity::Activity;
 use super::files::SessionFiles;
 use super::spec::DatabaseSpec;
+use crate::clock::Clock;
 use crate::vfs::Registered;
 
 /// A connection, its place among the sessions, and its counters. It may go from thread to thread.
@@ -47,6 +49,20 @@ impl Session {
         let database = &self.files.system().database;
         database.count_logical_reads(seen.saturating_sub(before));
         result
+    }
+
+    /// Lets the thread sleep for `span`, unless it is interrupted before; whether it was not.
+    pub fn sleep(&self, span: Duration) -> bool {
+        let session = &self.files.system().session;
+        session.status.begin();
+        let mut left = span;
+        while left > Duration::ZERO && !session.status.interrupted() {
+            let nap = left.min(NAP_MAX);
+            let began = session.clock.now();
+            Clock::sleep(nap);
+            left = left.saturating_sub(session.clock.now() - began);
+        }
+        left == Duration::ZERO
     }
 
     /// Why SQLite's last error came about, where a file or a volume was the reason.
@@ -98,6 +114,9 @@ impl Session {
             })
     }
 }
+
+/// Longest sleep before a session looks whether it was interrupted.
+const NAP_MAX: Duration = Duration::from_millis(20);
 
 /// Cache of a connection for what it is working on; what memory is for is the buffer pool. A larger one
 /// makes commits on temporary tables slow, since each looks through all that is dirty in it.

@@ -26,9 +26,9 @@ pub(crate) struct Registered<F: FileSystem> {
 
 // SAFETY: the table is written once, before SQLite sees it, except for the link to the next one, which
 // SQLite guards with a mutex of its own.
-unsafe impl<F: FileSystem + Send> Send for Registered<F> {}
+unsafe impl<F: FileSystem + Send + Sync> Send for Registered<F> {}
 // SAFETY: as above.
-unsafe impl<F: FileSystem + Sync> Sync for Registered<F> {}
+unsafe impl<F: FileSystem + Send + Sync> Sync for Registered<F> {}
 
 impl<F: FileSystem> Registered<F> {
     /// Makes `system` known to SQLite as `name`.

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use model::{Bytes, Instant, Request};
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::super::array::Array;
+use crate::array::Array;
 use super::super::emulation::Parts;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;

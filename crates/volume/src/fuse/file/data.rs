@@ -8,11 +8,11 @@ use model::{Bytes, Instant, Operation, Request};
 use rustix::fs::fstat;
 use rustix::io::Errno as Code;
 
-use super::super::array::Verdict;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::trace::Traced;
 use super::handles::OpenFile;
 use super::tree::Tree;
+use crate::array::Verdict;
 
 impl DataPath for Tree {
     fn read(&self, handle: u64, offset: u64, buffer: &mut [u8]) -> Result<Done, Errno> {

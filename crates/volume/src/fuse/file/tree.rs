@@ -14,11 +14,11 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::super::array::Array;
 use super::super::trace::Trace;
 use super::handles::{Handles, Listed, OpenDirectory, OpenFile};
 use super::nodes::{Node, Nodes, ROOT};
 use super::space::Space;
+use crate::array::Array;
 
 /// Bits of a mode that are permissions and the like, not the kind of file.
 const PERMISSIONS: u32 = 0o7777;

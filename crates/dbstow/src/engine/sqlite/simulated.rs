@@ -1,12 +1,12 @@
-//! Embedded SQLite as a script's driver: one session's connection, with its statements kept prepared.
+//! SQLite in virtual time as a script's driver: one session's connection, with its statements kept prepared.
 
 use std::collections::HashMap;
 
 use model::Duration;
-use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
-use rusqlite::{Connection, Statement as Prepared, ToSql};
+use rusqlite::{Connection, Statement as Prepared};
 use volume::virtual_time::Session;
 
+use super::argument::step_through;
 use crate::workload::{Driver, Statement, Value};
 
 /// What a session did so far.
@@ -85,14 +85,7 @@ impl<'a> SqliteDriver<'a> {
                 .insert(key, self.connection.prepare(&statement.text)?);
         }
         let prepared = self.prepared.get_mut(&key).expect("it was prepared above");
-        for (place, argument) in (1..).zip(arguments) {
-            prepared.raw_bind_parameter(place, Argument(argument))?;
-        }
-        let mut rows = prepared.raw_query();
-        while let Some(row) = rows.next()? {
-            std::hint::black_box(row.get_ref(0)?);
-        }
-        Ok(())
+        step_through(prepared, arguments)
     }
 
     /// Counts what changed, and commits it once no transaction is open.
@@ -155,19 +148,5 @@ impl Driver for SqliteDriver<'_> {
 impl Drop for SqliteDriver<'_> {
     fn drop(&mut self) {
         self.session.detach();
-    }
-}
-
-/// A script's value as SQLite binds it.
-struct Argument<'a>(&'a Value);
-
-impl ToSql for Argument<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self.0 {
-            Value::Int(value) => ToSqlOutput::Owned(SqlValue::Integer(*value)),
-            Value::Double(value) => ToSqlOutput::Owned(SqlValue::Real(*value)),
-            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Value::Null => ToSqlOutput::Owned(SqlValue::Null),
-        })
     }
 }

@@ -1,0 +1,64 @@
+//! Modelled volumes for SQLite alone: plain directories, and a model that its requests are paced by.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{MachineSpec, VolumeSpec};
+
+use super::pace::Pacer;
+use crate::reading::Reading;
+use crate::site::Site;
+
+/// Directories that stand for modelled volumes. Only files opened with [`PacedSite::pacer`] are paced:
+/// nothing is mounted, so that it works on every system and for every user.
+pub struct PacedSite {
+    directories: Vec<PathBuf>,
+    pacer: Arc<Pacer>,
+}
+
+impl PacedSite {
+    /// Volumes that share a machine, each in a directory of its own, which is there and empty.
+    ///
+    /// # Panics
+    /// When a volume has no disk.
+    pub fn new(machine: &MachineSpec, volumes: Vec<(VolumeSpec, PathBuf)>, seed: u64) -> PacedSite {
+        let (volumes, directories): (Vec<_>, Vec<_>) = volumes.into_iter().unzip();
+        PacedSite {
+            directories,
+            pacer: Arc::new(Pacer::start(machine, &volumes, seed)),
+        }
+    }
+
+    /// What the files of a database on these volumes are paced by.
+    pub fn pacer(&self) -> Arc<Pacer> {
+        Arc::clone(&self.pacer)
+    }
+}
+
+impl Site for PacedSite {
+    fn directory(&self, volume: usize) -> &Path {
+        &self.directories[volume]
+    }
+
+    fn reading(&self) -> io::Result<Reading> {
+        Ok(self.pacer.reading())
+    }
+
+    /// The operating system's cache is kept: real files under a model are to be as quick as they can.
+    fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>> {
+        if host_cache {
+            self.pacer.empty_host_cache();
+        }
+        Ok(Vec::new())
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let places = (0..).zip(&self.directories);
+        let place = |(volume, directory): (usize, &PathBuf)| {
+            let what = format!("modelled in the engine; bytes in {}", directory.display());
+            (format!("volume.{volume}"), what)
+        };
+        places.map(place).collect()
+    }
+}
