@@ -142,6 +142,11 @@ impl Postgres {
         }
     }
 
+    /// Where the run's database is, without a password: for a look with `psql`.
+    pub fn url(&self) -> String {
+        self.target.to_string()
+    }
+
     fn set_up(
         host: Host,
         target: Target,
