@@ -1,6 +1,10 @@
 //! A server that is there already: a database of our own in it, and nothing else touched.
 
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
 
 #[path = "support/server.rs"]
 mod server;

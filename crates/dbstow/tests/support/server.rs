@@ -1,5 +1,7 @@
 //! A real PostgreSQL on plain directories, for tests.
 
+#![allow(dead_code, reason = "each test and bench uses a part of it")]
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -53,9 +55,9 @@ impl Folders {
         let entries = self
             .volumes
             .iter()
-            .flat_map(|volume| fs::read_dir(volume).unwrap());
+            .flat_map(|volume| fs::read_dir(volume).expect("a folder"));
         entries
-            .map(|entry| entry.unwrap().path().display().to_string())
+            .map(|entry| entry.expect("a file").path().display().to_string())
             .collect()
     }
 
@@ -88,8 +90,9 @@ impl Site for Folders {
 }
 
 /// Sizes so small that a test does not notice, for whichever workload has such a parameter.
-const SMALL: [(&str, i64); 7] = [
+const SMALL: [(&str, i64); 8] = [
     ("rows", 300),
+    ("range", 10),
     ("operations", 60),
     ("customers", 50),
     ("accounts", 100),
