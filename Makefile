@@ -1,5 +1,5 @@
 # The commands of this repository. On a machine with Rust (rustup) and a C compiler, `make demo` and
-# `make test` need nothing done before.
+# `make test` need nothing done before; on Debian, `make test` installs what it tests with.
 
 # The published experiments first, then whatever else experiments/ holds.
 PUBLISHED := tempdb-ssd-vs-premium tempdb-scale-out ultra-vs-premium-pool managed-instance-files
@@ -18,7 +18,7 @@ DBSTOW := cargo run --quiet --release --package dbstow --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench audit format fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench audit format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -30,13 +30,14 @@ demo: ## Run every built-in experiment and print its table
 		$(DBSTOW) run $$name --out target/demo/$$name; echo; \
 	done
 
-test: fmt clippy suite docs deny cross ## Everything CI runs
+test: packages fmt clippy suite docs deny cross ## Everything CI runs
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
-bench: ## Measure the model's speed, and the whole program's time and memory
+bench: ## Measure the model's speed, the whole program's time and memory, and the client's cost beside pgbench's
 	cargo bench --package dbstow-model
 	scripts/bench
+	scripts/bench-client
 
 # Not part of `test`: it asks a database on the network, and a new advisory would turn a commit red that
 # nobody has touched. Run it before a release, and on a schedule.
@@ -45,6 +46,9 @@ audit: $(CARGO_DENY) ## Look the dependencies up in the database of security adv
 
 format: ## Format the code
 	cargo fmt --all
+
+packages:
+	scripts/packages
 
 fmt:
 	cargo fmt --all --check
@@ -55,7 +59,9 @@ clippy:
 unit:
 	cargo test --workspace --locked --lib --bins
 
-suite:
+# Here a test that cannot run is a failure; a plain `cargo test` says that it skips it.
+suite: export DBSTOW_SKIP_NOTHING := 1
+suite: packages
 	cargo test --workspace --locked
 
 docs:

@@ -2,14 +2,14 @@
 \if :operation % 4 = 0
     -- A sort that carries whole rows: the window needs each row's predecessor.
     SELECT count(*)
-    FROM (SELECT lag(body) OVER (ORDER BY sort_key) AS previous FROM facts)
+    FROM (SELECT lag(body) OVER (ORDER BY sort_key) AS previous FROM facts) AS pairs
     WHERE previous IS NOT NULL;
 \elif :operation % 4 = 1
     -- A grouping of nearly as many groups as rows, again over whole rows.
     SELECT count(*), max(longest)
-    FROM (SELECT max(body) AS longest FROM facts GROUP BY sort_key % (:rows / 2));
+    FROM (SELECT max(body) AS longest FROM facts GROUP BY sort_key % (:rows / 2)) AS groups;
 \elif :operation % 4 = 2
-    SELECT count(*) FROM (SELECT DISTINCT sort_key, code FROM facts);
+    SELECT count(*) FROM (SELECT DISTINCT sort_key, code FROM facts) AS pairs;
 \else
     SELECT count(*), max(l.label)
     FROM facts AS f

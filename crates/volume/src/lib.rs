@@ -38,6 +38,9 @@ pub mod plain;
 // The model in real time.
 mod array;
 
+// The model in real time.
+mod array;
+
 // Emulated volumes for any program.
 #[cfg(target_os = "linux")]
 pub mod fuse;

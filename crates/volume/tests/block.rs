@@ -311,7 +311,7 @@ fn a_directory_that_has_a_volume_gets_no_second_one() {
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("in use by another emulator"), "{refused}");
+    assert!(refused.contains("another emulator uses it"), "{refused}");
     emulation.stop().unwrap();
 }
 

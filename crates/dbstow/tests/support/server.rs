@@ -1,5 +1,7 @@
 //! A real PostgreSQL on plain directories, for tests.
 
+#![allow(dead_code, reason = "each test and bench uses a part of it")]
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +19,7 @@ use volume::reading::Reading;
 use volume::site::Site;
 
 /// The programs, or `None` on a machine without them, which is said.
-pub fn binaries() -> Option<Binaries> {
+pub(crate) fn binaries() -> Option<Binaries> {
     match Binaries::find(None) {
         Ok(binaries) => Some(binaries),
         Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
@@ -29,13 +31,13 @@ pub fn binaries() -> Option<Binaries> {
 }
 
 /// Directories of volumes that are only directories.
-pub struct Folders {
+pub(crate) struct Folders {
     parent: TempDir,
     volumes: Vec<PathBuf>,
 }
 
 impl Folders {
-    pub fn new(count: usize) -> Folders {
+    pub(crate) fn new(count: usize) -> Folders {
         let parent = tempfile::tempdir().expect("a folder");
         // PostgreSQL's own user has to get through.
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o755)).expect("its owner");
@@ -49,17 +51,17 @@ impl Folders {
     }
 
     /// Names of what is in all volumes.
-    pub fn content(&self) -> Vec<String> {
+    pub(crate) fn content(&self) -> Vec<String> {
         let entries = self
             .volumes
             .iter()
-            .flat_map(|volume| fs::read_dir(volume).unwrap());
+            .flat_map(|volume| fs::read_dir(volume).expect("a folder"));
         entries
-            .map(|entry| entry.unwrap().path().display().to_string())
+            .map(|entry| entry.expect("a file").path().display().to_string())
             .collect()
     }
 
-    pub fn parent(&self) -> &Path {
+    pub(crate) fn parent(&self) -> &Path {
         self.parent.path()
     }
 }
@@ -88,8 +90,9 @@ impl Site for Folders {
 }
 
 /// Sizes so small that a test does not notice, for whichever workload has such a parameter.
-const SMALL: [(&str, i64); 7] = [
+const SMALL: [(&str, i64); 8] = [
     ("rows", 300),
+    ("range", 10),
     ("operations", 60),
     ("customers", 50),
     ("accounts", 100),
@@ -99,7 +102,7 @@ const SMALL: [(&str, i64); 7] = [
 ];
 
 /// Settings and workload of a small experiment: two volumes, `files` each for data and temp.
-pub fn experiment(
+pub(crate) fn experiment(
     name: &str,
     engine: EngineKind,
     files: u32,
@@ -135,7 +138,7 @@ pub fn experiment(
 }
 
 /// A server for an experiment on two volumes.
-pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<Postgres> {
+pub(crate) fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<Postgres> {
     let binaries = binaries()?;
     let owner = postgres::owner().expect("a user for PostgreSQL");
     let engine = Postgres::private(&binaries, owner, site, settings, workload);
@@ -143,7 +146,7 @@ pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option
 }
 
 /// A session that scripts can drive.
-pub struct Seat<'a>(pub Box<dyn Client + 'a>);
+pub(crate) struct Seat<'a>(pub(crate) Box<dyn Client + 'a>);
 
 impl Driver for Seat<'_> {
     type Error = String;
@@ -163,10 +166,10 @@ impl Driver for Seat<'_> {
 }
 
 /// Where the numbers of the run's scripts begin, behind those of the load.
-pub const RUN: usize = 100;
+pub(crate) const RUN: usize = 100;
 
 /// Loads as a trial does: schema, spread, data.
-pub fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
+pub(crate) fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
     let databases = match workload.database {
         Database::PerSession => sessions,
         Database::Shared => 1,
@@ -178,7 +181,7 @@ pub fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
 }
 
 /// Loads one session's database on its own connection.
-pub fn load_in(
+pub(crate) fn load_in(
     engine: &Postgres,
     workload: &Workload,
     seat: &mut Seat<'_>,
@@ -198,7 +201,7 @@ pub fn load_in(
 }
 
 /// Carries out `operations` of one session; gives the errors.
-pub fn run(
+pub(crate) fn run(
     seat: &mut Seat<'_>,
     workload: &Workload,
     (session, sessions): (u32, u32),

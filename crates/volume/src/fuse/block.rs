@@ -51,6 +51,8 @@ struct Block {
     data: Arc<Data>,
     registration: Arc<Registration>,
     name: String,
+    // Last: others may have the image once it is no device any more.
+    _lock: File,
 }
 
 /// Mounts a volume whose front is [`Front::Block`].
@@ -72,7 +74,9 @@ pub(super) fn mount(
     };
     check(&mount.volume.name)?;
     prepare::mount_point(mount)?;
-    let image = Image::prepare(&prepare::backing(mount)?, mount.size, filesystem);
+    let files = prepare::backing(mount)?;
+    let lock = prepare::lock(mount)?;
+    let image = Image::prepare(&files, mount.size, filesystem);
     let image = image.map_err(|error| EmulationError::Backing {
         volume: mount.volume.name.clone(),
         path: mount.backing.clone(),
@@ -90,6 +94,7 @@ pub(super) fn mount(
         data: Arc::new(data),
         registration: Arc::clone(&parts.registration),
         name: mount.volume.name.clone(),
+        _lock: lock,
     };
     let set_up = block
         .show(&image, parts)

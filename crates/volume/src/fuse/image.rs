@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::Bytes;
-use rustix::fs::{FlockOperation, flock};
 use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
@@ -80,21 +79,12 @@ impl Image {
         })
     }
 
-    /// Opens it for the requests of its device, of which there is one at a time.
+    /// Opens it for the requests of its device.
     ///
     /// # Errors
-    /// When it is gone, or another emulator has it.
+    /// When it is gone.
     pub(super) fn open(&self) -> io::Result<File> {
-        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
-        // The lock goes with the file, and so with the process.
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-            let what = format!(
-                "{} is in use by another emulator ({error})",
-                self.path.display()
-            );
-            io::Error::new(io::ErrorKind::ResourceBusy, what)
-        })?;
-        Ok(file)
+        OpenOptions::new().read(true).write(true).open(&self.path)
     }
 }
 

@@ -13,6 +13,7 @@
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
 
+// The model in real time.
 mod deadlines;
 mod pace;
 

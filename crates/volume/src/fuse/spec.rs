@@ -48,7 +48,7 @@ pub enum Front {
     Block {
         /// Which filesystem.
         filesystem: Filesystem,
-        /// How far the kernel reads ahead; `None`: its default.
+        /// How far the kernel reads ahead; `None`: 128 KiB, its default for a disk.
         read_ahead: Option<Bytes>,
     },
 }

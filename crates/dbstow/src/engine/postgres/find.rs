@@ -67,7 +67,14 @@ impl Binaries {
         if !folder.join("initdb").is_file() {
             return Err(refused("there is no `initdb` in it"));
         }
-        let output = Command::new(folder.join("postgres"))
+        // A link to one program has the others beside what it points to.
+        let postgres = fs::canonicalize(folder.join("postgres"))
+            .map_err(|error| refused(&format!("there is no `postgres` in it: {error}")))?;
+        let folder = match postgres.parent() {
+            Some(parent) if parent.join("initdb").is_file() => parent,
+            _ => folder,
+        };
+        let output = Command::new(postgres.as_os_str())
             .arg("--version")
             .output()
             .map_err(|error| refused(&format!("its `postgres` does not start: {error}")))?;

@@ -12,6 +12,7 @@ mod client;
 mod cluster;
 mod counters;
 mod directories;
+mod engine;
 mod find;
 mod given;
 mod login;
@@ -22,8 +23,7 @@ mod url;
 mod waits;
 mod wire;
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 use volume::site::Site;
@@ -32,17 +32,17 @@ pub use directories::{Owner, owner};
 pub use find::{Binaries, VERSIONS};
 pub use url::ServerUrl;
 
-use crate::engine::{Client, Engine, EngineError, WaitSampler};
+use crate::engine::{Engine, EngineError};
 use crate::record::EngineRecord;
-use crate::spec::{Settings, Temperature};
+use crate::spec::Settings;
 use crate::workload::{Database, Tables, Workload};
 
 use cluster::Cluster;
 use directories::Directories;
 use given::Given;
-use place::{Tablespace, Tablespaces, Which};
+use place::{Tablespace, Tablespaces};
 use target::Target;
-use wire::{Connection, Failure, Row};
+use wire::{Connection, Row};
 
 /// The name that the sessions of a run go by in the server.
 const SESSION: &str = "dbstow session";
@@ -140,6 +140,11 @@ impl Postgres {
             Host::Private(cluster) => cluster.postmaster(),
             Host::Given(_) => None,
         }
+    }
+
+    /// Where the run's database is, without a password: for a look with `psql`.
+    pub fn url(&self) -> String {
+        self.target.to_string()
     }
 
     fn set_up(
@@ -282,131 +287,6 @@ impl Postgres {
             Some(obituary) => EngineError::failed(error.to_string(), obituary),
             None => error,
         }
-    }
-
-    fn cancel_sessions(&self) -> Result<(), Failure> {
-        let mut connection = Connection::open(&self.target, OBSERVER)?;
-        connection.query(&format!(
-            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
-             WHERE application_name = '{SESSION}' AND datname = current_database()"
-        ))?;
-        Ok(())
-    }
-}
-
-impl Engine for Postgres {
-    fn describe(&self) -> EngineRecord {
-        self.record.clone()
-    }
-
-    fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
-        let mut connection =
-            open(&self.target, SESSION).map_err(|error| self.with_obituary(error))?;
-        let schema = self.schema(session);
-        connection
-            .query(&format!("SET search_path = {schema}"))
-            .map_err(|error| failed("enter the session's schema", error))?;
-        Ok(Box::new(client::Session::new(self, connection)))
-    }
-
-    fn spread(&self, session: u32) -> Result<(), EngineError> {
-        let schema = self.schema(session);
-        let which = Which::Schema(&schema, session);
-        let placed = self.observe(|connection| {
-            place::spread(connection, &self.tablespaces, self.tables, which)
-                .map_err(|error| failed("place the tables", error))
-        })?;
-        if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
-            return Err(EngineError::failed(
-                "place the tables",
-                "the schema makes none that outlive their session, but the sessions of the run are \
-                 not those that load; make them without TEMP (`CREATE TABLE`), and they are put into \
-                 temp space unlogged",
-            ));
-        }
-        Ok(())
-    }
-
-    fn quiesce(&self) -> Result<(), EngineError> {
-        self.ask("VACUUM (ANALYZE)")?;
-        self.ask("CHECKPOINT")?;
-        Ok(())
-    }
-
-    fn start(
-        &self,
-        temperature: Temperature,
-        forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
-    ) -> Result<Vec<String>, EngineError> {
-        let mut notes = Vec::new();
-        match (&self.host, temperature) {
-            (Host::Private(_), Temperature::Warm) => {}
-            (Host::Private(cluster), Temperature::Cold) => {
-                *self.observer() = None;
-                cluster.shut_down()?;
-                notes.extend(forget()?);
-                cluster.start()?;
-            }
-            (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
-            (Host::Given(given), Temperature::Cold) => {
-                notes.extend(given.notes());
-                notes.push(
-                    "the given server was not restarted: its memory is as the load left it"
-                        .to_owned(),
-                );
-                notes.extend(forget()?);
-            }
-        }
-        Ok(notes)
-    }
-
-    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
-        self.observe(|connection| counters::read(connection, self.major))
-    }
-
-    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        let connection = open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))?;
-        Ok(Some(Box::new(waits::Sampler::new(connection)?)))
-    }
-
-    fn server(&self) -> Option<u32> {
-        self.postmaster()
-    }
-
-    fn interrupt(&self) {
-        self.interruptions.fetch_add(1, Ordering::Relaxed);
-        // Where the server is gone, its sessions come back by themselves.
-        let _ = self.cancel_sessions();
-    }
-
-    fn stop(&mut self) -> Result<(), EngineError> {
-        if std::mem::replace(&mut self.stopped, true) {
-            return Ok(());
-        }
-        *self.observer() = None;
-        let ended = match &self.host {
-            Host::Private(cluster) => cluster.end(),
-            Host::Given(given) => given.remove(&self.tablespaces),
-        };
-        let removed = self.directories.remove();
-        let left: Vec<String> = [ended, removed]
-            .into_iter()
-            .filter_map(Result::err)
-            .collect();
-        match left.is_empty() {
-            true => Ok(()),
-            false => Err(EngineError::failed(
-                "clear up after PostgreSQL",
-                left.join("; "),
-            )),
-        }
-    }
-}
-
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        // Nobody is left to be told; whoever wants to know calls `stop`.
-        let _ = self.stop();
     }
 }
 

@@ -12,6 +12,25 @@ pub(super) struct Target {
     pub(super) password: Option<Password>,
 }
 
+/// As a URL, without the password.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (user, database) = (&self.user, &self.database);
+        match &self.address {
+            Address::Tcp(host, port) => write!(f, "postgresql://{user}@{host}:{port}/{database}"),
+            Address::Unix(path) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let port = name.rsplit('.').next().unwrap_or_default();
+                let folder = path.parent().unwrap_or(path).display();
+                write!(
+                    f,
+                    "postgresql://{user}@/{database}?host={folder}&port={port}"
+                )
+            }
+        }
+    }
+}
+
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {

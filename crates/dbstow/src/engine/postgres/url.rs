@@ -33,13 +33,7 @@ impl fmt::Debug for ServerUrl {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Target {
-            address,
-            user,
-            database,
-            password: _,
-        } = &self.target;
-        write!(f, "postgresql://{user}@{address}/{database}")
+        self.target.fmt(f)
     }
 }
 

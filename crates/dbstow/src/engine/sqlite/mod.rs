@@ -5,5 +5,8 @@ mod client;
 mod real;
 mod simulated;
 
+#[cfg(test)]
+mod tests;
+
 pub use real::SqliteEngine;
 pub use simulated::{SqliteDriver, Work};

@@ -1,0 +1,224 @@
+//! A server that is there already: a database of our own in it, and nothing else touched.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/server.rs"]
+mod server;
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use dbstow::engine::postgres::{self, Binaries, Owner, Postgres, ServerUrl};
+use dbstow::engine::{Engine, EngineError};
+use dbstow::spec::{EngineKind, Temperature};
+use server::{Folders, Seat, binaries, experiment, load, run};
+use tempfile::TempDir;
+
+const PASSWORD: &str = "correct-horse%battery";
+/// The same in a URL.
+const ENCODED: &str = "correct-horse%25battery";
+
+/// Somebody's server, which asks for a password, with a database of theirs.
+struct Theirs {
+    binaries: Binaries,
+    owner: Option<Owner>,
+    folder: TempDir,
+}
+
+impl Theirs {
+    fn start(binaries: &Binaries) -> Theirs {
+        let folder = tempfile::Builder::new()
+            .prefix("theirs-")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let theirs = Theirs {
+            binaries: binaries.clone(),
+            owner: postgres::owner().expect("a user"),
+            folder,
+        };
+        let password = theirs.path("password");
+        fs::write(&password, PASSWORD).unwrap();
+        for path in [theirs.folder.path(), &password] {
+            if let Some((user, group)) = theirs.owner {
+                chown(path, Some(user), Some(group)).unwrap();
+            }
+        }
+        theirs.run("initdb", |command| {
+            command
+                .args([
+                    "--auth=scram-sha-256",
+                    "--username=boss",
+                    "--no-sync",
+                    "--pgdata",
+                ])
+                .arg(theirs.path("data"))
+                .arg("--pwfile")
+                .arg(&password)
+        });
+        fs::remove_file(&password).unwrap();
+        let options = format!("-c listen_addresses= -k {}", theirs.folder.path().display());
+        theirs.run("pg_ctl", |command| {
+            command
+                .args(["start", "--wait", "--pgdata"])
+                .arg(theirs.path("data"))
+                .arg("--log")
+                .arg(theirs.path("log"))
+                .args(["--options", &options])
+        });
+        theirs
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn url(&self, password: &str) -> String {
+        let folder = self.folder.path().display();
+        format!("postgresql://boss:{password}@/postgres?host={folder}")
+    }
+
+    fn run(&self, program: &str, arguments: impl FnOnce(&mut Command) -> &mut Command) {
+        let mut command = Command::new(self.binaries.program(program));
+        command.current_dir("/");
+        // Not captured: a server that stays would hold the pipe open.
+        let output = fs::File::create(self.folder.path().join("output")).unwrap();
+        command.stdout(output.try_clone().unwrap()).stderr(output);
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        let status = arguments(&mut command).status().expect(program);
+        let said = fs::read_to_string(self.path("output")).unwrap_or_default();
+        assert!(status.success(), "{program}: {said}");
+    }
+
+    /// Names of its databases and tablespaces.
+    fn content(&self) -> String {
+        let sql = "SELECT string_agg(name, ' ' ORDER BY name) FROM \
+             (SELECT datname AS name FROM pg_database UNION ALL SELECT spcname FROM pg_tablespace) AS all_names";
+        let output = Command::new(self.binaries.program("psql"))
+            .args(["-XAtc", sql, "-h"])
+            .arg(self.folder.path())
+            .args(["-U", "boss", "postgres"])
+            .env("PGPASSWORD", PASSWORD)
+            .output()
+            .expect("psql");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        let data = self.path("data");
+        self.run("pg_ctl", |command| {
+            command
+                .args(["stop", "--wait", "--mode=immediate", "--pgdata"])
+                .arg(data)
+        });
+    }
+}
+
+fn given(url: &str, site: &Folders) -> Result<Postgres, EngineError> {
+    let (settings, workload) = experiment("version-store", EngineKind::Postgres, 2, 1);
+    Postgres::given(&ServerUrl::parse(url)?, site, &settings, &workload)
+}
+
+/// Command lines and, as far as we may read them, environments of all processes but ours.
+fn processes() -> String {
+    let own = std::process::id().to_string();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy() != own)
+        .flat_map(|entry| ["cmdline", "environ"].map(|file| entry.path().join(file)))
+        .map(|path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned())
+        .collect()
+}
+
+#[test]
+fn a_given_server_gets_a_database_for_the_run_and_is_left_as_it_was() {
+    let Some(binaries) = binaries() else { return };
+    let theirs = Theirs::start(&binaries);
+    let before = theirs.content();
+    assert!(before.contains("postgres"), "{before}");
+    let (_, workload) = experiment("version-store", EngineKind::Postgres, 2, 1);
+    let site = Folders::new(2);
+    let mut engine = given(&theirs.url(ENCODED), &site).expect("a database");
+    assert!(theirs.content().contains("dbstow_"), "{}", theirs.content());
+
+    load(&engine, &workload, 1);
+    engine.quiesce().expect("a checkpoint");
+    let mut forgotten = 0;
+    let notes = engine.start(Temperature::Cold, &mut || {
+        forgotten += 1;
+        Ok(Vec::new())
+    });
+    let notes = notes.expect("it goes on").join("\n");
+    assert_eq!(forgotten, 1);
+    for said in ["not restarted", "pg_wal", "shared_buffers"] {
+        assert!(notes.contains(said), "{notes}");
+    }
+    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    assert_eq!(run(&mut seat, &workload, (0, 1), 20), [""; 0]);
+
+    // The password is nowhere but in this process.
+    let shown = format!(
+        "{:?} {} {notes} {}",
+        engine.describe(),
+        engine.url(),
+        processes()
+    );
+    assert!(!shown.contains(PASSWORD) && !shown.contains(ENCODED));
+    let log = fs::read_to_string(theirs.path("log")).unwrap();
+    assert!(!log.contains(PASSWORD));
+
+    drop(seat);
+    engine.stop().expect("nothing left");
+    assert_eq!(theirs.content(), before);
+    assert_eq!(site.content(), [""; 0]);
+}
+
+#[test]
+fn a_wrong_password_is_refused_without_being_shown() {
+    let Some(binaries) = binaries() else { return };
+    let theirs = Theirs::start(&binaries);
+    let site = Folders::new(2);
+    let error = given(&theirs.url("hunter2"), &site)
+        .err()
+        .expect("wrong")
+        .to_string();
+    assert!(error.contains("SQLSTATE 28P01"), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+    assert_eq!(site.content(), [""; 0]);
+}
+
+#[test]
+fn what_cannot_be_made_leaves_nothing_in_the_server() {
+    let Some(binaries) = binaries() else { return };
+    let theirs = Theirs::start(&binaries);
+    let before = theirs.content();
+    let site = Folders::new(2);
+    let in_the_way = site.parent().join("v1/temp_2");
+    fs::create_dir(&in_the_way).unwrap();
+    let error = given(&theirs.url(ENCODED), &site)
+        .err()
+        .expect("it is in the way");
+    assert!(error.to_string().contains("temp_2"), "{error}");
+    assert_eq!(theirs.content(), before);
+    assert_eq!(site.content(), [in_the_way.display().to_string()]);
+}
+
+#[test]
+fn a_server_that_is_not_there_says_where_it_was_looked_for() {
+    let site = Folders::new(2);
+    let error = given("postgresql://boss@/x?host=/nowhere", &site)
+        .err()
+        .expect("nobody there");
+    let error = error.to_string();
+    assert!(error.contains("/nowhere/.s.PGSQL.5432"), "{error}");
+}

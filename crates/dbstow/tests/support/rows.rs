@@ -1,0 +1,118 @@
+//! What is in a database after a workload, as text, whichever engine holds it.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use dbstow::engine::postgres::{Binaries, Postgres};
+use dbstow::workload::{Driver, Statement, Value};
+use model::Duration;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, params_from_iter};
+
+/// Rows of each table, in order of their text.
+pub(crate) type Content = BTreeMap<String, Vec<String>>;
+
+/// SQLite in memory, as a script's driver.
+pub(crate) struct Sqlite {
+    connection: Connection,
+}
+
+impl Sqlite {
+    pub(crate) fn new() -> Sqlite {
+        let connection = Connection::open_in_memory().expect("memory");
+        rusqlite::vtab::series::load_module(&connection).expect("generate_series");
+        for name in ["app_lock", "app_unlock"] {
+            connection
+                .create_scalar_function(name, 1, FunctionFlags::SQLITE_UTF8, |_| Ok(1_i64))
+                .expect("a function that does nothing");
+        }
+        Sqlite { connection }
+    }
+
+    /// Names of the tables and of their columns.
+    pub(crate) fn tables(&self) -> BTreeMap<String, String> {
+        let sql = "SELECT name, (SELECT group_concat(name) FROM pragma_table_info(tables.name)) FROM \
+             (SELECT name FROM sqlite_master WHERE type = 'table' UNION ALL \
+              SELECT name FROM sqlite_temp_master WHERE type = 'table') AS tables";
+        let mut statement = self.connection.prepare(sql).expect(sql);
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect(sql);
+        rows.map(|row| row.expect("names")).collect()
+    }
+
+    pub(crate) fn content(&self) -> Content {
+        let rows = |columns: &str, table: &str| {
+            let sql = format!("SELECT concat_ws('|', {columns}) FROM {table} ORDER BY 1");
+            let mut statement = self.connection.prepare(&sql).expect(&sql);
+            let rows = statement.query_map([], |row| row.get(0)).expect(&sql);
+            rows.map(|row| row.expect("a text")).collect()
+        };
+        let tables = self.tables();
+        tables
+            .iter()
+            .map(|(table, columns)| (table.clone(), rows(columns, table)))
+            .collect()
+    }
+}
+
+impl Driver for Sqlite {
+    type Error = rusqlite::Error;
+
+    fn statement(
+        &mut self,
+        _index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), rusqlite::Error> {
+        let bound = |value: &Value| match value {
+            Value::Int(value) => rusqlite::types::Value::from(*value),
+            Value::Double(value) => (*value).into(),
+            Value::Text(text) => text.clone().into(),
+            Value::Null => rusqlite::types::Value::Null,
+        };
+        let mut prepared = self.connection.prepare_cached(&statement.text)?;
+        let mut rows = prepared.query(params_from_iter(arguments.iter().map(bound)))?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
+    fn sleep(&mut self, _: Duration) -> Result<(), rusqlite::Error> {
+        Ok(())
+    }
+}
+
+/// What `psql` answers, a line a row, columns with `|` between them.
+pub(crate) fn psql(binaries: &Binaries, url: &str, sql: &str) -> Vec<String> {
+    let output = Command::new(binaries.program("psql"))
+        .args([
+            "--no-psqlrc",
+            "--tuples-only",
+            "--no-align",
+            url,
+            "--command",
+            sql,
+        ])
+        .output()
+        .expect("psql starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{sql}: {error}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The same tables in PostgreSQL, in a schema.
+pub(crate) fn content(
+    binaries: &Binaries,
+    engine: &Postgres,
+    schema: &str,
+    tables: &BTreeMap<String, String>,
+) -> Content {
+    let rows = |(table, columns): (&String, &String)| {
+        let sql = format!(
+            "SELECT concat_ws('|', {columns}) FROM {schema}.{table} ORDER BY concat_ws('|', {columns}) COLLATE \"C\""
+        );
+        (table.clone(), psql(binaries, &engine.url(), &sql))
+    };
+    tables.iter().map(rows).collect()
+}
