@@ -35,6 +35,8 @@ pub mod site;
 
 // Real volumes.
 pub mod plain;
+// The model in real time.
+mod array;
 
 // The model in real time.
 mod array;

@@ -1,18 +1,11 @@
 //! Modelled volumes under real files, through FUSE.
 
-use std::sync::Arc;
-
-use volume::site::Site;
-
 use super::Subject;
-use super::places::Places;
+use super::places::{Places, Sited};
 
 #[cfg(not(target_os = "linux"))]
 impl Places {
-    pub(super) fn emulated(
-        &self,
-        _subject: &Subject<'_>,
-    ) -> Result<Arc<dyn Site + Send + Sync>, String> {
+    pub(super) fn emulated(&self, _subject: &Subject<'_>) -> Result<Sited, String> {
         Err("modelled disks under real files need Linux (FUSE)".to_owned())
     }
 
@@ -35,10 +28,7 @@ mod linux {
 
     impl Places {
         /// Mounts modelled volumes, served by a process of its own.
-        pub(in super::super) fn emulated(
-            &self,
-            subject: &Subject<'_>,
-        ) -> Result<Arc<dyn Site + Send + Sync>, String> {
+        pub(in super::super) fn emulated(&self, subject: &Subject<'_>) -> Result<Sited, String> {
             let make = |part| self.make(subject, part).map_err(|error| error.to_string());
             let (backing, mounts) = (make(Part::Bytes)?, make(Part::Mounts)?);
             let front = self.front(subject);
@@ -65,7 +55,7 @@ mod linux {
             let command = (self.emulator)().map_err(|error| format!("the emulator: {error}"))?;
             let site = RemoteSite::start(command, &spec);
             let site = site.map_err(|error| format!("mounting the volumes: {error}"))?;
-            Ok(Arc::new(site))
+            Ok(Sited::new(site))
         }
 
         /// Block mode where it is possible and of use: for engines that read through the page cache.

@@ -2,19 +2,26 @@
 
 use volume::site::Site;
 
+use super::places::Sited;
 use super::{Options, Subject};
+use crate::engine::sqlite::SqliteEngine;
 use crate::engine::{Engine, EngineError};
 use crate::spec::EngineKind;
 
-/// An empty engine on `site`.
+/// An empty engine on the site.
 pub(super) fn start<'a>(
     options: &Options,
     subject: &'a Subject<'a>,
-    site: &dyn Site,
+    sited: &Sited,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {
     match subject.variant.engine {
-        EngineKind::Postgres => postgres(options, subject, site),
-        EngineKind::Sqlite => todo!(),
+        EngineKind::Postgres => postgres(options, subject, &*sited.site),
+        EngineKind::Sqlite => {
+            let (settings, workload) = (subject.settings, subject.workload);
+            let pacer = sited.pacer.clone();
+            let engine = SqliteEngine::start(settings, workload, &*sited.site, pacer)?;
+            Ok(Box::new(engine))
+        }
         EngineKind::Raw => unreachable!("plain I/O has no engine to start"),
     }
 }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use model::Bytes;
+use model::{Bytes, random};
 use volume::plain::{PlainSite, PlainVolume, free_space};
+use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
 
 use super::ground::{Ground, GroundError};
 use super::{Options, Placed, Subject, Supply, engines};
 use crate::plan::Plan;
-use crate::spec::{Arm, Mode};
+use crate::spec::{Arm, EngineKind, Mode};
 
 /// Where the volumes of a run are.
 pub struct Places {
@@ -161,17 +162,31 @@ impl Places {
     }
 
     /// Real directories, as they are.
-    fn measured(&self, subject: &Subject<'_>) -> Result<Arc<dyn Site + Send + Sync>, String> {
-        let directories = self
-            .make(subject, Part::Bytes)
-            .map_err(|error| error.to_string())?;
+    fn measured(&self, subject: &Subject<'_>) -> Result<Sited, String> {
+        let directories = self.make(subject, Part::Bytes);
+        let directories = directories.map_err(|error| error.to_string())?;
         let volumes = subject.stage.volumes.iter().zip(directories);
         let volumes = volumes.map(|(volume, directory)| PlainVolume {
             name: volume.name.clone(),
             directory,
         });
         let site = PlainSite::new(volumes.collect());
-        Ok(Arc::new(site.map_err(|error| error.to_string())?))
+        Ok(Sited::new(site.map_err(|error| error.to_string())?))
+    }
+
+    /// Real directories whose requests an engine inside this process paces itself.
+    fn paced(&self, subject: &Subject<'_>) -> Result<Sited, String> {
+        let directories = self.make(subject, Part::Bytes);
+        let directories = directories.map_err(|error| error.to_string())?;
+        let stage = subject.stage;
+        let volumes = stage.volumes.iter().cloned().zip(directories).collect();
+        let seed = random::derive(subject.id.seed, "store", 0);
+        let site = PacedSite::new(&stage.machine, volumes, seed);
+        let pacer = Some(site.pacer());
+        Ok(Sited {
+            pacer,
+            ..Sited::new(site)
+        })
     }
 }
 
@@ -195,30 +210,45 @@ impl Part {
 
 impl Supply for Places {
     fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
-        let placed = match subject.variant.mode {
-            Mode::Measure => self.measured(subject),
-            Mode::Simulate | Mode::Emulate => self.emulated(subject),
+        let (mode, engine) = (subject.variant.mode, subject.variant.engine);
+        let modelled = mode != Mode::Measure;
+        let made = match (modelled, engine) {
+            (false, _) => self.measured(subject),
+            (true, EngineKind::Sqlite) => self.paced(subject),
+            (true, EngineKind::Postgres | EngineKind::Raw) => self.emulated(subject),
         };
-        let site = match placed {
-            Ok(site) => site,
-            Err(error) => {
-                let left = self.remove(subject);
-                return Err([vec![error], left].concat().join("; "));
-            }
-        };
-        let disks = match subject.variant.mode {
-            Mode::Measure => vec!["real".to_owned(); subject.stage.volumes.len()],
-            Mode::Simulate | Mode::Emulate => subject.stage.disks.clone(),
-        };
-        let on = Arc::clone(&site);
+        let ground = made.map_err(|error| {
+            let left = self.remove(subject);
+            [vec![error], left].concat().join("; ")
+        })?;
+        let site = Arc::clone(&ground.site);
         Ok(Placed {
+            disks: match modelled {
+                true => subject.stage.disks.clone(),
+                false => vec!["real".to_owned(); subject.stage.volumes.len()],
+            },
+            engine: Box::new(move || engines::start(self.options(), subject, &ground)),
             site,
-            disks,
-            engine: Box::new(move || engines::start(self.options(), subject, &*on)),
             serves: Box::new(|server| self.register(subject, server)),
             close: Box::new(|| self.remove(subject)),
             notes: Vec::new(),
         })
+    }
+}
+
+/// A site, and what an engine inside this process is paced by.
+pub(super) struct Sited {
+    pub(super) site: Arc<dyn Site + Send + Sync>,
+    /// SQLite on modelled disks only.
+    pub(super) pacer: Option<Arc<Pacer>>,
+}
+
+impl Sited {
+    pub(super) fn new(site: impl Site + Send + Sync + 'static) -> Sited {
+        Sited {
+            site: Arc::new(site),
+            pacer: None,
+        }
     }
 }
 
