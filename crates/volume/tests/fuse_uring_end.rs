@@ -22,10 +22,10 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Threads of emulators in this process, by name.
 fn threads() -> Vec<String> {
-    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let tasks = fs::read_dir("/proc/self/task").expect("own tasks");
     let names = tasks.filter_map(|task| {
         // A thread may end while it is looked at.
-        let name = fs::read_to_string(task.unwrap().path().join("comm")).ok()?;
+        let name = fs::read_to_string(task.expect("a task").path().join("comm")).ok()?;
         Some(name.trim().to_owned())
     });
     let mut names: Vec<String> = names
@@ -36,7 +36,7 @@ fn threads() -> Vec<String> {
 }
 
 fn open_files() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
+    fs::read_dir("/proc/self/fd").expect("own files").count()
 }
 
 /// Waits for what the kernel or a thread does in its own time; fails after 10 s.
@@ -168,13 +168,13 @@ fn child() {
 }
 
 fn emulator() -> (Child, String) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().expect("own program"))
         .args(["--exact", "child", "--ignored", "--nocapture"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let mut mounted = lines.map_while(Result::ok).filter_map(|line| {
         // The harness may have begun the line.
         let (_, path) = line.split_once("mounted ")?;

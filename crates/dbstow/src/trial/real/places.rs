@@ -244,7 +244,7 @@ pub(super) struct Sited {
 }
 
 impl Sited {
-    pub(super) fn new(site: impl Site + Send + Sync + 'static) -> Sited {
+    pub(super) fn new(site: impl Site + Send + 'static) -> Sited {
         Sited {
             site: Arc::new(site),
             pacer: None,
