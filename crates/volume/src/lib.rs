@@ -35,8 +35,6 @@ pub mod site;
 
 // Real volumes.
 pub mod plain;
-// The model in real time.
-mod array;
 
 // The model in real time.
 mod array;

@@ -22,7 +22,7 @@ impl Aligned {
     }
 
     /// Makes it `length` bytes long; what is in them is anything.
-    pub(super) fn resize(&mut self, length: usize) {
+    pub fn resize(&mut self, length: usize) {
         if self.storage.len() < length + ALIGNMENT {
             self.storage = vec![0; length + ALIGNMENT];
             self.start = self.storage.as_ptr().align_offset(ALIGNMENT);

@@ -89,7 +89,8 @@ fn directories(root: &Path) -> Vec<PathBuf> {
 }
 
 fn small(name: &str) -> Workload {
-    let mut workload = Workload::builtin(name, crate::workload::Dialect::Sqlite).expect("it is built in");
+    let mut workload =
+        Workload::builtin(name, crate::workload::Dialect::Sqlite).expect("it is built in");
     let sizes = [
         ("rows", 3_000),
         ("customers", 50),

@@ -94,11 +94,6 @@ impl Ground {
         fs::remove_dir_all(&directory).map_err(at(&directory))
     }
 
-    /// Where it is.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Takes away everything but the mark.
     fn empty(&self) -> Result<(), GroundError> {
         for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {

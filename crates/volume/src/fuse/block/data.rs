@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 use model::{Bytes, Instant, Request};
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::array::Array;
 use super::super::emulation::Parts;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;
 use super::super::trace::{Trace, Traced};
+use crate::array::Array;
 
 /// The image of a volume, and the volume's place in the model.
 pub(super) struct Data {
