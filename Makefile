@@ -34,10 +34,12 @@ test: packages fmt clippy suite docs deny cross ## Everything CI runs
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
-bench: ## Measure the model's speed, the whole program's time and memory, and the client's cost beside pgbench's
+bench: packages ## Measure the model, the whole program, the client beside pgbench, and emulated volumes beside peers
 	cargo bench --package dbstow-model
 	scripts/bench
 	scripts/bench-client
+	scripts/with-uring cargo bench --package dbstow --bench accuracy
+	scripts/with-uring cargo bench --package dbstow --bench cost
 
 # Not part of `test`: it asks a database on the network, and a new advisory would turn a commit red that
 # nobody has touched. Run it before a release, and on a schedule.
@@ -62,7 +64,7 @@ unit:
 # Here a test that cannot run is a failure; a plain `cargo test` says that it skips it.
 suite: export DBSTOW_SKIP_NOTHING := 1
 suite: packages
-	cargo test --workspace --locked
+	scripts/with-uring cargo test --workspace --locked
 
 docs:
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --locked --no-deps
