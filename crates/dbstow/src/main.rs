@@ -105,14 +105,15 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()
+            || cause.is::<trial::real::PlacesError>() && !is_io(cause)
             || cause.is::<dbstow::calibrate::EntryError>()
             || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
     })
 }
 
 fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(
-        cause.downcast_ref(),
-        Some(dbstow::results::ResultsError::Io { .. })
-    )
+    let results = cause.downcast_ref();
+    let places = cause.downcast_ref();
+    matches!(results, Some(dbstow::results::ResultsError::Io { .. }))
+        || matches!(places, Some(trial::real::PlacesError::Io { .. }))
 }

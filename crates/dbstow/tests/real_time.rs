@@ -236,7 +236,7 @@ impl Supply for Folder {
                     .into_iter()
                     .collect()
             }),
-            notes: Vec::new(),
+            keep: false,
         })
     }
 }
@@ -382,6 +382,8 @@ impl Engine for Tiny {
             handle.interrupt();
         }
     }
+
+    fn keep(&mut self) {}
 
     fn stop(&mut self) -> Result<(), EngineError> {
         note(&self.events, "stop");

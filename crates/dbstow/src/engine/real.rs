@@ -68,6 +68,9 @@ pub trait Engine: Sync {
     /// Ends statements under way, so that sessions come back at once with an error.
     fn interrupt(&self);
 
+    /// From now on, [`Engine::stop`] leaves the files of an engine of our own where they are.
+    fn keep(&mut self);
+
     /// Stops it and takes away what it made.
     ///
     /// # Errors

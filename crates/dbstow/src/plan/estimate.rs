@@ -51,7 +51,7 @@ impl fmt::Display for Estimate {
             (true, 0, 0) => write!(f, "about {}, as earlier trials did", rounded(least)),
             (true, _, 0) => write!(
                 f,
-                "at least {}, and loading, which is not known before a first trial",
+                "at least {}, and loading, whose time is not known before a first trial",
                 rounded(least)
             ),
             (true, _, unknown) => write!(
@@ -62,7 +62,7 @@ impl fmt::Display for Estimate {
             ),
             (false, _, 0) => f.write_str("no time: there is nothing to do"),
             (false, _, _) => f.write_str(
-                "not known before a first trial: trials end after a number of operations",
+                "a time not known before a first trial: trials end after a number of operations",
             ),
         }
     }
@@ -106,7 +106,10 @@ mod tests {
     fn numbers_of_operations_are_not_known_until_a_trial_has_shown_it() {
         let plan = plan("tempdb-ssd-vs-premium");
         let unknown = Estimate::of(&plan, plan.trials(), &BTreeMap::new());
-        assert!(unknown.to_string().starts_with("not known"), "{unknown}");
+        assert!(
+            unknown.to_string().starts_with("a time not known"),
+            "{unknown}"
+        );
         let arms = plan.arms.iter().map(|arm| arm.name.clone());
         let earlier = arms.map(|arm| (arm, Duration::from_secs(9))).collect();
         let known = Estimate::of(&plan, plan.trials(), &earlier);

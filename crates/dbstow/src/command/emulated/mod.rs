@@ -48,3 +48,4 @@ pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
 }
 
 pub use emulator::attached;
+pub(super) use place::clear_leftovers;

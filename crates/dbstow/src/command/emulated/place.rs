@@ -21,7 +21,7 @@ pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 /// When the state directory cannot be used.
-pub(super) fn clear_leftovers() -> Result<()> {
+pub(in crate::command) fn clear_leftovers() -> Result<()> {
     let cleared = leftovers::clear().context("looking for what killed runs left")?;
     for what in cleared.done {
         eprintln!("dbstow: a run was killed; {what}");

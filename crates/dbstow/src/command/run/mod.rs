@@ -91,6 +91,8 @@ pub fn run(args: &Args) -> Result<()> {
             simulated::carry_out(&results, &ready, &outstanding, jobs, &interrupted)?;
         }
         Mode::Emulate | Mode::Measure => {
+            #[cfg(target_os = "linux")]
+            super::emulated::clear_leftovers()?;
             let options = args.asked.place.options();
             let places = Places::claim(&results.plan, &options, args.keep, emulator)?;
             let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
@@ -127,9 +129,10 @@ fn check(args: &Args, mode: Mode) -> Result<()> {
 
 /// The command that starts an emulator, which ends with this process.
 fn emulator() -> std::io::Result<std::process::Command> {
-    let mut command = std::process::Command::new(std::env::current_exe()?);
-    command.args(["emulator", "--attached"]).current_dir("/");
-    Ok(command)
+    #[cfg(target_os = "linux")]
+    return super::emulated::attached().map_err(std::io::Error::other);
+    #[cfg(not(target_os = "linux"))]
+    return Err(std::io::ErrorKind::Unsupported.into());
 }
 
 /// Where the results of a plan go, unless the user says so.

@@ -80,6 +80,11 @@ impl Directories {
         }
     }
 
+    /// Leaves what was made so far.
+    pub(super) fn keep(&mut self) {
+        self.made.clear();
+    }
+
     /// Removes what was made, and says what could not be.
     pub(super) fn remove(&mut self) -> Result<(), String> {
         let mut left = Vec::new();

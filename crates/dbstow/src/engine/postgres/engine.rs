@@ -96,6 +96,14 @@ impl Engine for Postgres {
         let _ = self.cancel_sessions();
     }
 
+    /// Of a given server nothing is kept: it would hold on to our directories.
+    fn keep(&mut self) {
+        match self.host {
+            Host::Private(_) => self.directories.keep(),
+            Host::Given(_) => {}
+        }
+    }
+
     fn stop(&mut self) -> Result<(), EngineError> {
         if std::mem::replace(&mut self.stopped, true) {
             return Ok(());

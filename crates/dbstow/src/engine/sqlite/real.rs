@@ -32,6 +32,7 @@ pub struct SqliteEngine {
     volumes: Vec<String>,
     settings: BTreeMap<String, String>,
     direct: bool,
+    keep: bool,
     statements: AtomicU64,
 }
 
@@ -69,6 +70,7 @@ impl SqliteEngine {
             volumes,
             settings: described,
             direct,
+            keep: false,
             statements: AtomicU64::new(0),
         })
     }
@@ -289,8 +291,16 @@ impl Engine for SqliteEngine {
         }
     }
 
+    fn keep(&mut self) {
+        self.keep = true;
+    }
+
     fn stop(&mut self) -> Result<(), EngineError> {
         self.parked().clear();
+        if self.keep {
+            self.database = None;
+            return Ok(());
+        }
         let removed = self.database.take().map_or(Ok(()), Database::remove);
         removed.map_err(|error| EngineError::failed("removing the files of the database", error))
     }

@@ -14,6 +14,8 @@ impl Places {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::sync::Arc;
+
     use model::{Bytes, VolumeSpec, random};
     use volume::fuse::{EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice};
 
@@ -55,7 +57,13 @@ mod linux {
             let command = (self.emulator)().map_err(|error| format!("the emulator: {error}"))?;
             let site = RemoteSite::start(command, &spec);
             let site = site.map_err(|error| format!("mounting the volumes: {error}"))?;
-            Ok(Sited::new(site))
+            let site = Arc::new(site);
+            let mounted = Arc::clone(&site);
+            Ok(Sited {
+                site,
+                pacer: None,
+                stop: Box::new(move || mounted.stop()),
+            })
         }
 
         /// Block mode where it is possible and of use: for engines that read through the page cache.

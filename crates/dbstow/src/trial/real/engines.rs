@@ -1,25 +1,27 @@
 //! Starts the engine of a trial on its volumes.
 
+use std::sync::Arc;
+
+use volume::real_time::Pacer;
 use volume::site::Site;
 
-use super::places::Sited;
 use super::{Options, Subject};
 use crate::engine::sqlite::SqliteEngine;
 use crate::engine::{Engine, EngineError};
 use crate::spec::EngineKind;
 
-/// An empty engine on the site.
+/// An empty engine on `site`; SQLite is paced by `pacer`, if there is one.
 pub(super) fn start<'a>(
     options: &Options,
     subject: &'a Subject<'a>,
-    sited: &Sited,
+    site: &dyn Site,
+    pacer: Option<Arc<Pacer>>,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {
     match subject.variant.engine {
-        EngineKind::Postgres => postgres(options, subject, &*sited.site),
+        EngineKind::Postgres => postgres(options, subject, site),
         EngineKind::Sqlite => {
             let (settings, workload) = (subject.settings, subject.workload);
-            let pacer = sited.pacer.clone();
-            let engine = SqliteEngine::start(settings, workload, &*sited.site, pacer)?;
+            let engine = SqliteEngine::start(settings, workload, site, pacer)?;
             Ok(Box::new(engine))
         }
         EngineKind::Raw => unreachable!("plain I/O has no engine to start"),

@@ -66,8 +66,8 @@ pub struct Placed<'a> {
     pub serves: Box<dyn Fn(u32) + 'a>,
     /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
     pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
-    /// What weakens a result of this place.
-    pub notes: Vec<String>,
+    /// Whether the engine is to leave its files.
+    pub keep: bool,
 }
 
 /// What a trial tells while it goes on.
@@ -118,23 +118,26 @@ fn on(
         engine,
         serves,
         close,
-        notes,
+        keep,
     } = placed;
     let trial = Trial::new(subject, clock, tell, cancelled);
     let mut left = Vec::new();
     let result = match subject.variant.engine {
         EngineKind::Raw => {
             drop(engine);
-            trial.plain_io(&*site, &disks, notes)
+            trial.plain_io(&*site, &disks)
         }
         EngineKind::Sqlite | EngineKind::Postgres => match engine() {
             Err(error) => Err(error.to_string()),
             Ok(mut engine) => {
-                let result = trial.carry_out(&*site, &*engine, &serves, notes);
+                let result = trial.carry_out(&*site, &*engine, &serves);
                 let record = result.and_then(|observed| {
                     collect::record(subject, &disks, &*site, &*engine, observed)
                 });
                 tell(Event::Phase("clean up"));
+                if keep {
+                    engine.keep();
+                }
                 left.extend(engine.stop().err().map(|error| error.to_string()));
                 record
             }
@@ -191,7 +194,6 @@ impl<'a> Trial<'a> {
         site: &dyn Site,
         engine: &dyn Engine,
         serves: &dyn Fn(u32),
-        notes: Vec<String>,
     ) -> Result<Observed, String> {
         engine.server().into_iter().for_each(serves);
         let over = Stop::new(self.common.clock);
@@ -199,7 +201,7 @@ impl<'a> Trial<'a> {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
             let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop));
             let ended = StopOnDrop(over);
-            let result = self.phases(site, engine, serves, notes);
+            let result = self.phases(site, engine, serves);
             drop(ended);
             let series = joined(series);
             // What ended the trial early says more than what the sessions saw of it.
@@ -221,7 +223,6 @@ impl<'a> Trial<'a> {
         site: &dyn Site,
         engine: &dyn Engine,
         serves: &dyn Fn(u32),
-        mut notes: Vec<String>,
     ) -> Result<(Ran, Vec<Phase>, Vec<String>), String> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
@@ -231,7 +232,7 @@ impl<'a> Trial<'a> {
             phases.until("load", now(), false);
         }
         (self.tell)(Event::Phase("quiesce"));
-        notes.extend(self.quiesce(site, engine)?);
+        let notes = self.quiesce(site, engine)?;
         // It may be another process than before.
         engine.server().into_iter().for_each(serves);
         phases.until("quiesce", now(), false);

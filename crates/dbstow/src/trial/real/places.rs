@@ -23,9 +23,10 @@ pub struct Places {
     grounds: Vec<Ground>,
     /// Which ground each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
+    keep: bool,
     pub(super) emulator: Emulator,
     #[cfg(target_os = "linux")]
-    pub(super) registration: Arc<volume::fuse::leftovers::Registration>,
+    pub(super) registration: volume::fuse::leftovers::Registration,
 }
 
 /// Gives the command that starts an emulator in a process of its own.
@@ -99,22 +100,26 @@ impl Places {
             check_space(parent, space(&plan.arms, holds))?;
         }
         let digest = &plan.digest()[..8];
-        let grounds = parents
-            .iter()
-            .map(|parent| Ground::claim(parent, digest, keep));
-        Ok(Places {
+        let mut places = Places {
             options: options.clone(),
-            grounds: grounds.collect::<Result<_, _>>()?,
+            grounds: Vec::new(),
             on,
+            keep,
             emulator,
             #[cfg(target_os = "linux")]
-            registration: Arc::new(volume::fuse::leftovers::Registration::new().map_err(
-                |source| PlacesError::Io {
-                    what: "writing down what is made, so that it can be cleared".to_owned(),
-                    source,
-                },
-            )?),
-        })
+            registration: registration()?,
+        };
+        for parent in &parents {
+            match Ground::claim(parent, digest, keep) {
+                Ok(ground) => places.grounds.push(ground),
+                Err(error) => {
+                    // Those before it are empty still; what cannot be taken away is taken over next time.
+                    places.close();
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(places)
     }
 
     /// Takes them away again. Gives what is left.
@@ -217,21 +222,25 @@ impl Supply for Places {
             (true, EngineKind::Sqlite) => self.paced(subject),
             (true, EngineKind::Postgres | EngineKind::Raw) => self.emulated(subject),
         };
-        let ground = made.map_err(|error| {
+        let sited = made.map_err(|error| {
             let left = self.remove(subject);
             [vec![error], left].concat().join("; ")
         })?;
-        let site = Arc::clone(&ground.site);
+        let (site, pacer, stop) = (sited.site, sited.pacer, sited.stop);
+        let on = Arc::clone(&site);
         Ok(Placed {
             disks: match modelled {
                 true => subject.stage.disks.clone(),
                 false => vec!["real".to_owned(); subject.stage.volumes.len()],
             },
-            engine: Box::new(move || engines::start(self.options(), subject, &ground)),
+            engine: Box::new(move || engines::start(self.options(), subject, &*on, pacer)),
             site,
             serves: Box::new(|server| self.register(subject, server)),
-            close: Box::new(|| self.remove(subject)),
-            notes: Vec::new(),
+            close: Box::new(move || {
+                let stopped = stop().err().map(|error| format!("the volumes: {error}"));
+                stopped.into_iter().chain(self.remove(subject)).collect()
+            }),
+            keep: self.keep,
         })
     }
 }
@@ -241,6 +250,8 @@ pub(super) struct Sited {
     pub(super) site: Arc<dyn Site + Send + Sync>,
     /// SQLite on modelled disks only.
     pub(super) pacer: Option<Arc<Pacer>>,
+    /// Takes the volumes away, once nobody uses them.
+    pub(super) stop: Box<dyn FnOnce() -> std::io::Result<()>>,
 }
 
 impl Sited {
@@ -248,8 +259,18 @@ impl Sited {
         Sited {
             site: Arc::new(site),
             pacer: None,
+            stop: Box::new(|| Ok(())),
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn registration() -> Result<volume::fuse::leftovers::Registration, PlacesError> {
+    let made = volume::fuse::leftovers::Registration::new();
+    made.map_err(|source| PlacesError::Io {
+        what: "writing down what is made, so that it can be cleared".to_owned(),
+        source,
+    })
 }
 
 /// What the files on those volumes for which `holds` may take, for the arm that needs most.

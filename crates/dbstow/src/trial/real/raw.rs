@@ -13,12 +13,7 @@ use crate::spec::Temperature;
 
 impl Trial<'_> {
     /// Plain I/O on the volumes' directories.
-    pub(super) fn plain_io(
-        &self,
-        site: &dyn Site,
-        disks: &[String],
-        notes: Vec<String>,
-    ) -> Result<Record, String> {
+    pub(super) fn plain_io(&self, site: &dyn Site, disks: &[String]) -> Result<Record, String> {
         let subject = self.subject;
         let stop = || (self.cancelled)();
         let words = |error: raw::RawError| error.to_string();
