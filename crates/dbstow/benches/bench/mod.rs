@@ -118,7 +118,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
 pub(crate) fn table(left: usize, head: Vec<String>, rows: Vec<Vec<String>>) -> Table {
     let columns = head.len();
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(head);
+    table.load_style(presets::NOTHING).set_header(head);
     table.add_rows(rows);
     for column in left..columns {
         if let Some(column) = table.column_mut(column) {

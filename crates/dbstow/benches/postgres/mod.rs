@@ -4,21 +4,19 @@ use std::fs;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use dbstow::engine::postgres::Binaries;
 use nix::unistd::User;
 use volume::clock::Clock;
 
 use crate::bench::{run, text};
-
-/// Where Debian keeps the programs of each version.
-const VERSIONS: &str = "/usr/lib/postgresql";
 
 /// Who runs the server: it refuses to run as root.
 const USER: &str = "postgres";
 
 /// A server with its own data and socket; stopped when dropped.
 pub(crate) struct Server {
-    programs: PathBuf,
+    binaries: Binaries,
     data: PathBuf,
     socket: String,
     running: bool,
@@ -38,7 +36,7 @@ impl Server {
         own(&socket)?;
         own(data)?;
         let mut server = Server {
-            programs: programs()?,
+            binaries: Binaries::find(None)?,
             data: data.to_owned(),
             socket: text(&socket)?.to_owned(),
             running: false,
@@ -97,7 +95,7 @@ impl Server {
     }
 
     fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
-        let program = self.programs.join(program);
+        let program = self.binaries.program(program);
         let start = ["-u", USER, "--", text(&program)?];
         run("runuser", &[&start, arguments].concat())
     }
@@ -113,26 +111,4 @@ impl Drop for Server {
             }
         }
     }
-}
-
-/// The programs of the newest version that is installed.
-fn programs() -> Result<PathBuf> {
-    let newest = fs::read_dir(VERSIONS)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let version: u32 = path.file_name()?.to_str()?.parse().ok()?;
-            Some((version, path.join("bin")))
-        })
-        .filter(|(_, programs)| programs.join("initdb").exists())
-        .max();
-    let (_, programs) =
-        newest.with_context(|| format!("no PostgreSQL in {VERSIONS}: install it"))?;
-    ensure!(
-        programs.join("pgbench").exists(),
-        "{} has no pgbench",
-        programs.display()
-    );
-    Ok(programs)
 }

@@ -1,7 +1,7 @@
 //! Mounted volumes for a test.
 #![allow(dead_code, reason = "each test program uses its part of it")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
@@ -98,7 +98,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
 }
 
 /// Whether something is mounted at a path.
-pub(crate) fn is_mounted(path: &std::path::Path) -> bool {
+pub(crate) fn is_mounted(path: &Path) -> bool {
     let table = std::fs::read_to_string("/proc/self/mounts").expect("a table of mounts");
     let path = path.to_str().expect("a path of letters");
     table
@@ -107,6 +107,9 @@ pub(crate) fn is_mounted(path: &std::path::Path) -> bool {
 }
 
 /// How requests go: over rings in the test programs that are named for them, where this machine allows it.
+///
+/// # Panics
+/// When nothing is to be skipped on a kernel that has FUSE over io_uring, and it is switched off.
 pub(crate) fn transport() -> TransportChoice {
     if !env!("CARGO_CRATE_NAME").starts_with("fuse_uring") {
         return TransportChoice::Fuser;
@@ -114,14 +117,22 @@ pub(crate) fn transport() -> TransportChoice {
     if rings_are_allowed() {
         return TransportChoice::IoUring;
     }
+    let strict = std::env::var_os("DBSTOW_SKIP_NOTHING").is_some();
+    assert!(
+        !strict || !Path::new(SWITCH).exists(),
+        "{SWITCH} is off: scripts/with-uring turns it on"
+    );
     // Past the test harness, which shows nothing of a test that passes.
-    let skipped = "skipped over io_uring, tested by way of fuser: scripts/with-uring allows it\n";
+    let skipped = "skipped over io_uring, tested by way of fuser: see scripts/with-uring\n";
     let _ = std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes());
     TransportChoice::Fuser
 }
 
+/// The kernel's switch for FUSE over io_uring; kernels before 6.14 have none.
+const SWITCH: &str = "/sys/module/fuse/parameters/enable_uring";
+
 /// Whether FUSE over io_uring is switched on.
 pub(crate) fn rings_are_allowed() -> bool {
-    let switch = std::fs::read_to_string("/sys/module/fuse/parameters/enable_uring");
+    let switch = std::fs::read_to_string(SWITCH);
     switch.is_ok_and(|value| value.trim() == "Y")
 }

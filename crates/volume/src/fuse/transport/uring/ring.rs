@@ -27,6 +27,9 @@ const RELAY: u64 = u64::MAX;
 /// Completion of the wait for flushes.
 const SYNCS: u64 = u64::MAX - 1;
 
+/// Completions that are taken before replies are sent.
+const BATCH: usize = 16;
+
 /// A ring, and all that its requests need.
 pub(super) struct Ring {
     ring: IoUring<Entry128>,
@@ -101,7 +104,7 @@ impl Ring {
             ring.push(entry.user_data(slot as u64));
         }
         ring.submit()?;
-        // A refusal is there at once; a request that is there already waits for its turn.
+        // A refusal is there at once, before any request.
         ring.complete()?;
         Ok(ring)
     }
@@ -148,13 +151,13 @@ impl Ring {
         bearable(self.ring.submit())
     }
 
-    /// Takes every completion there is.
+    /// Takes completions: so many that replies to the first of a burst need not wait for the last.
     ///
     /// # Errors
     /// The last of the kernel's refusals.
     fn complete(&mut self) -> io::Result<()> {
         let mut result = Ok(());
-        loop {
+        for _ in 0..BATCH {
             // One at a time: each may submit, which borrows the ring.
             let Some(completion) = self.ring.completion().next() else {
                 return result;
@@ -184,6 +187,7 @@ impl Ring {
                 }
             }
         }
+        result
     }
 
     /// Does what the request in `slot` asks for, or hands it to who does.
@@ -243,7 +247,8 @@ impl Ring {
         let now = self.pace.clock().now();
         let send_at = self.pace.send_at(due);
         if send_at <= now {
-            self.tally.answered_at_once(due < now);
+            let late = self.pace.is_late(due, now);
+            self.tally.answered_at_once(late);
             return self.commit(slot);
         }
         self.parked.push(Reverse((send_at, slot)));
