@@ -303,7 +303,7 @@ fn under_sqlite(sequence: &Sequence, root: &Path) -> (Reading, Latencies, Durati
             let offset = request.offset;
             match request.operation {
                 Operation::Read => disks.read(lane, offset, offset, &mut buffer, &|| false),
-                Operation::Write => disks.write(lane, offset, offset, &buffer),
+                Operation::Write => disks.write(lane, offset, offset, &buffer, &|| false),
                 Operation::Flush => disks.flush(lane),
             }
             .expect("a real file does it");

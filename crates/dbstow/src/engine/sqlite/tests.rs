@@ -77,6 +77,7 @@ fn settings() -> Settings {
         log = { volumes = "l" }
         [workload]
         name = "trade"
+        operations = 10
         [engine]
         memory = "8 MiB"
     "#;
