@@ -1,8 +1,8 @@
 //! Real files that feel like modelled volumes.
 //!
 //! [`virtual_time`] runs embedded SQLite over a [`model::store::Store`]: the SQL really executes, on real
-//! bytes, while disks, processors and waits exist in virtual time only. [`vfs`] is SQLite's side of it, and
-//! the one place with `unsafe` code.
+//! bytes, while disks, processors and waits exist in virtual time only. [`real_time`] runs it on real files,
+//! which modelled volumes can be put under.
 //!
 //! ```
 //! use model::store::{Commit, FileSpec, ReadUnit, Role, Store, StoreSpec};

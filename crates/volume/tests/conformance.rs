@@ -155,7 +155,10 @@ impl Sequence {
                 })
             };
             let lanes: Vec<_> = self.lanes.iter().enumerate().map(lane).collect();
-            lanes.into_iter().map(|lane| lane.join().unwrap()).collect()
+            lanes
+                .into_iter()
+                .map(|lane| lane.join().expect("a lane goes to its end"))
+                .collect()
         })
     }
 }
@@ -258,7 +261,7 @@ fn conforms(sequence: &Sequence, arm: impl Fn(&Sequence, &Path) -> (Reading, Lat
     let modelled = sequence.modelled();
     let mut deviations = Vec::new();
     for _ in 0..ATTEMPTS {
-        let directory = TempDir::new().unwrap();
+        let directory = TempDir::new().expect("a temporary folder");
         let (reading, real, lead) = arm(sequence, directory.path());
         assert_eq!(totals(&reading), sequence.totals());
         match deviation(sequence, &modelled, &real, lead) {
@@ -292,7 +295,7 @@ fn under_sqlite(sequence: &Sequence, root: &Path) -> (Reading, Latencies, Durati
         access: Access::Cached,
     };
     let pacer = Arc::new(Pacer::start(&sequence.machine, &sequence.volumes, SEED));
-    let disks = Disks::create(&spec, Some(Arc::clone(&pacer))).unwrap();
+    let disks = Disks::create(&spec, Some(Arc::clone(&pacer))).expect("an empty folder");
     let latencies = sequence.carried_out(|lane| {
         let (disks, mut buffer) = (&disks, Aligned::zeros(64 << 10));
         move |request| {
@@ -300,10 +303,10 @@ fn under_sqlite(sequence: &Sequence, root: &Path) -> (Reading, Latencies, Durati
             let offset = request.offset;
             match request.operation {
                 Operation::Read => disks.read(lane, offset, offset, &mut buffer, &|| false),
-                Operation::Write => disks.write(lane, offset, offset, &buffer),
+                Operation::Write => disks.write(lane, offset, offset, &buffer, &|| false),
                 Operation::Flush => disks.flush(lane),
             }
-            .unwrap();
+            .expect("a real file does it");
         }
     });
     (pacer.reading(), latencies, pacer.lead())
@@ -333,7 +336,7 @@ mod under_fuse {
     fn under_fuse(sequence: &Sequence, root: &Path) -> (Reading, Latencies, Duration) {
         let made = |name: &str| -> PathBuf {
             let directory = root.join(name);
-            std::fs::create_dir(&directory).unwrap();
+            std::fs::create_dir(&directory).expect("a new name");
             directory
         };
         let volumes = sequence.volumes.iter().map(|volume| MountSpec {
@@ -351,7 +354,7 @@ mod under_fuse {
             transport: TransportChoice::Auto,
             trace: None,
         };
-        let emulation = Emulation::start(&spec).unwrap();
+        let emulation = Emulation::start(&spec).expect("FUSE, and root");
         let open = |lane: usize| {
             let path = spec.volumes[lane % 2]
                 .directory
@@ -362,8 +365,8 @@ mod under_fuse {
                 .create_new(true)
                 .custom_flags(OFlags::DIRECT.bits().cast_signed())
                 .open(path)
-                .unwrap();
-            file.set_len(2 * SPAN).unwrap();
+                .expect("an empty volume");
+            file.set_len(2 * SPAN).expect("there is room");
             file
         };
         let files: Vec<_> = (0..sequence.lanes.len()).map(open).collect();
@@ -377,12 +380,15 @@ mod under_fuse {
                     Operation::Write => file.write_all_at(&buffer, request.offset),
                     Operation::Flush => file.sync_data(),
                 }
-                .unwrap();
+                .expect("a real file does it");
             }
         });
-        let reading = emulation.reading().since(&before).unwrap();
+        let reading = emulation
+            .reading()
+            .since(&before)
+            .expect("the same emulation");
         drop(files);
-        emulation.stop().unwrap();
+        emulation.stop().expect("nobody uses it");
         let lead = reading.pacing.as_ref().map(|pacing| pacing.lead_ns);
         (reading, latencies, Duration::from_nanos(lead.unwrap_or(0)))
     }

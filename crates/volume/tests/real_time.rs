@@ -22,9 +22,9 @@ struct Place {
 
 impl Place {
     fn new() -> Place {
-        let directory = TempDir::new().unwrap();
+        let directory = TempDir::new().expect("a temporary folder");
         for name in ["data", "temp", "log"] {
-            std::fs::create_dir(directory.path().join(name)).unwrap();
+            std::fs::create_dir(directory.path().join(name)).expect("a new name");
         }
         Place { directory }
     }
@@ -55,11 +55,15 @@ impl Place {
     }
 
     fn database(&self) -> Database {
-        Database::create(self.spec(), None).unwrap()
+        Database::create(self.spec(), None).expect("empty folders")
     }
 
     fn length(&self, file: &str) -> u64 {
-        self.path().join(file).metadata().unwrap().len()
+        self.path()
+            .join(file)
+            .metadata()
+            .expect("it is there")
+            .len()
     }
 }
 
@@ -68,11 +72,11 @@ fn check(connection: &Connection) {
         .query_row("SELECT count(*) FROM t WHERE body + 0 = id", [], |row| {
             row.get(0)
         })
-        .unwrap();
+        .expect("it answers");
     assert_eq!(count, 4000);
     let checked: String = connection
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .unwrap();
+        .expect("it answers");
     assert_eq!(checked, "ok");
 }
 
@@ -89,7 +93,7 @@ fn what_was_written_is_read_back_from_every_file() {
         .unwrap();
     database.sync().unwrap();
     database.empty_pool().unwrap();
-    session.work(|connection| check(connection));
+    session.work(check);
     // 4,000 rows are 1,000 pages in 126 extents: 63 for each file.
     let lengths = [place.length("data/data-1"), place.length("data/data-2")];
     assert!(
@@ -200,7 +204,7 @@ fn each_session_has_its_own_database_under_its_own_name() {
                 session
                     .work(|c| c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
                     .unwrap();
-                session.work(|c| check(c));
+                session.work(check);
             });
         }
     });
@@ -209,7 +213,7 @@ fn each_session_has_its_own_database_under_its_own_name() {
         let mut session = database
             .open(number, &format!("own-{number}"), Role::Data)
             .unwrap();
-        session.work(|c| check(c));
+        session.work(check);
     }
 }
 

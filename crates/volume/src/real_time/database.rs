@@ -222,6 +222,13 @@ impl Database {
         files.map(|path| path.display().to_string()).collect()
     }
 
+    /// Lets nothing be written any more, for a database that is to be removed: closing its sessions would
+    /// wait for writes otherwise.
+    pub fn abandon(&self) {
+        self.shared.pool.close();
+        self.interrupt();
+    }
+
     /// Ends the writers and removes the files. Sessions must be closed.
     ///
     /// # Errors

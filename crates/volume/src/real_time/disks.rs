@@ -133,18 +133,25 @@ impl Disks {
         Ok(())
     }
 
-    /// Writes all of `data`.
+    /// Writes all of `data`. `stop` ends a modelled wait.
     ///
     /// # Errors
-    /// What the real file says.
+    /// What the real file says, or that `stop` ended it.
     ///
     /// # Panics
     /// When there is no file at that place.
-    pub fn write(&self, file: usize, offset: u64, on_volume: u64, data: &[u8]) -> io::Result<()> {
+    pub fn write(
+        &self,
+        file: usize,
+        offset: u64,
+        on_volume: u64,
+        data: &[u8],
+        stop: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
         let length = Bytes(data.len() as u64);
         let request = Request::write(on_volume, length);
         let write = |real: &File| write_at(real, data, offset);
-        let latency = self.carry_out(file, request, &|| false, write)?;
+        let latency = self.carry_out(file, request, stop, write)?;
         let mut count = self.count(file);
         count.writes += 1;
         count.write_bytes += length.0;

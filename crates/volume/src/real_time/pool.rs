@@ -16,7 +16,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::{Bound, Range};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
@@ -48,6 +48,8 @@ pub(super) struct Pool {
     capacity: usize,
     /// Pages read from volumes so far.
     physical_reads: AtomicU64,
+    /// Nothing is written any more.
+    closed: AtomicBool,
 }
 
 pub(super) struct State {
@@ -73,7 +75,6 @@ pub(super) struct State {
     dirty_max: usize,
     /// Why a write failed that nobody waited for.
     failed: Option<String>,
-    closed: bool,
 }
 
 /// A page in memory.
@@ -121,7 +122,6 @@ impl Pool {
                 dirty_high: capacity / 4,
                 dirty_max: capacity / 4 * 3,
                 failed: None,
-                closed: false,
             }),
             changed: Condvar::new(),
             work: Condvar::new(),
@@ -129,6 +129,7 @@ impl Pool {
             read_unit: spec.read_unit,
             capacity,
             physical_reads: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
         }
     }
 
@@ -378,7 +379,7 @@ impl Pool {
     /// What a writer does, until the pool is closed: one run after the other.
     pub(super) fn write_behind(&self) {
         let mut state = self.lock();
-        while !state.closed {
+        while !self.closed.load(Relaxed) {
             state = match state.queue.pop_front() {
                 Some(run) => self.write_run(state, run),
                 None => self
@@ -391,9 +392,13 @@ impl Pool {
 
     fn write_run<'a>(&'a self, state: MutexGuard<'a, State>, run: Run) -> MutexGuard<'a, State> {
         drop(state);
-        let result = self
-            .disks
-            .write(run.file, run.offset, run.on_volume, &run.bytes);
+        let closed = || self.closed.load(Relaxed);
+        let result = if closed() {
+            Ok(())
+        } else {
+            self.disks
+                .write(run.file, run.offset, run.on_volume, &run.bytes, &closed)
+        };
         let mut state = self.lock();
         if let Err(error) = result {
             state.failed.get_or_insert(error.to_string());
@@ -448,9 +453,10 @@ impl Pool {
         Ok(())
     }
 
-    /// Ends the writers.
+    /// Ends the writers; from now on nothing is written any more.
     pub(super) fn close(&self) {
-        self.lock().closed = true;
+        let _state = self.lock();
+        self.closed.store(true, Relaxed);
         self.work.notify_all();
     }
 

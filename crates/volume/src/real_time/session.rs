@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::Duration;
 use model::store::Commit;
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ffi};
 
@@ -91,6 +92,8 @@ impl Session {
              PRAGMA synchronous = {synchronous}; \
              PRAGMA cache_size = -{cache_kib}; PRAGMA temp.cache_size = -{CACHE_KIB_MIN};"
         ))?;
+        // The log of a session that comes again goes on where it was.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         rusqlite::vtab::series::load_module(connection)?;
         self.lock_functions()
     }

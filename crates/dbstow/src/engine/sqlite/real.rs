@@ -296,6 +296,9 @@ impl Engine for SqliteEngine {
     }
 
     fn stop(&mut self) -> Result<(), EngineError> {
+        if let Some(database) = &self.database {
+            database.abandon();
+        }
         self.parked().clear();
         if self.keep {
             self.database = None;

@@ -62,6 +62,9 @@ fn settings() -> Settings {
     let text = r#"
         name = "test"
         question = "?"
+        [machine]
+        cores = 2
+        memory = "1 GiB"
         [volume.d]
         disk = "unlimited"
         [volume.t]
@@ -74,6 +77,7 @@ fn settings() -> Settings {
         log = { volumes = "l" }
         [workload]
         name = "trade"
+        operations = 10
         [engine]
         memory = "8 MiB"
     "#;
