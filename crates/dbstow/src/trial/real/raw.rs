@@ -53,9 +53,7 @@ impl Trial<'_> {
         record.limits = real::limits(&done.limits, elapsed);
         record.pacing = done.pacing;
         record.environment = site.environment().into_iter().collect::<BTreeMap<_, _>>();
-        record
-            .notes
-            .splice(0..0, notes.into_iter().chain(not_cold(cold)));
+        record.notes.splice(0..0, not_cold(cold));
         Ok(record)
     }
 }
