@@ -259,10 +259,13 @@ impl Cluster {
     /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where
     /// the system does not tell, none is.
     fn has_processes(&self) -> bool {
+        let Ok(data) = fs::canonicalize(&self.data) else {
+            return false;
+        };
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         entries
             .filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok())
-            .any(|directory| directory == self.data)
+            .any(|directory| directory == data)
     }
 }
 
