@@ -173,7 +173,7 @@ fn emulator() -> (Child, String) {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .expect("it starts");
     let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let mut mounted = lines.map_while(Result::ok).filter_map(|line| {
         // The harness may have begun the line.
