@@ -3,5 +3,5 @@
 \if :draw <= :read_percent
 SELECT id, body FROM raw_blocks WHERE id = :key;
 \else
-UPDATE raw_blocks SET body = printf('%-7000s', 'Y') WHERE id = :key;
+UPDATE raw_blocks SET body = format('%-7000s', 'Y') WHERE id = :key;
 \endif

@@ -39,14 +39,19 @@ struct Prepared {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(engine: &'a Postgres, connection: Connection) -> Session<'a> {
+    /// `interruptions` were counted before the connection was opened, so that none after that is missed.
+    pub(super) fn new(
+        engine: &'a Postgres,
+        connection: Connection,
+        interruptions: u64,
+    ) -> Session<'a> {
         Session {
             engine,
             connection,
             prepared: Vec::new(),
             script: 0,
             statements: 0,
-            interruptions: engine.interruptions.load(Ordering::Relaxed),
+            interruptions,
             clock: Clock::start(),
         }
     }

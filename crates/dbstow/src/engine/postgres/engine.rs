@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use model::Duration;
+use volume::clock::Clock;
+
 use super::place::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
@@ -11,19 +14,29 @@ use crate::record::EngineRecord;
 use crate::spec::Temperature;
 use crate::workload::Tables;
 
+/// How often sessions are cancelled at most: for two seconds.
+const CANCELS_MAX: usize = 100;
+
+const CANCEL_EVERY: Duration = Duration::from_millis(20);
+
 impl Engine for Postgres {
     fn describe(&self) -> EngineRecord {
         self.record.clone()
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
+        let interruptions = self.interruptions.load(Ordering::SeqCst);
         let mut connection =
             open(&self.target, SESSION).map_err(|error| self.with_obituary(error))?;
         let schema = self.schema(session);
         connection
             .query(&format!("SET search_path = {schema}"))
             .map_err(|error| failed("enter the session's schema", error))?;
-        Ok(Box::new(client::Session::new(self, connection)))
+        Ok(Box::new(client::Session::new(
+            self,
+            connection,
+            interruptions,
+        )))
     }
 
     fn spread(&self, session: u32) -> Result<(), EngineError> {
@@ -91,7 +104,7 @@ impl Engine for Postgres {
     }
 
     fn interrupt(&self) {
-        self.interruptions.fetch_add(1, Ordering::Relaxed);
+        self.interruptions.fetch_add(1, Ordering::SeqCst);
         // Where the server is gone, its sessions come back by themselves.
         let _ = self.cancel_sessions();
     }
@@ -136,12 +149,20 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
+    /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
+    /// it was first asked to stop sends it all the same.
     fn cancel_sessions(&self) -> Result<(), Failure> {
         let mut connection = Connection::open(&self.target, OBSERVER)?;
-        connection.query(&format!(
-            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
-             WHERE application_name = '{SESSION}' AND datname = current_database()"
-        ))?;
+        for _ in 0..CANCELS_MAX {
+            let active = connection.query(&format!(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' \
+                 AND application_name = '{SESSION}' AND datname = current_database()"
+            ))?;
+            if active.is_empty() {
+                break;
+            }
+            Clock::sleep(CANCEL_EVERY);
+        }
         Ok(())
     }
 }
