@@ -18,7 +18,7 @@ DBSTOW := cargo run --quiet --release --package dbstow --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench audit format packages fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench installcheck audit format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ bench: packages ## Measure the model, the whole program, the client beside pgben
 	scripts/bench-client
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
+
+installcheck: packages ## Run PostgreSQL's own regression tests on emulated volumes
+	scripts/installcheck
 
 # Not part of `test`: it asks a database on the network, and a new advisory would turn a commit red that
 # nobody has touched. Run it before a release, and on a schedule.

@@ -25,7 +25,8 @@ pub struct Place {
     /// How requests reach the emulator [default: io_uring where the kernel allows it]
     #[arg(long, value_enum)]
     pub transport: Option<TransportKind>,
-    /// Use a server that runs on this machine already: postgresql://USER@HOST/
+    /// Use a server that runs on this machine already: postgresql://USER@HOST/; its password comes from
+    /// PGPASSWORD or ~/.pgpass
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
     /// Where PostgreSQL's programs are [default: the newest that is found]

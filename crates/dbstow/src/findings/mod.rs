@@ -105,6 +105,8 @@ pub struct Lateness {
     pub error_p50_ms: f64,
     /// The 99th percentile of that.
     pub error_p99_ms: f64,
+    /// The mean of that: no mean latency is off by more.
+    pub error_mean_ms: f64,
     /// Mean latency of the disks in these trials, for comparison; `None` without any request.
     pub latency_mean_ms: Option<f64>,
     /// Processors that the emulator itself kept busy.

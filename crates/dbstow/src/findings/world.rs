@@ -53,6 +53,7 @@ pub(super) fn lateness(trials: &[&Record]) -> Option<Lateness> {
         late: sum(|pacing| pacing.late) as f64 / (requests as f64).max(1.0),
         error_p50_ms: at(0.5),
         error_p99_ms: at(0.99),
+        error_mean_ms: error.mean() / NS_PER_MS,
         latency_mean_ms: latency_mean_ms(trials),
         cores: if measured > 0.0 {
             sum(|pacing| pacing.cpu_ns) as f64 / 1e9 / measured

@@ -29,6 +29,12 @@ pub const METRICS: [&str; 19] = [
     "cpu_utilisation",
 ];
 
+/// Whether `metric` grows with the work that a trial does, so that trials of different work cannot be
+/// compared by it.
+pub(super) fn is_total(metric: &str) -> bool {
+    matches!(metric, "elapsed_s" | "logical_reads" | "physical_reads")
+}
+
 /// Refuses a metric that no trial reports, with the near one.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     if METRICS.contains(&name) {
@@ -47,5 +53,11 @@ mod tests {
         let error = check("elapsed_ms").expect_err("no such metric");
         assert!(error.ends_with("did you mean \"elapsed_s\"?"), "{error}");
         assert_eq!(check("iops"), Ok(()));
+    }
+
+    #[test]
+    fn totals_are_metrics_without_a_rate() {
+        let totals: Vec<&str> = METRICS.into_iter().filter(|name| is_total(name)).collect();
+        assert_eq!(totals, ["elapsed_s", "logical_reads", "physical_reads"]);
     }
 }

@@ -124,7 +124,29 @@ impl Spec {
             start = if in_force { with } else { start };
         }
         let edited = origin.overridden(start)?;
-        arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))
+        let spec = arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))?;
+        Ok(match arms::spec(&origin.text, &origin) {
+            Ok(published) => spec.without_totals_of_other_work(&published.arms),
+            // What is wrong in it has been set right from outside.
+            Err(_) => spec,
+        })
+    }
+
+    /// The same without published totals, such as an elapsed time, of arms that do not do the work which was
+    /// published: that of `published`.
+    fn without_totals_of_other_work(mut self, published: &[Arm]) -> Spec {
+        for arm in &mut self.arms {
+            let work = |arm: &Arm| {
+                let workload = &arm.settings.workload;
+                (workload.amount, workload.parameters.clone())
+            };
+            let mut originals = published.iter();
+            let original = originals.find(|original| original.name == arm.name);
+            if original.is_none_or(|original| work(original) != work(arm)) {
+                arm.published.retain(|name, _| !metric::is_total(name));
+            }
+        }
+        self
     }
 
     /// Reads the built-in experiment `name`.

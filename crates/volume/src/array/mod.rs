@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::reading::{LimitReading, Reading};
 use counters::Counters;
 
+#[cfg(target_os = "linux")]
 pub(crate) use counters::operation_name;
 
 /// Least depth of a limit in real time.
@@ -86,6 +87,7 @@ impl Array {
     }
 
     /// As [`Array::submit`], for a write that is done only when it is durable: a flush follows it.
+    #[cfg(target_os = "linux")]
     pub(crate) fn submit_durable(
         &self,
         arrived: Instant,
@@ -103,6 +105,7 @@ impl Array {
     }
 
     /// The name of a limit, as time splits have it.
+    #[cfg(target_os = "linux")]
     pub(crate) fn throttle_name(&self, by: Throttle) -> String {
         crate::reading::throttle_name(by, &self.machine_limits)
     }
@@ -185,6 +188,7 @@ mod tests {
         assert_eq!(waits, [0, 0, 0, 2_000_000, 4_000_000]);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_durable_write_is_done_when_its_flush_is() {
         let disk = DiskSpec {

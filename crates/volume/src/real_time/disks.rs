@@ -18,6 +18,7 @@ use crate::histogram;
 use crate::reading::Latencies;
 
 /// What a file of SQLite's pages is read with to find out whether direct I/O works.
+#[cfg(target_os = "linux")]
 const PROBE: usize = 8192;
 
 /// All real files of a database: data files first, then temporary ones, then the log.

@@ -100,6 +100,14 @@ impl Options {
                 ));
             }
         }
+        if self.server.as_deref().is_some_and(holds_password) {
+            return Err(
+                "--server holds a password, which everybody on this machine can read in the list of \
+                 processes; leave it out, and give it as psql takes it: in the environment \
+                 (PGPASSWORD) or in a password file (~/.pgpass)"
+                    .to_owned(),
+            );
+        }
         if self.server.is_some() && self.postgres_bin.is_some() {
             return Err(
                 "--server uses a server that runs already, so --postgres-bin is of no use; leave \
@@ -194,6 +202,13 @@ fn word(choice: &impl clap::ValueEnum) -> String {
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
+fn holds_password(url: &str) -> bool {
+    let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    let place = place.split_once("://").map_or(place, |(_, place)| place);
+    let login = place.rsplit_once('@').map_or("", |(login, _)| login);
+    login.contains(':') || query.split('&').any(|pair| pair.starts_with("password="))
+}
+
 /// `postgresql://user:secret@host/database` as `postgresql://user@host/database`, and without what stands
 /// behind a question mark.
 fn without_password(url: &str) -> String {
@@ -240,6 +255,10 @@ mod tests {
             server: Some("postgresql://localhost".to_owned()),
             ..Options::default()
         };
+        let password = Options {
+            server: Some("postgresql://me:s3cr3t@localhost".to_owned()),
+            ..Options::default()
+        };
         let front = Options {
             front: Some(FrontKind::File),
             ..Options::default()
@@ -261,6 +280,12 @@ mod tests {
                 Mode::Measure,
                 EngineKind::Sqlite,
                 ["--server", "--engine postgres"],
+            ),
+            (
+                &password,
+                Mode::Measure,
+                EngineKind::Postgres,
+                ["--server holds a password", "PGPASSWORD"],
             ),
             (
                 &front,
@@ -291,6 +316,7 @@ mod tests {
             for part in parts {
                 assert!(error.contains(part), "no {part:?} in: {error}");
             }
+            assert!(!error.contains("s3cr3t"), "{error}");
         }
         assert_eq!(none.check(Variant::default(), &arms()), Ok(()));
     }
@@ -304,6 +330,24 @@ mod tests {
         };
         let error = refused(&options, Mode::Measure, EngineKind::Sqlite);
         assert!(error.contains("\"g\"") && error.contains("d, f"), "{error}");
+    }
+
+    #[test]
+    fn a_password_is_found_wherever_a_url_may_hold_it() {
+        for url in [
+            "postgresql://me:pw@host/db",
+            "postgresql://me:p@w@host/db",
+            "postgresql://host/db?sslmode=disable&password=pw",
+        ] {
+            assert!(holds_password(url), "{url}");
+        }
+        for url in [
+            "postgresql://me@host:5432/db",
+            "postgresql://[::1]:5432/db",
+            "postgresql:///db?host=/run/x:y",
+        ] {
+            assert!(!holds_password(url), "{url}");
+        }
     }
 
     #[test]

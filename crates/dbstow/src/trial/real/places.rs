@@ -24,6 +24,10 @@ pub struct Places {
     /// Which ground each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux mounts modelled volumes")
+    )]
     pub(super) emulator: Emulator,
     #[cfg(target_os = "linux")]
     pub(super) registration: volume::fuse::leftovers::Registration,
@@ -201,6 +205,10 @@ pub(super) enum Part {
     /// The bytes of a volume.
     Bytes,
     /// Where an emulated volume is mounted.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux mounts modelled volumes")
+    )]
     Mounts,
 }
 
