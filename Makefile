@@ -18,12 +18,12 @@ DBSTOW := cargo run --quiet --release --package dbstow --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench installcheck audit format packages fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench installcheck audit vendor format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-demo: ## Run every built-in experiment and print its table
+demo: ## Run every built-in experiment, print its table and make its page
 	cargo build --release --package dbstow
 	@rm -rf target/demo && mkdir -p target/demo
 	@set -e; for name in $(EXPERIMENTS); do \
@@ -48,6 +48,9 @@ installcheck: packages ## Run PostgreSQL's own regression tests on emulated volu
 # nobody has touched. Run it before a release, and on a schedule.
 audit: $(CARGO_DENY) ## Look the dependencies up in the database of security advisories
 	$(CARGO_DENY) check advisories
+
+vendor: ## Bring the charts' library into the tree again
+	scripts/vendor-uplot
 
 format: ## Format the code
 	cargo fmt --all

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, compare, completions, disks, experiments, machines, plan, report, run,
-    workloads,
+    self, calibrate, check, completions, disks, experiments, machines, plan, report, run, workloads,
 };
+use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
@@ -30,9 +30,7 @@ enum Command {
     Plan(plan::Args),
     /// Say whether an experiment can be run
     Check(check::Args),
-    /// Show two results side by side
-    Compare(compare::Args),
-    /// Say what recorded trials show
+    /// Say what recorded trials show, or show two results side by side
     Report(report::Args),
     #[cfg(target_os = "linux")]
     #[command(flatten)]
@@ -66,7 +64,6 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Check(args) => check::run(&args),
-        Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]
         Command::Emulated(emulated) => {
@@ -102,6 +99,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
         cause.is::<command::Mistake>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
+            || cause.is::<NothingInCommon>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()

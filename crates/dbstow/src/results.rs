@@ -220,6 +220,14 @@ impl Results {
         &self.folder
     }
 
+    /// When the newest record was written, as `2026-11-21 08:40:12 UTC`; `None` without any.
+    pub fn finished(&self) -> Option<String> {
+        let entries = self.folder.join(RECORDS).read_dir().ok()?.flatten();
+        let written = entries.filter_map(|entry| entry.metadata().ok()?.modified().ok());
+        let text = humantime::format_rfc3339_seconds(written.max()?).to_string();
+        Some(text.replace('T', " ").replace('Z', " UTC"))
+    }
+
     /// Trials that have no record yet. In real time, those that failed are tried again: what was missing
     /// may be there now. In virtual time they would fail again.
     pub fn outstanding(&self) -> Vec<Trial> {
@@ -376,7 +384,11 @@ fn remove_records(folder: &Path) -> Result<(), ResultsError> {
 }
 
 /// Writes beside and renames, so that a killed run leaves no half file under the name.
-fn write_whole(file: &Path, text: &str) -> Result<(), ResultsError> {
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// When the disk is full, or the folder cannot be written.
+pub(crate) fn write_whole(file: &Path, text: &str) -> Result<(), ResultsError> {
     let beside = file.with_extension("part");
     fs::write(&beside, text).map_err(|source| io_error(&beside, source))?;
     fs::rename(&beside, file).map_err(|source| io_error(file, source))

@@ -95,7 +95,6 @@ fn every_subcommand_has_help() {
         "run",
         "plan",
         "check",
-        "compare",
         "report",
         "disks",
         "machines",
@@ -228,8 +227,49 @@ fn two_results_can_be_compared() {
     stdout(&folder, &["run", "small.toml", "--out", "r"]);
     let other = ["run", "small.toml", "--set", "workload.operations=20"];
     stdout(&folder, &[&other[..], &["--out", "s"]].concat());
-    let text = stdout(&folder, &["compare", "r", "s"]);
+    let text = stdout(&folder, &["report", "r", "s"]);
     assert!(text.contains("one") && text.contains("two"), "{text}");
+}
+
+#[test]
+fn two_results_have_a_page_where_it_is_wanted() {
+    let folder = folder();
+    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let text = stdout(
+        &folder,
+        &[
+            "report", "r", "r", "--format", "markdown", "--html", "b.html",
+        ],
+    );
+    assert!(
+        text.starts_with("## elapsed\\_s: small and small"),
+        "{text}"
+    );
+    let page = fs::read_to_string(folder.path().join("b.html")).expect("it was written");
+    assert!(page.contains("were not interleaved"), "{page}");
+    let json = dbstow(&folder, &["report", "r", "r", "--format", "json"]);
+    { json }
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("text or markdown"));
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_and_the_report_is_not_lost() {
+    let folder = folder();
+    let text = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    assert!(text.contains("Page:    r/report.html"), "{text}");
+    let page = folder.path().join("r/report.html");
+    fs::remove_file(&page).expect("it was written");
+    fs::create_dir(&page).expect("the folder is ours");
+    let report = dbstow(&folder, &["report", "r"]).assert().success();
+    let told = predicate::str::contains("no page").and(predicate::str::contains("--html FILE"));
+    report
+        .stderr(told)
+        .stdout(predicate::str::contains("elapsed"));
+    let wanted = ["report", "r", "--html", "no/such/folder.html"];
+    let told = predicate::str::contains("no/such/folder");
+    dbstow(&folder, &wanted).assert().code(1).stderr(told);
 }
 
 #[test]

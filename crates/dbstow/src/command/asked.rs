@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::{Mistake, Place};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
-use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names};
+use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -28,9 +28,9 @@ pub struct Asked {
     /// How it is carried out
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
-    /// What carries the workload out
-    #[arg(long, value_enum, default_value_t)]
-    pub engine: EngineKind,
+    /// What carries the workload out [default: what the experiment is meant for, most often sqlite]
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineKind>,
     /// How often every arm is run
     #[arg(long)]
     pub blocks: Option<u32>,
@@ -60,36 +60,48 @@ impl Asked {
     /// # Errors
     /// When something cannot be read, has a mistake, or does not go together.
     pub fn understand(&self, aa: bool) -> Result<Understood> {
-        let mut inventory = Inventory::builtin().of_engine(self.engine);
+        let (file, text) = self.text()?;
+        let variant = Variant {
+            mode: self.mode,
+            engine: self.engine.unwrap_or_else(|| EngineKind::meant_by(&text)),
+            quick: self.quick,
+        };
+        let mut inventory = Inventory::builtin().of_engine(variant.engine);
         let disks = self.add_disks(&mut inventory)?;
-        let spec = self.spec(&inventory, &disks)?;
+        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant)?;
+        let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
         let options = self.place.options();
-        options.check(self.variant(), &spec.arms)?;
+        options.check(variant, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.place.facts()?);
         Ok(Understood { inventory, plan })
     }
 
-    fn spec(&self, inventory: &Inventory, disks: &[(String, String)]) -> Result<Spec> {
-        let overrides = self.overrides(disks);
-        let spec = if is_path(&self.experiment) {
-            let text =
-                fs::read_to_string(&self.experiment).map_err(|error| SpecError::Unreadable {
-                    file: self.experiment.clone(),
-                    why: error.to_string(),
-                })?;
-            Spec::parse(&self.experiment, &text, &overrides, self.variant())?
-        } else {
-            Spec::builtin(&self.experiment, &overrides, self.variant())?
-        };
-        let spec = spec.check(inventory)?;
+    /// The experiment's text, and what its file is called.
+    fn text(&self) -> Result<(String, String)> {
+        let name = &self.experiment;
+        if !is_path(name) {
+            return Ok((
+                format!("experiments/{name}.toml"),
+                builtin_text(name)?.to_owned(),
+            ));
+        }
+        let text = fs::read_to_string(name).map_err(|error| SpecError::Unreadable {
+            file: name.clone(),
+            why: error.to_string(),
+        })?;
+        Ok((name.clone(), text))
+    }
+
+    /// Nobody published figures of the user's own workload, and nothing was fitted to real disks.
+    fn without_what_does_not_apply(&self, spec: Spec) -> Spec {
         let spec = match self.workload {
             None => spec,
             Some(_) => spec.without_published(),
         };
-        Ok(match self.mode {
+        match self.mode {
             Mode::Simulate | Mode::Emulate => spec,
             Mode::Measure => spec.without_fitted(),
-        })
+        }
     }
 
     /// Reads the user's own disks. Gives volumes and the names of their entries.
@@ -117,15 +129,6 @@ impl Asked {
             disks.push((volume.clone(), entry));
         }
         Ok(disks)
-    }
-
-    /// Which reading of the file is wanted.
-    fn variant(&self) -> Variant {
-        Variant {
-            mode: self.mode,
-            engine: self.engine,
-            quick: self.quick,
-        }
     }
 
     /// `--workload` and `--disk`, then `--set` in its order, so that it can set the workload's parameters

@@ -6,7 +6,6 @@ mod place;
 
 pub mod calibrate;
 pub mod check;
-pub mod compare;
 pub mod completions;
 pub mod disks;
 #[cfg(target_os = "linux")]

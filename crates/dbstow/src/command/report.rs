@@ -1,24 +1,52 @@
 //! `dbstow report`: says what recorded trials show, from the records alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
+use super::Mistake;
 use crate::findings::{self, Findings};
-use crate::report::{csv, json, terminal};
-use crate::results::Results;
+use crate::record::Record;
+use crate::report::page::{self, Parts};
+use crate::report::side_by_side::SideBySide;
+use crate::report::{csv, json, markdown, terminal};
+use crate::results::{Results, write_whole};
+
+/// What the page is called in a results folder.
+const PAGE: &str = "report.html";
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format csv"
-)]
+#[command(after_help = "Examples:\n  \
+    dbstow report dbstow-results/tempdb-spill-1f2e3d4c --open\n  \
+    dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format markdown\n  \
+    dbstow report results/before results/after\n  \
+    dbstow report results/simulated results/measured --metric mb_per_s --html both.html")]
 pub struct Args {
     /// Results folder, as `dbstow run` wrote it
     pub folder: PathBuf,
-    /// How to print it
+    /// A second one, to be shown side by side with the first
+    pub other: Option<PathBuf>,
+    /// By which metric two are compared [default: the first experiment's]
+    #[arg(long, requires = "other")]
+    pub metric: Option<String>,
+    /// In which forms
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// In which forms a result is shown.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Output {
+    /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Write the page there [default: report.html in the results folder]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Show the page in the browser
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// How findings are printed.
@@ -31,38 +59,109 @@ pub enum Format {
     Json,
     /// One line for each arm and metric
     Csv,
+    /// For pull requests, tickets and wikis
+    Markdown,
 }
 
 /// Carries out `dbstow report`.
 ///
 /// # Errors
-/// When the folder holds no results.
+/// When a folder holds no results, or a page that was asked for cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    show(&Results::open(&args.folder)?, args.format)
+    let results = Results::open(&args.folder)?;
+    match &args.other {
+        None => show(&results, &args.output),
+        Some(other) => show_both(&results, &Results::open(other)?, args),
+    }
 }
 
-/// Prints what a folder's records say.
+/// Prints what a folder's records say, and writes it as a page.
 ///
 /// # Errors
-/// When nothing can be printed.
-pub fn show(results: &Results, format: Format) -> Result<()> {
-    let findings = findings_of(results);
-    let text = match format {
+/// When nothing can be printed, or a page that was asked for cannot be written.
+pub fn show(results: &Results, output: &Output) -> Result<()> {
+    let (records, findings) = found(results);
+    let page = write_page(results, &records, &findings, output)?;
+    let text = match output.format {
         Format::Text => format!(
-            "{}\nRecords: {}\n",
+            "{}\nRecords: {}\n{}",
             terminal::render(&findings),
-            results.folder().display()
+            results.folder().display(),
+            page.as_ref()
+                .map_or_else(String::new, |page| format!("Page:    {}\n", page.display()))
         ),
         Format::Json => format!("{}\n", json::render(&findings)),
         Format::Csv => csv::render(&findings),
+        Format::Markdown => markdown::render(&findings),
     };
-    Ok(super::print(&text)?)
+    super::print(&text)?;
+    match page {
+        Some(page) if output.open => open(&page),
+        _ => Ok(()),
+    }
 }
 
-/// What a folder's records say, unreadable ones named.
-pub fn findings_of(results: &Results) -> Findings {
+/// Prints two results side by side, and writes them as a page where that is asked for.
+fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
+    let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
+    let both = SideBySide::of(&found(before).1, &found(after).1, metric)?;
+    let text = match args.output.format {
+        Format::Text => both.text(),
+        Format::Markdown => both.markdown(),
+        Format::Json | Format::Csv => {
+            let message =
+                "two results are shown as text or markdown; for JSON and CSV report each by itself";
+            return Err(Mistake(message.to_owned()).into());
+        }
+    };
+    super::print(&text)?;
+    let Some(file) = &args.output.html else {
+        return match args.output.open {
+            true => Err(Mistake("--open with two results needs --html FILE".to_owned()).into()),
+            false => Ok(()),
+        };
+    };
+    write_whole(file, &both.page())?;
+    if args.output.open { open(file) } else { Ok(()) }
+}
+
+/// A folder's records and what they say, unreadable ones named.
+fn found(results: &Results) -> (Vec<Record>, Findings) {
     let (records, unreadable) = results.records();
     let mut findings = findings::make(&results.question, &records);
     findings.warnings.extend(unreadable);
-    findings
+    (records, findings)
+}
+
+/// Writes the page where it is wanted, or into the results folder if that can be written. Says where.
+fn write_page(
+    results: &Results,
+    records: &[Record],
+    findings: &Findings,
+    output: &Output,
+) -> Result<Option<PathBuf>> {
+    let curves = findings::curves(&results.question, records, findings);
+    let when = results.finished();
+    let text = page::render(Parts {
+        findings,
+        curves: &curves,
+        plan: &results.plan,
+        when: when.as_deref(),
+    });
+    if let Some(file) = &output.html {
+        write_whole(file, &text)?;
+        return Ok(Some(file.clone()));
+    }
+    let file = results.folder().join(PAGE);
+    match write_whole(&file, &text) {
+        Ok(()) => Ok(Some(file)),
+        Err(error) => {
+            eprintln!("dbstow: no page: {error}; give another place with --html FILE");
+            Ok(None)
+        }
+    }
+}
+
+fn open(page: &Path) -> Result<()> {
+    opener::open(page).with_context(|| format!("{}: no browser would show it", page.display()))
 }

@@ -52,7 +52,8 @@ pub(super) fn noise_floor(question: &Question, trials: &Trials) -> Option<NoiseF
     })
 }
 
-fn compare(
+/// `candidate` against `baseline` in the blocks that both finished; `None` without any.
+pub(super) fn compare(
     question: &Question,
     trials: &Trials,
     baseline: &str,

@@ -1,6 +1,6 @@
 //! How much of every limit an arm used, and how much its sessions waited for I/O that the limit governs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::disks::utilisation;
 use super::split::Split;
@@ -35,6 +35,18 @@ pub(super) fn limits(trials: &[&Record], split: &Split) -> Vec<LimitUse> {
         .collect();
     limits.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
     limits
+}
+
+/// Share of each of the machine's own limits that was used, mean over trials.
+pub(super) fn machine_limits(trials: &[&Record]) -> BTreeMap<String, f64> {
+    let limits = trials.first().map_or(&[][..], |first| &first.limits);
+    limits
+        .iter()
+        .filter_map(|limit| {
+            let name = limit.name.strip_prefix("machine.")?;
+            Some((name.to_owned(), utilisation(&limit.name, trials)))
+        })
+        .collect()
 }
 
 fn limit_use(full: &str, first: &Record, trials: &[&Record], split: &Split) -> LimitUse {

@@ -1,8 +1,10 @@
 //! Findings from records: the one place where the parts come together.
 
+use super::cheapest::cheapest;
 use super::compared::{comparisons, noise_floor};
 use super::diagnosis::diagnose;
 use super::disks::volumes;
+use super::limits::machine_limits;
 use super::metrics::{counters, estimates};
 use super::question::{ArmQuestion, Question};
 use super::split::Split;
@@ -32,6 +34,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         blocks: question.blocks,
         arms,
         comparisons: comparisons(question, &trials),
+        cheapest: cheapest(question, &trials),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
         warnings: Vec::new(),
@@ -61,6 +64,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         published: asked.published.clone(),
         fitted: asked.fitted,
         volumes,
+        machine_limits: machine_limits(finished),
         time_split: split.reported(),
         bound_by: diagnosis.bound_by,
         next: diagnosis.next,

@@ -3,7 +3,9 @@
 //! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
+mod cheapest;
 mod compared;
+mod curves;
 mod diagnosis;
 mod disks;
 mod doubts;
@@ -27,8 +29,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
 pub use make::make;
 pub use question::{ArmQuestion, Question, twin_of};
+pub(crate) use split::{Family, family};
 
 use crate::spec::Mode;
 
@@ -56,6 +60,10 @@ pub struct Findings {
     pub arms: Vec<Arm>,
     /// Baseline against each other arm, by the experiment's main metric.
     pub comparisons: Vec<Comparison>,
+    /// Where prices are known: of the arms that are compared with each other, the cheapest that is not worse
+    /// than the best by more than the margin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cheapest: Vec<Cheapest>,
     /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
     pub noise_floor: Option<NoiseFloor>,
     /// Parameters that were fitted to published figures.
@@ -130,6 +138,9 @@ pub struct Arm {
     pub fitted: bool,
     /// What its disks did.
     pub volumes: Vec<Volume>,
+    /// Share of each of the machine's own limits that was used, by name (`cached.throughput`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine_limits: BTreeMap<String, f64>,
     /// Share of all sessions' time by cause, as `dbstow.record/1` names them but without the measure of
     /// a machine limit; the shares sum to 1.
     pub time_split: BTreeMap<String, f64>,
@@ -291,6 +302,21 @@ pub enum Verdict {
     NoDifference,
     /// The blocks so far do not tell.
     CannotTell,
+}
+
+/// The arm to buy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cheapest {
+    /// Its name.
+    pub arm: String,
+    /// Price of its disks a month, in US dollars.
+    pub usd_per_month: f64,
+    /// The arm that did best; the same one where no cheaper one is as good.
+    pub best: String,
+    /// Price of that one's disks a month, where it is known.
+    pub best_usd_per_month: Option<f64>,
+    /// Worse by up to this share counts as good.
+    pub margin: f64,
 }
 
 /// The spread between identical twins.

@@ -10,7 +10,7 @@ pub(super) struct Split(BTreeMap<String, f64>);
 
 /// What one would have to change to win the time back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Family {
+pub(crate) enum Family {
     /// Cores, or work for them.
     Cpu,
     /// Sessions that wait for each other.
@@ -89,7 +89,7 @@ impl Split {
 }
 
 /// Which family a cause of [`Split::causes`] or of a record belongs to.
-pub(super) fn family(cause: &str) -> Family {
+pub(crate) fn family(cause: &str) -> Family {
     if is_limit(cause) || throttled_by(cause).is_some() {
         return Family::Throttle;
     }

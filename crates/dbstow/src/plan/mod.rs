@@ -3,6 +3,7 @@
 //! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
 //! so that trials can be carried out one by one, anywhere.
 
+mod command;
 mod describe;
 mod digest;
 mod estimate;
@@ -149,6 +150,12 @@ impl Plan {
     /// What would run, for a reader.
     pub fn describe(&self) -> String {
         describe::text(self)
+    }
+
+    /// The command that makes it again, quoted for a shell; an experiment that is not built in is taken to be
+    /// in a file of its name.
+    pub fn command(&self) -> String {
+        command::text(self)
     }
 
     /// The plan as it is stored.

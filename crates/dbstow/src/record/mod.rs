@@ -3,6 +3,8 @@
 //! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
 //! from records by [`crate::findings`], on any machine, at any later time.
 
+pub(crate) mod series;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -197,7 +199,8 @@ pub struct LimitRecord {
 pub struct Series {
     /// Length of an interval.
     pub interval_ns: u64,
-    /// `<disk>.read_bytes`, `<disk>.write_bytes`, `<disk>.reads`, `<disk>.writes`, `operations`.
+    /// `operations`, and for each disk `<disk>.reads`, `.read_bytes`, `.read_ns` (sum of latencies), `.writes`,
+    /// `.write_bytes` and `.write_ns`.
     pub values: BTreeMap<String, Vec<u64>>,
 }
 

@@ -2,9 +2,16 @@
 
 pub mod csv;
 pub mod json;
+pub mod markdown;
+pub mod page;
+pub mod side_by_side;
 pub mod terminal;
 
+mod disks;
+mod place;
+mod placements;
 mod sentence;
+mod split;
 mod words;
 
 pub use crate::quantity::Quantity;

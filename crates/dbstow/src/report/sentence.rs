@@ -1,8 +1,8 @@
 //! The verdict in plain words.
 
 use super::words;
-use crate::findings::{Comparison, Findings, NoiseFloor, Ratio, Verdict};
-use crate::quantity::{percent, ratio};
+use crate::findings::{Cheapest, Comparison, Findings, NoiseFloor, Ratio, Verdict};
+use crate::quantity::{number, percent, ratio};
 
 /// What a comparison says: `p30 took 1.04 times as long as local-ssd (95 % interval 1.02 to 1.06,
 /// 5 blocks): no difference larger than 5 %.`
@@ -13,6 +13,30 @@ pub(super) fn verdict(findings: &Findings, comparison: &Comparison) -> String {
         measured(comparison),
         basis(&comparison.ratio, blocks),
         conclusion(comparison, blocks)
+    )
+}
+
+/// What to buy: `Cheapest that is not more than 5 % worse than the best: p30, at 135 $ a month.`
+pub(super) fn cheapest(cheapest: &Cheapest) -> String {
+    let Cheapest {
+        arm,
+        usd_per_month,
+        best,
+        ..
+    } = cheapest;
+    let price = number(*usd_per_month);
+    if arm == best {
+        return format!(
+            "None cheaper is shown to be as good as {arm}, at {price} $ a month for its disks."
+        );
+    }
+    let instead = cheapest
+        .best_usd_per_month
+        .map_or_else(String::new, |usd| format!(" instead of {} $", number(usd)));
+    format!(
+        "Cheapest that is no more than {} worse than {best}: {arm}, at {price} $ a month for its \
+         disks{instead}.",
+        percent(cheapest.margin)
     )
 }
 

@@ -1,5 +1,6 @@
 //! Names as a DBA reads them: metrics and causes in words, and text kept to a width.
 
+use crate::findings::{Family, Findings, family as family_of};
 use crate::spec::Mode;
 
 /// Columns that text keeps to.
@@ -12,7 +13,7 @@ pub(super) fn metric(name: &str) -> String {
         "iops" => return "IOPS".into(),
         _ => {}
     }
-    let ends = ["_per_s", "_ms", "_kb", "_s"];
+    let ends = ["_mb_per_s", "_per_s", "_ms", "_kb", "_s"];
     let bare = ends
         .iter()
         .find_map(|end| name.strip_suffix(end))
@@ -44,6 +45,45 @@ pub(super) fn cause(name: &str) -> String {
         Some(limit) => format!("{kind} held back by {}", limit_words(limit)),
         None if rest == "service" => format!("{kind} being served"),
         None => format!("{kind} {rest}"),
+    }
+}
+
+/// What one would have to change about a cause, in a word; `other` for what is not known.
+pub(super) fn family(cause: &str) -> &'static str {
+    if cause == "client" {
+        return "client";
+    }
+    match family_of(cause) {
+        Family::Cpu => "cpu",
+        Family::Lock => "lock",
+        Family::Think => "think",
+        Family::Service => "service",
+        Family::Queue => "queue",
+        Family::Throttle => "throttle",
+        Family::Other => "other",
+    }
+}
+
+/// The reasons with the arms that they are of; arms with the same one together.
+pub(super) fn reasons(findings: &Findings) -> Vec<(String, &str)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for arm in &findings.arms {
+        match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
+            Some((_, arms)) => arms.push(&arm.name),
+            None => reasons.push((&arm.reason, vec![&arm.name])),
+        }
+    }
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|(reason, arms)| (arms.join(", "), reason))
+        .collect()
+}
+
+/// `1 block`, `5 blocks`
+pub(super) fn blocks(count: u32) -> String {
+    match count {
+        1 => "1 block".into(),
+        more => format!("{more} blocks"),
     }
 }
 

@@ -62,6 +62,15 @@ impl Mode {
 }
 
 impl EngineKind {
+    /// The engine that an experiment's `text` is meant for: `engine.name`, or the default. Mistakes in it are
+    /// for [`super::Spec::parse`] to find.
+    pub fn meant_by(text: &str) -> EngineKind {
+        let asked: Option<EngineKind> = toml::from_str::<toml::Table>(text)
+            .ok()
+            .and_then(|table| table.get("engine")?.get("name")?.clone().try_into().ok());
+        asked.unwrap_or_default()
+    }
+
     /// The word in records and reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -9,6 +9,7 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Span};
+use super::mode::EngineKind;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::findings::Published;
 
@@ -190,6 +191,9 @@ pub(crate) struct Workload {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
+    /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
+    #[expect(dead_code, reason = "read before all else, by `EngineKind::meant_by`")]
+    pub(crate) name: Option<EngineKind>,
     /// Size of the buffer pool.
     pub(crate) memory: Option<Bytes>,
     /// What one physical read brings in.

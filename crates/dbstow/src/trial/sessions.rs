@@ -6,15 +6,12 @@ use model::random::{self, Stream};
 use model::{Duration, Instant};
 use rand_distr::{Distribution, Exp1};
 
-use crate::record::{Errors, histogram};
+use crate::record::{Errors, histogram, series};
 use crate::spec::{Amount, Arrival, Workload as Asked};
 use crate::workload::{Driver, Script, Variables, Workload};
 
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
-
-/// Length of an interval of the series.
-pub(super) const INTERVAL: Duration = Duration::SECOND;
 
 /// A session's connection to its engine, and the clock it lives by.
 pub(super) trait Seat: Driver<Error = String> {
@@ -109,7 +106,7 @@ pub(super) struct Tally {
     pub(super) statements: u64,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
-    /// Operations that ended, per [`INTERVAL`] from time zero, whether measured or not.
+    /// Operations that ended, per interval from time zero, whether measured or not.
     pub(super) ended: Vec<u64>,
 }
 
@@ -148,13 +145,6 @@ impl Tally {
             *own += other;
         }
     }
-}
-
-/// Adds to the interval of a series that `now` lies in.
-pub(super) fn add(series: &mut Vec<u64>, now: Instant, amount: u64) {
-    let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
-    series.resize(series.len().max(index + 1), 0);
-    series[index] += amount;
 }
 
 /// Loads a database: schema, then `spread`, then data. Says what went wrong.
@@ -275,7 +265,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         }
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
-        add(&mut self.tally.ended, end, 1);
+        series::add(&mut self.tally.ended, end, 1);
         if !self.task.window.holds(end) {
             return;
         }

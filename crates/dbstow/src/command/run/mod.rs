@@ -12,7 +12,7 @@ use std::thread;
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::report::{Format, show};
+use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
 use crate::findings::{ArmQuestion, Question};
 use crate::inventory::Inventory;
@@ -45,9 +45,9 @@ pub struct Args {
     /// Remove the records of an earlier run in that folder first
     #[arg(long)]
     pub fresh: bool,
-    /// How to print what was found
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// In which forms
+    #[command(flatten)]
+    pub output: Output,
     /// Trials at the same time; in virtual time this changes no result [default: the processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<()> {
             folder.display()
         );
     }
-    show(&results, args.format)
+    show(&results, &args.output)
 }
 
 /// What only one of the modes knows.

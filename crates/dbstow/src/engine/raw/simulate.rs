@@ -8,17 +8,17 @@ use std::rc::Rc;
 use model::random::{self, Stream};
 use model::storage::{DiskPlace, Usage, UsageOwner};
 use model::{
-    Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Owner, Request,
-    Storage, Throttle, VolumeSpec,
+    Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request, Storage,
+    Throttle, VolumeSpec,
 };
 use rand::RngExt;
+use volume::reading::throttle_name;
 
 use super::outcome::Tally;
 use super::{Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
+use crate::record::series::{self, DiskSeries, INTERVAL};
 use crate::record::{DiskRecord, EngineRecord, LimitRecord, Phase, Series};
 
-/// Length of an interval of the series.
-const INTERVAL: Duration = Duration::SECOND;
 /// How many requests may be done without time going on before that counts as for ever.
 const TIMELESS_MAX: u64 = 1_000_000;
 /// How many requests between two looks at whether to stop.
@@ -256,7 +256,7 @@ impl Counted {
             Operation::Flush => (2, "log"),
         };
         if kind < 2 && done.done < window.until {
-            count(&mut self.operations, done.done, 1);
+            series::add(&mut self.operations, done.done, 1);
         }
         if done.done >= window.from && done.done < window.until {
             self.tallies[kind].add(done.done.since(now), request.length);
@@ -276,13 +276,6 @@ impl Counted {
     }
 }
 
-/// Adds to the interval of a series that `now` lies in.
-fn count(series: &mut Vec<u64>, now: Instant, amount: u64) {
-    let index = (now.as_nanos() / INTERVAL.as_nanos()) as usize;
-    series.resize(series.len().max(index + 1), 0);
-    series[index] += amount;
-}
-
 fn named(
     spent: &BTreeMap<(&'static str, Part), u64>,
     machine_limits: &[String],
@@ -291,18 +284,7 @@ fn named(
         Part::Service => format!("{cause}.service"),
         Part::Queued => format!("{cause}.queued"),
         Part::Throttled(by) => {
-            let measure = if by.credits {
-                "credits".to_owned()
-            } else {
-                by.measure.to_string()
-            };
-            match by.owner {
-                Owner::Disk => format!("{cause}.throttled.disk.{measure}"),
-                Owner::Machine(place) => {
-                    let limit = &machine_limits[usize::from(place)];
-                    format!("{cause}.throttled.machine.{limit}.{measure}")
-                }
-            }
+            format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
         }
     };
     let named = spent
@@ -322,8 +304,7 @@ struct DiskMeter {
     /// Reads, writes, flushes.
     tallies: [Tally; 3],
     cache_hits: u64,
-    /// Reads, bytes read, writes, bytes written, per interval.
-    series: [Vec<u64>; 4],
+    series: DiskSeries,
 }
 
 impl Meter {
@@ -331,7 +312,7 @@ impl Meter {
         let disk = || DiskMeter {
             tallies: [Tally::new(), Tally::new(), Tally::new()],
             cache_hits: 0,
-            series: Default::default(),
+            series: DiskSeries::default(),
         };
         let names = |volume: &VolumeSpec| {
             let places = 1..=volume.disks.len();
@@ -370,12 +351,8 @@ impl Meter {
     }
 
     fn series(&self) -> Series {
-        const COUNTED: [&str; 4] = ["reads", "read_bytes", "writes", "write_bytes"];
         let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
-        let values = disks.flat_map(|(name, disk)| {
-            let named = COUNTED.iter().zip(&disk.series);
-            named.map(move |(counted, values)| (format!("{name}.{counted}"), values.clone()))
-        });
+        let values = disks.flat_map(|(name, disk)| disk.series.named(name));
         Series {
             interval_ns: INTERVAL.as_nanos(),
             values: values.collect(),
@@ -398,10 +375,7 @@ impl Observer for SharedMeter {
             Operation::Write => 1,
             Operation::Flush => 2,
         };
-        if kind < 2 {
-            count(&mut disk.series[kind * 2], done.done, 1);
-            count(&mut disk.series[kind * 2 + 1], done.done, request.length.0);
-        }
+        disk.series.add(done.done, request, done.done.since(now));
         if done.done >= window.from {
             disk.tallies[kind].add(done.done.since(now), request.length);
             disk.cache_hits += u64::from(at.cache_hit);

@@ -10,7 +10,7 @@ mod table;
 mod time;
 
 use super::sentence;
-use super::words::{figures, wrapped};
+use super::words::{self, figures, wrapped};
 use crate::findings::{Arm, Findings};
 use crate::spec::Mode;
 
@@ -34,15 +34,12 @@ pub fn render(findings: &Findings) -> String {
 }
 
 fn heading(findings: &Findings) -> String {
-    let blocks = match findings.blocks {
-        1 => "1 block".into(),
-        more => format!("{more} blocks"),
-    };
     let mut text = wrapped("", &findings.question);
     let run = format!(
-        "{}: {}, {blocks}, seed {}",
+        "{}: {}, {}, seed {}",
         findings.experiment,
         mode(findings),
+        words::blocks(findings.blocks),
         findings.seed
     );
     text.push_str(&wrapped("", &run));
@@ -66,24 +63,19 @@ fn verdicts(findings: &Findings) -> String {
     for comparison in &findings.comparisons {
         text.push_str(&wrapped("= ", &sentence::verdict(findings, comparison)));
     }
+    for cheapest in &findings.cheapest {
+        text.push_str(&wrapped("$ ", &sentence::cheapest(cheapest)));
+    }
     if let Some(floor) = &findings.noise_floor {
         text.push_str(&wrapped("  ", &sentence::noise_floor(floor)));
     }
     text
 }
 
-/// The reasons, arms with the same one together.
 fn reasons(findings: &Findings) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for arm in &findings.arms {
-        match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
-            Some((_, arms)) => arms.push(&arm.name),
-            None => reasons.push((&arm.reason, vec![&arm.name])),
-        }
-    }
     let mut text = String::from("Why\n");
-    for (reason, arms) in reasons {
-        text.push_str(&wrapped("- ", &format!("{}: {reason}", arms.join(", "))));
+    for (arms, reason) in words::reasons(findings) {
+        text.push_str(&wrapped("- ", &format!("{arms}: {reason}")));
     }
     text
 }

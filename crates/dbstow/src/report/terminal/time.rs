@@ -1,11 +1,8 @@
 //! Where the sessions' time went: the largest causes of each placement.
 
-use super::super::words;
+use super::super::split;
 use crate::findings::{Arm, Findings};
-use crate::quantity::percent;
 
-/// Shares below this are summed up as others.
-const SHARE_MIN: f64 = 0.01;
 /// Causes that are named.
 const CAUSES_MAX: usize = 5;
 
@@ -29,19 +26,10 @@ pub(super) fn table(findings: &Findings) -> String {
 }
 
 fn causes(arm: &Arm) -> String {
-    let mut shares: Vec<(&String, f64)> = arm.time_split.iter().map(|(c, s)| (c, *s)).collect();
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named = shares
+    let parts = split::parts(arm, CAUSES_MAX);
+    let parts: Vec<String> = parts
         .iter()
-        .take(CAUSES_MAX)
-        .filter(|(_, share)| *share >= SHARE_MIN);
-    let mut parts: Vec<String> = named
-        .clone()
-        .map(|(cause, share)| format!("{} {}", percent(*share), words::cause(cause)))
+        .map(|part| format!("{} {}", part.percent, part.words))
         .collect();
-    let others = 1.0 - named.map(|(_, share)| share).sum::<f64>();
-    if others >= SHARE_MIN {
-        parts.push(format!("{} other", percent(others)));
-    }
     parts.join(", ")
 }

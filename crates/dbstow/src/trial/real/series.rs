@@ -7,9 +7,9 @@ use volume::clock::Clock;
 use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
-use super::super::sessions::INTERVAL;
 use super::stop::Stop;
 use crate::record::Series;
+use crate::record::series::{COUNTED, INTERVAL};
 
 /// What was read, interval by interval.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl SecondBySecond {
     fn add(&mut self, done: &Reading, end: Instant) {
         let interval = (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize;
         for disk in &done.disks {
-            for (counted, value) in counted(disk) {
+            for (counted, value) in COUNTED.iter().zip(counted(disk)) {
                 let values = self.values.entry(format!("{}.{counted}", disk.name));
                 let values = values.or_default();
                 values.resize(values.len().max(interval + 1), 0);
@@ -67,12 +67,15 @@ impl SecondBySecond {
     }
 }
 
-fn counted(disk: &DiskReading) -> [(&'static str, u64); 4] {
+/// In the order of [`COUNTED`].
+fn counted(disk: &DiskReading) -> [u64; COUNTED.len()] {
     [
-        ("reads", disk.reads),
-        ("read_bytes", disk.read_bytes),
-        ("writes", disk.writes),
-        ("write_bytes", disk.write_bytes),
+        disk.reads,
+        disk.read_bytes,
+        disk.read_ns,
+        disk.writes,
+        disk.write_bytes,
+        disk.write_ns,
     ]
 }
 

@@ -9,7 +9,7 @@ use model::storage::DiskPlace;
 use model::{Completion, Instant, Observer, Operation, Request};
 
 use super::super::collect::Transfers;
-use super::super::sessions::{INTERVAL, add};
+use crate::record::series::{DiskSeries, INTERVAL};
 use crate::record::{DiskRecord, Series, histogram};
 
 /// What one disk did.
@@ -22,12 +22,8 @@ struct DiskMeter {
     write_bytes: u64,
     read_latency: Histogram<u64>,
     write_latency: Histogram<u64>,
-    /// Per interval, whether measured or not, in the order of [`COUNTED`].
-    series: [Vec<u64>; 4],
+    series: DiskSeries,
 }
-
-/// What a disk's series count: their places in [`DiskMeter::series`] and names in the record.
-const COUNTED: [&str; 4] = ["reads", "read_bytes", "writes", "write_bytes"];
 
 impl DiskMeter {
     fn new() -> DiskMeter {
@@ -40,18 +36,8 @@ impl DiskMeter {
             write_bytes: 0,
             read_latency: histogram::empty(),
             write_latency: histogram::empty(),
-            series: Default::default(),
+            series: DiskSeries::default(),
         }
-    }
-
-    fn add_to_series(&mut self, now: Instant, request: &Request) {
-        let first = match request.operation {
-            Operation::Read => 0,
-            Operation::Write => 2,
-            Operation::Flush => return,
-        };
-        add(&mut self.series[first], now, 1);
-        add(&mut self.series[first + 1], now, request.length.0);
     }
 
     fn count(&mut self, place: DiskPlace, request: &Request, completion: &Completion) {
@@ -133,10 +119,7 @@ impl Meter {
     pub(super) fn series(&self, operations: &[u64]) -> Series {
         let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
         let mut values: BTreeMap<String, Vec<u64>> = disks
-            .flat_map(|(name, disk)| {
-                let named = COUNTED.iter().zip(&disk.series);
-                named.map(move |(counted, values)| (format!("{name}.{counted}"), values.clone()))
-            })
+            .flat_map(|(name, disk)| disk.series.named(name))
             .collect();
         values.insert("operations".to_owned(), operations.to_owned());
         Series {
@@ -188,7 +171,7 @@ impl Observer for SharedMeter {
         let mut meter = self.0.borrow_mut();
         let measured = now >= meter.from && now < meter.until;
         let disk = &mut meter.disks[place.volume][place.disk];
-        disk.add_to_series(now, request);
+        disk.series.add(now, request, completion.latency());
         if measured {
             disk.count(place, request, completion);
         }

@@ -1,66 +1,117 @@
-//! `dbstow compare`: two results folders side by side, arm by arm.
+//! Two results side by side, arm by arm: before and after, or simulated and measured.
 
-use std::path::PathBuf;
-
-use anyhow::{Result, bail};
+use askama::Template;
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::report::findings_of;
-use crate::findings::{Arm, Comparison, Findings, Metric, Published, Verdict};
+use super::{markdown, placements};
+use crate::findings::{Arm, Comparison, Findings, Metric, Verdict};
 use crate::quantity::{self, Quantity};
-use crate::results::Results;
 
-/// Arguments of `compare`.
-#[derive(Clone, Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  dbstow compare results/before results/after --metric operations_per_s\n  \
-                  dbstow compare results/simulated results/emulated"
-)]
-pub struct Args {
-    /// The first results folder
-    pub before: PathBuf,
-    /// The second results folder
-    pub after: PathBuf,
-    /// By which metric [default: the first experiment's]
-    #[arg(long)]
-    pub metric: Option<String>,
+/// Two results, as far as they can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideBySide {
+    title: String,
+    sheets: Vec<Sheet>,
+    cautions: Vec<String>,
 }
 
-/// Carries out `dbstow compare`.
-///
-/// # Errors
-/// When a folder holds no results, or the two have no arm with that metric in common.
-pub fn run(args: &Args) -> Result<()> {
-    let (before, after) = (Results::open(&args.before)?, Results::open(&args.after)?);
-    let metric = args
-        .metric
-        .clone()
-        .unwrap_or_else(|| before.question.metric.clone());
-    let (first, second) = (findings_of(&before), findings_of(&after));
-    super::print(&format!("{}\n", rendered(&first, &second, &metric)?))?;
-    Ok(())
+/// One table of them; its first column is text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sheet {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
-/// The tables, and what limits them.
-fn rendered(before: &Findings, after: &Findings, metric: &str) -> Result<String> {
-    let both = Both {
-        before,
-        after,
-        names: names(before, after),
-    };
-    let parts = [
-        Some(both.figures(metric)?),
-        both.verdicts(metric),
-        both.bounds(),
-        Some(both.caution()),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    Ok(format!(
-        "{metric}: {} and {}\n{}",
-        before.experiment,
-        after.experiment,
-        parts.join("\n\n")
-    ))
+#[derive(Template)]
+#[template(path = "side_by_side.html")]
+struct Page<'a> {
+    both: &'a SideBySide,
+    version: &'static str,
+    style: &'static str,
+}
+
+/// The two have no arm in common that reports the metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the two results have no arm in common that reports {0}; name another with --metric")]
+pub struct NothingInCommon(String);
+
+impl SideBySide {
+    /// Puts `after` beside `before`, by `metric`.
+    ///
+    /// # Errors
+    /// When no arm of both has it.
+    pub fn of(
+        before: &Findings,
+        after: &Findings,
+        metric: &str,
+    ) -> Result<SideBySide, NothingInCommon> {
+        let both = Both {
+            before,
+            after,
+            names: names(before, after),
+        };
+        let figures = both.figures(metric);
+        let figures = figures.ok_or_else(|| NothingInCommon(metric.to_owned()))?;
+        let sheets = [Some(figures), both.verdicts(metric), both.bounds()];
+        Ok(SideBySide {
+            title: format!("{metric}: {} and {}", before.experiment, after.experiment),
+            sheets: sheets.into_iter().flatten().collect(),
+            cautions: both.cautions(),
+        })
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let sheets = self.sheets.iter().map(Sheet::text);
+        let parts: Vec<String> = sheets.chain([self.cautions.join("\n")]).collect();
+        format!("{}\n{}\n", self.title, parts.join("\n\n"))
+    }
+
+    /// For pull requests, tickets and wikis.
+    pub fn markdown(&self) -> String {
+        let title = format!("## {}", markdown::text(&self.title));
+        let sheets = self.sheets.iter();
+        let sheets =
+            sheets.map(|sheet| markdown::table(&sheet.header, sheet.rows.iter().cloned(), 1));
+        let cautions = [self.cautions.join(" ")];
+        let parts: Vec<String> = [title].into_iter().chain(sheets).chain(cautions).collect();
+        format!("{}\n", parts.join("\n\n"))
+    }
+
+    /// As a page of its own.
+    pub fn page(&self) -> String {
+        let page = Page {
+            both: self,
+            version: env!("CARGO_PKG_VERSION"),
+            style: include_str!("../../templates/page.css"),
+        };
+        page.render()
+            .expect("the template asks for nothing that can fail")
+    }
+}
+
+impl Sheet {
+    /// Nothing without rows.
+    fn of(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Option<Sheet> {
+        let rows: Vec<Vec<String>> = rows.collect();
+        (!rows.is_empty()).then_some(Sheet { header, rows })
+    }
+
+    fn text(&self) -> String {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_header(&self.header)
+            .add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let lines: Vec<String> = table
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        lines.join("\n")
+    }
 }
 
 /// What the two results are called: by mode and engine where these tell them apart.
@@ -92,18 +143,13 @@ impl Both<'_> {
         })
     }
 
-    fn figures(&self, metric: &str) -> Result<String> {
+    fn figures(&self, metric: &str) -> Option<Sheet> {
         let both: Vec<(&Arm, &Metric, &Metric)> = self
             .arms()
             .filter_map(|(arm, other)| {
                 Some((arm, arm.metrics.get(metric)?, other.metrics.get(metric)?))
             })
             .collect();
-        if both.is_empty() {
-            bail!(
-                "the two results have no arm in common that reports {metric}; name another with --metric"
-            );
-        }
         let published = both
             .iter()
             .any(|(arm, ..)| arm.published.contains_key(metric));
@@ -114,17 +160,18 @@ impl Both<'_> {
         let rows = both.into_iter().map(|(arm, first, second)| {
             let apart = first.high < second.low || second.high < first.low;
             let mut row = vec![arm.name.clone()];
-            row.extend(published.then(|| said(arm.published.get(metric))));
+            let said = arm.published.get(metric).map(placements::said);
+            row.extend(published.then(|| said.unwrap_or_else(|| "-".into())));
             row.extend([figure(first), figure(second)]);
             row.push(quantity::ratio(second.mean / first.mean));
             row.push(if apart { "apart" } else { "overlap" }.to_owned());
             row
         });
-        Ok(table(header, rows.collect()))
+        Sheet::of(header, rows)
     }
 
     /// What each says of the placements among themselves: what should agree where single figures do not.
-    fn verdicts(&self, metric: &str) -> Option<String> {
+    fn verdicts(&self, metric: &str) -> Option<Sheet> {
         let rows = self.before.comparisons.iter().filter_map(|first| {
             let same = |second: &&Comparison| {
                 (&second.baseline, &second.candidate) == (&first.baseline, &first.candidate)
@@ -143,53 +190,32 @@ impl Both<'_> {
         });
         let [first, second] = self.names.clone();
         let header = vec!["placements".to_owned(), first, second, "verdict".to_owned()];
-        nonempty(header, rows.collect())
+        Sheet::of(header, rows)
     }
 
-    fn bounds(&self) -> Option<String> {
+    fn bounds(&self) -> Option<Sheet> {
         let rows = self
             .arms()
             .map(|(arm, other)| [&arm.name, &arm.bound_by, &other.bound_by].map(Clone::clone));
         let [first, second] = &self.names;
         let header = ["bound by".to_owned(), first.clone(), second.clone()];
-        nonempty(header.to_vec(), rows.map(Vec::from).collect())
+        Sheet::of(header.to_vec(), rows.map(Vec::from))
     }
 
-    fn caution(&self) -> String {
-        let modes = if self.before.mode == self.after.mode {
-            String::new()
-        } else {
-            format!(
-                "\nThe first was made in mode {}, the second in mode {}: shown side by side, not pooled.",
-                self.before.mode, self.after.mode
-            )
-        };
-        format!(
+    fn cautions(&self) -> Vec<String> {
+        let mut cautions = vec![
             "The trials of the two were not interleaved, so this is no verdict: run both placements in \
-             one experiment for that.{modes}"
-        )
+             one experiment for that."
+                .to_owned(),
+        ];
+        if self.before.mode != self.after.mode {
+            cautions.push(format!(
+                "The first was made in mode {}, the second in mode {}: shown side by side, not pooled.",
+                self.before.mode, self.after.mode
+            ));
+        }
+        cautions
     }
-}
-
-fn nonempty(header: Vec<String>, rows: Vec<Vec<String>>) -> Option<String> {
-    (!rows.is_empty()).then(|| table(header, rows))
-}
-
-/// A table whose first column is text and the others are not.
-fn table(header: Vec<String>, rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_header(header)
-        .add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    lines.join("\n")
 }
 
 fn figure(metric: &Metric) -> String {
@@ -199,14 +225,6 @@ fn figure(metric: &Metric) -> String {
         unit: &metric.unit,
     };
     quantity.to_string()
-}
-
-fn said(published: Option<&Published>) -> String {
-    match published {
-        Some(Published::Number(value)) => quantity::number(*value),
-        Some(Published::Words(words)) => words.clone(),
-        None => "-".into(),
-    }
 }
 
 fn verdict(comparison: &Comparison) -> String {
@@ -236,7 +254,7 @@ mod tests {
         let (question, records) = examples::in_mode("emulate", examples::emulated);
         let emulated = make(&question, &records);
 
-        insta::assert_snapshot!(rendered(&simulated, &emulated, "elapsed_s").unwrap(), @r#"
+        insta::assert_snapshot!(SideBySide::of(&simulated, &emulated, "elapsed_s").unwrap().text(), @r#"
         elapsed_s: tempdb-ssd-vs-premium and tempdb-ssd-vs-premium
          arm        published       simulate  emulate, postgres 17.2  second / first  intervals
          local-ssd        157  157.9 ± 1.5 s           157.9 ± 1.5 s            1.00    overlap
@@ -258,7 +276,7 @@ mod tests {
     fn a_metric_that_neither_has_is_refused_with_the_option_to_name_another() {
         let simulated = make(&examples::question(), &examples::records());
 
-        let error = rendered(&simulated, &simulated, "nonsense").unwrap_err();
+        let error = SideBySide::of(&simulated, &simulated, "nonsense").unwrap_err();
 
         assert!(error.to_string().contains("--metric"), "{error}");
     }

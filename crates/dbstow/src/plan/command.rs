@@ -1,0 +1,93 @@
+//! The command that makes a plan again.
+
+use super::Plan;
+use crate::spec::{Variant, builtin_names};
+
+/// Keys that the command line has a shorter option for.
+const SHORT: [(&str, &str); 3] = [
+    ("protocol.blocks", "--blocks"),
+    ("protocol.seed", "--seed"),
+    ("workload.folder", "--workload"),
+];
+
+/// `dbstow run` with all that decides what runs, quoted for a shell.
+pub(super) fn text(plan: &Plan) -> String {
+    let mut words = vec!["dbstow".to_owned(), "run".to_owned(), experiment(plan)];
+    let Variant {
+        mode,
+        engine,
+        quick,
+    } = plan.variant;
+    let default = Variant::default();
+    words.extend(quick.then(|| "--quick".to_owned()));
+    if mode != default.mode {
+        words.extend(["--mode".to_owned(), mode.to_string()]);
+    }
+    if engine != default.engine {
+        words.extend(["--engine".to_owned(), engine.to_string()]);
+    }
+    words.extend(plan.twin.is_some().then(|| "--aa".to_owned()));
+    for (key, value) in &plan.overrides {
+        match SHORT.iter().find(|(long, _)| long == key) {
+            Some((_, option)) => words.extend([(*option).to_owned(), value.clone()]),
+            None => words.extend(["--set".to_owned(), format!("{key}={value}")]),
+        }
+    }
+    for (name, value) in &plan.place {
+        match name.strip_prefix("volume ") {
+            Some(volume) => words.extend(["--volume".to_owned(), format!("{volume}={value}")]),
+            None => words.extend([format!("--{name}"), value.clone()]),
+        }
+    }
+    shell_words::join(words)
+}
+
+/// Its name, or that of its file.
+fn experiment(plan: &Plan) -> String {
+    let name = &plan.experiment;
+    if builtin_names().contains(&name.as_str()) {
+        name.clone()
+    } else {
+        format!("{name}.toml")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{EngineKind, Mode, Spec};
+
+    fn of(overrides: &[(&str, &str)], variant: Variant, aa: bool) -> Plan {
+        let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let overrides: Vec<_> = overrides.iter().map(own).collect();
+        let spec = Spec::builtin("tempdb-spill", &overrides, variant).expect("it is built in");
+        Plan::new(&spec, aa)
+    }
+
+    #[test]
+    fn a_plain_run_is_a_plain_command() {
+        let plan = of(&[], Variant::default(), false);
+        assert_eq!(plan.command(), "dbstow run tempdb-spill");
+    }
+
+    #[test]
+    fn whatever_was_asked_is_in_the_command() {
+        let variant = Variant {
+            mode: Mode::Measure,
+            engine: EngineKind::Postgres,
+            quick: true,
+        };
+        let plan = of(
+            &[("engine.memory", "8 MiB"), ("protocol.seed", "7")],
+            variant,
+            true,
+        );
+        let place = [("volume d".to_owned(), "/mnt/a b".to_owned())].into();
+
+        assert_eq!(
+            plan.at(place).command(),
+            "dbstow run tempdb-spill --quick --mode measure --engine postgres --aa \
+             --set 'engine.memory=8 MiB' --seed 7 --volume 'd=/mnt/a b'"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! Where a real-time run was carried out and how well it kept time, in words.
+
+use crate::findings::{Findings, Lateness};
+use crate::quantity::{number, percent};
+
+/// How well an emulator kept time.
+pub(super) fn time_kept(lateness: &Lateness) -> String {
+    let mean = lateness.latency_mean_ms.map_or_else(String::new, |mean| {
+        format!(", where a request takes {} ms", number(mean))
+    });
+    format!(
+        "{} requests through {}, {} late; replies off by {} ms (median) and {} ms (p99){mean}; the \
+         emulator used {} cores",
+        number(lateness.requests as f64),
+        lateness.transport,
+        percent(lateness.late),
+        number(lateness.error_p50_ms),
+        number(lateness.error_p99_ms),
+        number(lateness.cores)
+    )
+}
+
+/// `Debian 13, kernel 6.18, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge`, as far as it is known.
+pub(super) fn machine(findings: &Findings) -> Option<String> {
+    let fact = |name: &str| {
+        let value = findings.environment.get(name)?;
+        (!value.starts_with("unknown")).then(|| value.clone())
+    };
+    let cpu = fact("cpu").map(|cpu| match fact("cpus") {
+        Some(count) => format!("{count} x {cpu}"),
+        None => cpu,
+    });
+    let kernel = fact("kernel").map(|kernel| format!("kernel {kernel}"));
+    let known = [fact("system"), kernel, cpu, fact("memory"), fact("cloud")];
+    joined(known.into_iter().flatten().collect(), ", ")
+}
+
+/// `temp: ext4 on nvme0n1 (259:0)`, for each volume whose filesystem is known.
+pub(super) fn volumes(findings: &Findings) -> Option<String> {
+    let facts = &findings.environment;
+    let volume = |(name, filesystem): (&String, &String)| {
+        let volume = name.strip_prefix("volume ")?.strip_suffix(": filesystem")?;
+        let device = facts.get(&format!("volume {volume}: device"));
+        let device = device.filter(|device| !device.starts_with("unknown"));
+        let on = device.map_or_else(String::new, |device| format!(" on {device}"));
+        Some(format!("{volume}: {filesystem}{on}"))
+    };
+    joined(facts.iter().filter_map(volume).collect(), "; ")
+}
+
+fn joined(parts: Vec<String>, between: &str) -> Option<String> {
+    (!parts.is_empty()).then(|| parts.join(between))
+}

@@ -1,0 +1,200 @@
+// Draws the curves of the page, as they are: no figure is computed here.
+(function () {
+  "use strict";
+  const { arms, curves } = JSON.parse(document.getElementById("data").textContent);
+  // Told apart by most colour-blind readers, on white and on black; further arms repeat them with dashes.
+  const COLOURS = ["#0a7bc4", "#d55e00", "#0d9268", "#b0509a", "#8c7000", "#d6455f", "#3d8ea8", "#7a6ad0"];
+  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [14, 4]];
+  const PRINT_WIDTH = 660;
+  const HEIGHT = 250;
+  const ARMS_SHOWN = 8;
+  const charts = [];
+  const shown = arms.map((_, arm) => arm < ARMS_SHOWN);
+
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colour = (arm) => COLOURS[arm % COLOURS.length];
+  const dash = (arm, line) => DASHES[(Math.floor(arm / COLOURS.length) + line) % DASHES.length];
+  const digits = (value) => {
+    const size = Math.abs(value);
+    if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+    return String(+value.toPrecision(3));
+  };
+
+  function axis(label, more) {
+    return Object.assign({
+      label, labelSize: 20, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      stroke: () => style("--text"), grid: { stroke: () => style("--line"), width: 1 },
+      ticks: { stroke: () => style("--line"), width: 1 },
+    }, more);
+  }
+  const values = (u, splits) => splits.map((value) => (value == null ? "" : digits(value)));
+
+  // Lines of one arm are told apart by dashes.
+  function lines(chart) {
+    const seen = {};
+    return chart.lines.map((line) => {
+      const nth = seen[line.arm] = (seen[line.arm] ?? -1) + 1;
+      return {
+        label: arms[line.arm] + (line.name ? ", " + line.name : ""), stroke: colour(line.arm), width: 1.75,
+        dash: dash(line.arm, nth), show: shown[line.arm], points: { show: chart.x.length < 30, size: 5 },
+        value: (u, value) => (value == null ? "" : digits(value) + " " + chart.unit),
+      };
+    });
+  }
+
+  // Shades what was not measured of any arm shown.
+  function shade(u) {
+    const { ctx, bbox } = u;
+    const until = u.valToPos(0, "x", true);
+    if (until <= bbox.left) return;
+    ctx.save();
+    ctx.fillStyle = style("--line");
+    ctx.globalAlpha = 0.45;
+    ctx.fillRect(bbox.left, bbox.top, Math.min(until, bbox.left + bbox.width) - bbox.left, bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = style("--soft");
+    ctx.font = 11 * devicePixelRatio + "px system-ui, sans-serif";
+    ctx.textBaseline = "top";
+    for (const span of curves.spans) {
+      if (span.measured || span.until > 0 || !shown[span.arm]) continue;
+      const from = u.valToPos(span.from, "x", true);
+      const wide = u.valToPos(span.until, "x", true) - from;
+      if (wide > ctx.measureText(span.phase).width + 6) ctx.fillText(span.phase, Math.max(from, bbox.left) + 3, bbox.top + 3);
+    }
+    ctx.restore();
+  }
+
+  function draw(place, title, options, data, lineArms) {
+    const frame = document.createElement("div");
+    frame.className = "chart";
+    frame.setAttribute("role", "img");
+    frame.setAttribute("aria-label", title + "; its figures are in the tables below");
+    place.append(frame);
+    const chart = new uPlot(Object.assign({
+      title, width: Math.max(280, frame.clientWidth || PRINT_WIDTH), height: HEIGHT,
+      cursor: { drag: { x: true, y: false }, sync: { key: options.sync } },
+    }, options), data, frame);
+    charts.push({ chart, frame, lineArms });
+  }
+
+  function overTime(place, chart) {
+    draw(place, chart.title + ", " + chart.unit, {
+      sync: "time", scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      axes: [axis("seconds since measuring began", { values }), axis(null, { values, size: 62 })],
+      series: [{ label: "", value: (u, value) => (value == null ? "" : "second " + digits(value)) }].concat(lines(chart)),
+      hooks: { drawClear: [shade] },
+    }, [chart.x].concat(chart.lines.map((line) => line.values)), chart.lines.map((line) => line.arm));
+  }
+
+  const NINES = [[1, "0"], [2, "50 %"], [10, "90 %"], [100, "99 %"], [1e3, "99.9 %"], [1e4, "99.99 %"], [1e5, "99.999 %"], [1e6, "99.9999 %"]];
+  const percentile = (place) => +(100 * (1 - 1 / place)).toPrecision(6) + " %";
+
+  function byPercentile(place, chart) {
+    const last = chart.x[chart.x.length - 1];
+    const marks = NINES.filter(([x]) => x <= last);
+    draw(place, chart.title + ", " + chart.unit, {
+      sync: "percentile", scales: { x: { time: false, distr: 3, log: 10 }, y: { distr: 3, log: 10 } },
+      axes: [
+        axis("of all, at most this long", { splits: () => marks.map(([x]) => x), values: () => marks.map(([, name]) => name), filter: (u, splits) => splits, space: 0 }),
+        axis(null, { values, size: 62 }),
+      ],
+      series: [{ label: "", value: (u, value) => (value == null ? "" : percentile(value)) }].concat(lines(chart)),
+    }, [chart.x].concat(chart.lines.map((line) => line.values)), chart.lines.map((line) => line.arm));
+  }
+
+  // Dots beside each other in their order, the mean and its interval through them.
+  function allTrials(place, dots) {
+    const x = [];
+    const points = dots.arms.map(() => []);
+    dots.arms.forEach((arm, at) => arm.values.forEach((value, nth) => {
+      x.push(at + (arm.values.length > 1 ? 0.5 * (nth / (arm.values.length - 1) - 0.5) : 0));
+      points.forEach((values, other) => values.push(other === at ? value : null));
+    }));
+    if (!x.length) return;
+    const all = dots.arms.flatMap((arm) => arm.values.concat(arm.interval ?? []));
+    const low = Math.min(...all), high = Math.max(...all);
+    const margin = (high - low || Math.abs(high) || 1) * 0.1;
+    const interval = (u) => {
+      const { ctx } = u;
+      dots.arms.forEach((arm, at) => {
+        if (!arm.interval || shown[at] === false) return;
+        const [mean, from, until] = arm.interval.map((value) => u.valToPos(value, "y", true));
+        const left = u.valToPos(at - 0.32, "x", true), right = u.valToPos(at + 0.32, "x", true);
+        ctx.save();
+        ctx.globalAlpha = 0.18;
+        ctx.fillStyle = colour(at);
+        ctx.fillRect(left, until, right - left, Math.max(1, from - until));
+        ctx.globalAlpha = 1;
+        ctx.fillRect(left, mean - devicePixelRatio, right - left, 2 * devicePixelRatio);
+        ctx.restore();
+      });
+    };
+    const name = (at) => (Number.isInteger(at) && dots.arms[at] ? dots.arms[at].name : "");
+    draw(place, dots.metric + (dots.unit ? ", " + dots.unit : "") + "; band: 95 % interval of the mean", {
+      sync: "trials",
+      scales: { x: { time: false, range: [-0.6, dots.arms.length - 0.4] }, y: { range: [low - margin, high + margin] } },
+      axes: [
+        axis(null, { splits: () => dots.arms.map((_, at) => at), values: (u, splits) => splits.map(name), rotate: dots.arms.length > 5 ? -35 : 0, size: dots.arms.length > 5 ? 90 : 40, grid: { show: false }, space: 0, filter: (u, splits) => splits }),
+        axis(null, { values, size: 62 }),
+      ],
+      series: [{ label: "", value: (u, value) => (value == null ? "" : name(Math.round(value))) }].concat(
+        dots.arms.map((arm, at) => ({
+          label: arm.name, stroke: colour(at), paths: () => null, show: shown[at] !== false,
+          points: { show: true, size: 8, fill: colour(at) }, value: (u, value) => (value == null ? "" : digits(value) + " " + dots.unit),
+        }))),
+      hooks: { drawAxes: [interval] },
+    }, [x].concat(points), dots.arms.map((_, at) => at));
+  }
+
+  // One legend for all charts of a section: a click hides an arm everywhere.
+  function legend(place) {
+    const list = document.createElement("div");
+    list.className = "legend";
+    list.setAttribute("role", "group");
+    list.setAttribute("aria-label", "Placements shown");
+    arms.forEach((arm, at) => {
+      const button = document.createElement("button");
+      const sign = document.createElement("i");
+      button.type = "button";
+      button.dataset.arm = at;
+      sign.style.background = colour(at);
+      button.append(sign, arm);
+      button.addEventListener("click", () => show(at, !shown[at]));
+      list.append(button);
+    });
+    place.before(list);
+  }
+
+  function show(arm, visible) {
+    shown[arm] = visible;
+    for (const { chart, lineArms } of charts) {
+      lineArms.forEach((of, line) => { if (of === arm && chart.series[line + 1].show !== visible) chart.setSeries(line + 1, { show: visible }); });
+      chart.redraw();
+    }
+    pressed();
+  }
+  function pressed() {
+    for (const button of document.querySelectorAll(".legend button")) button.setAttribute("aria-pressed", String(shown[button.dataset.arm]));
+  }
+
+  function resize(width) {
+    for (const { chart, frame } of charts) chart.setSize({ width: width ?? Math.max(280, frame.clientWidth), height: HEIGHT });
+  }
+
+  for (const place of document.querySelectorAll(".charts")) {
+    const of = place.dataset.of;
+    if (of !== "trials" && arms.length > 1) legend(place);
+    if (of === "series") curves.series.forEach((chart) => overTime(place, chart));
+    if (of === "distributions") curves.distributions.forEach((chart) => byPercentile(place, chart));
+    if (of === "trials") allTrials(place, curves.trials);
+  }
+  // Only now it is known how many stand side by side.
+  resize();
+  pressed();
+  let waiting;
+  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => resize(), 100); });
+  addEventListener("beforeprint", () => resize(PRINT_WIDTH));
+  addEventListener("afterprint", () => resize());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(({ chart }) => chart.redraw()));
+  document.documentElement.dataset.charts = charts.length;
+})();

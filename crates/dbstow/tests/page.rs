@@ -1,0 +1,340 @@
+//! The page in a real browser, as the person sees it who gets it by mail.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assert_cmd::Command;
+use headless_chrome::protocol::cdp::Emulation::SetEmulatedMedia;
+use headless_chrome::protocol::cdp::types::Event;
+use headless_chrome::types::PrintToPdfOptions;
+use headless_chrome::{Browser, LaunchOptions, Tab};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Width of what is printed on A4 between its margins, in CSS pixels.
+const A4_WIDTH: u32 = 688;
+
+/// A browser, or a word on why there is none; in `make test` that is a failure.
+fn browser() -> Option<Browser> {
+    let program = [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ];
+    let Some(program) = program
+        .into_iter()
+        .find(|program| Path::new(program).exists())
+    else {
+        assert!(
+            std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+            "install chromium"
+        );
+        eprintln!("skipped: no Chromium");
+        return None;
+    };
+    let options = LaunchOptions::default_builder()
+        .path(Some(PathBuf::from(program)))
+        // It runs as whoever runs the tests, root included, and shows nothing but our own file.
+        .sandbox(false)
+        .idle_browser_timeout(Duration::from_secs(120))
+        .window_size(Some((1200, 900)))
+        .build();
+    Some(Browser::new(options.unwrap()).expect("a browser"))
+}
+
+/// What a run of `arguments` leaves as its page.
+fn page(folder: &TempDir, arguments: &[&str]) -> PathBuf {
+    let mut command = Command::cargo_bin("dbstow").unwrap();
+    let run = command.current_dir(folder.path());
+    run.args(arguments).args(["--out", "r"]).assert().success();
+    folder.path().join("r/report.html")
+}
+
+/// A tab that shows `page`, and what went wrong in it.
+struct Shown {
+    tab: Arc<Tab>,
+    complaints: Arc<Mutex<Vec<String>>>,
+}
+
+impl Shown {
+    fn new(browser: &Browser, page: &Path) -> Shown {
+        let tab = browser.new_tab().unwrap();
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&complaints);
+        tab.enable_log().unwrap();
+        tab.enable_runtime().unwrap();
+        tab.add_event_listener(Arc::new(move |event: &Event| {
+            let said = match event {
+                Event::LogEntryAdded(entry) => entry.params.entry.text.clone(),
+                Event::RuntimeExceptionThrown(thrown) => format!("{:?}", thrown.params),
+                Event::RuntimeConsoleAPICalled(call) => format!("{:?}", call.params),
+                _ => return,
+            };
+            kept.lock().unwrap().push(said);
+        }))
+        .unwrap();
+        let url = format!("file://{}", page.display());
+        tab.navigate_to(&url)
+            .unwrap()
+            .wait_until_navigated()
+            .unwrap();
+        Shown { tab, complaints }
+    }
+
+    fn ask(&self, script: &str) -> Value {
+        let answer = self.tab.evaluate(script, false).expect(script);
+        answer.value.unwrap_or(Value::Null)
+    }
+
+    /// Waits until what a script changed has been drawn.
+    fn settle(&self) {
+        let frames =
+            "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))";
+        self.tab.evaluate(frames, true).expect(frames);
+    }
+
+    fn count(&self, script: &str) -> u64 {
+        let answer = self.ask(script);
+        answer
+            .as_u64()
+            .unwrap_or_else(|| panic!("{script}: {answer}"))
+    }
+
+    /// Pixels of each chart that have the colour of the arm whose legend is the nth.
+    fn pixels_of_arm(&self, arm: usize) -> u64 {
+        let script = format!(
+            r#"(() => {{
+                const sign = document.querySelectorAll('.legend button i')[{arm}];
+                const [r, g, b] = sign.style.background.match(/\d+/g).map(Number);
+                let found = 0;
+                for (const canvas of document.querySelectorAll('[data-of=series] canvas')) {{
+                    const {{ data }} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                    for (let at = 0; at < data.length; at += 4)
+                        if (data[at] === r && data[at + 1] === g && data[at + 2] === b) found += 1;
+                }}
+                return found;
+            }})()"#
+        );
+        self.count(&script)
+    }
+
+    fn complaints(&self) -> Vec<String> {
+        self.complaints.lock().unwrap().clone()
+    }
+}
+
+#[test]
+fn a_page_loads_nothing_complains_of_nothing_and_draws_every_chart() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
+    let shown = Shown::new(&browser, &page);
+
+    assert_eq!(shown.complaints(), [""; 0]);
+    assert_eq!(
+        shown.count("performance.getEntriesByType('resource').length"),
+        0
+    );
+    for section in [
+        "answer",
+        "placements",
+        "time",
+        "layout",
+        "series",
+        "distributions",
+        "tables",
+        "warnings",
+        "repeat",
+    ] {
+        let words = format!("document.getElementById('{section}').textContent.trim().length");
+        assert!(shown.count(&words) > 20, "{section}");
+    }
+    let charts = shown.count("document.querySelectorAll('canvas').length");
+    // operations, four series of disks, three distributions, all trials
+    assert_eq!(charts, 9);
+    let drawn = "[...document.querySelectorAll('canvas')].filter(canvas => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size > 20;
+    }).length";
+    assert_eq!(shown.count(drawn), charts);
+    // Whoever does not see a chart has a table with its title.
+    let untold = "[...document.querySelectorAll('.chart')].filter(chart => !chart.getAttribute('aria-label')).length";
+    assert_eq!(shown.count(untold), 0);
+    assert_eq!(
+        shown.count("document.querySelectorAll('#tables h3').length"),
+        charts
+    );
+    assert!(fs::metadata(&page).unwrap().len() < 1_500_000);
+}
+
+#[test]
+fn a_click_on_the_legend_hides_an_arm_and_a_second_one_shows_it() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
+    let shown = Shown::new(&browser, &page);
+    let (first, second) = (shown.pixels_of_arm(0), shown.pixels_of_arm(1));
+    assert!(first > 100 && second > 100, "{first} {second}");
+
+    let click = "document.querySelector('.legend button').click()";
+    shown.ask(click);
+    shown.settle();
+    assert_eq!(shown.pixels_of_arm(0), 0);
+    assert!(shown.pixels_of_arm(1) > 100);
+    let pressed =
+        shown.ask("document.querySelector('.legend button').getAttribute('aria-pressed')");
+    assert_eq!(pressed, "false");
+
+    shown.ask(click);
+    shown.settle();
+    assert!(shown.pixels_of_arm(0) > 100);
+}
+
+#[test]
+fn nothing_is_cut_on_paper() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page(&folder, &["run", "managed-instance-files", "--quick"]);
+    let shown = Shown::new(&browser, &page);
+    shown
+        .tab
+        .call_method(SetEmulatedMedia {
+            media: Some("print".into()),
+            features: None,
+        })
+        .unwrap();
+    shown.ask("dispatchEvent(new Event('beforeprint'))");
+    shown.ask(&format!("document.body.style.width = '{A4_WIDTH}px'"));
+
+    let cut = format!(
+        "[...document.querySelectorAll('.chart, .uplot, .bar, .volume, table')].filter(part =>
+            part.getBoundingClientRect().right > document.body.getBoundingClientRect().left + {A4_WIDTH} + 1
+        ).map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')"
+    );
+    assert_eq!(shown.ask(&cut), "");
+    let pdf = shown
+        .tab
+        .print_to_pdf(Some(PrintToPdfOptions::default()))
+        .unwrap();
+    assert!(
+        pdf.starts_with(b"%PDF") && pdf.len() > 50_000,
+        "{}",
+        pdf.len()
+    );
+    assert_eq!(shown.complaints(), [""; 0]);
+}
+
+/// An experiment of many arms that runs in a moment.
+fn many(arms: usize, blocks: usize) -> String {
+    let arm = |arm| {
+        format!(
+            "[placement.arm-{arm}]\ndata = {{ volumes = \"d\" }}\ntemp = {{ volumes = \"d\" }}\n\
+             log = {{ volumes = \"d\" }}\n"
+        )
+    };
+    let placements: String = (0..arms).map(arm).collect();
+    format!(
+        "name = \"many\"\nquestion = \"<img src=x onerror=document.title='taken'> or not?\"\n\
+         [machine]\ncores = 4\nmemory = \"8 GiB\"\n[volume.d]\ndisk = \"azure.premium.p30\"\n{placements}\
+         [workload]\nname = \"read-only\"\noperations = 5\n[workload.parameters]\nrows = 500\n\
+         [engine]\nmemory = \"1 MiB\"\n[protocol]\nblocks = {blocks}\nmetric = \"elapsed_s\"\n"
+    )
+}
+
+/// Renames an arm in the results as somebody could who wants to do harm: an experiment may not have it.
+fn rename(folder: &Path, arm: &str, name: &str) {
+    let change = |file: &Path, change: &dyn Fn(&mut Value)| {
+        let mut value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        change(&mut value);
+        fs::write(file, value.to_string()).unwrap();
+    };
+    change(&folder.join("dbstow.json"), &|head| {
+        for asked in head["question"]["arms"].as_array_mut().unwrap() {
+            if asked["name"] == arm {
+                asked["name"] = name.into();
+            }
+        }
+    });
+    for record in fs::read_dir(folder.join("records")).unwrap() {
+        change(&record.unwrap().path(), &|record| {
+            if record["arm"] == arm {
+                record["arm"] = name.into();
+            }
+        });
+    }
+}
+
+#[test]
+fn forty_arms_with_hostile_names_and_two_hundred_trials_are_shown_and_nothing_is_injected() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("many.toml"), many(40, 5)).unwrap();
+    let page = page(&folder, &["run", "many.toml"]);
+    let name = "</script><script>document.title='taken'</script><b onclick=\"x\">&\\\"'{{1}}";
+    rename(&folder.path().join("r"), "arm-7", name);
+    let mut report = Command::cargo_bin("dbstow").unwrap();
+    let report = report.current_dir(folder.path()).args(["report", "r"]);
+    report.assert().success();
+    assert!(fs::metadata(&page).unwrap().len() < 1_500_000);
+    let shown = Shown::new(&browser, &page);
+
+    assert_eq!(shown.complaints(), [""; 0]);
+    let title = shown.ask("document.title");
+    assert!(title.as_str().unwrap().starts_with("<img src=x"), "{title}");
+    assert_eq!(shown.count("document.querySelectorAll('img').length"), 0);
+    assert_eq!(
+        shown.count("document.querySelectorAll('#placements tbody tr').length"),
+        40
+    );
+    let rows = shown.ask("[...document.querySelectorAll('#placements tbody th')].map(row => row.textContent).join('\\n')");
+    assert!(rows.as_str().unwrap().contains(name), "{rows}");
+    assert!(shown.count("document.querySelectorAll('canvas').length") > 5);
+}
+
+#[test]
+fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("one.toml"), many(1, 4)).unwrap();
+    let page = page(&folder, &["run", "one.toml"]);
+    let records = folder.path().join("r/records");
+    let mut files: Vec<PathBuf> = fs::read_dir(&records)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    let text = fs::read_to_string(&files[1]).unwrap();
+    fs::write(&files[0], &text[..text.len() / 2]).unwrap();
+    fs::write(
+        &files[1],
+        text.replace("dbstow.record/1", "dbstow.record/9"),
+    )
+    .unwrap();
+    let mut report = Command::cargo_bin("dbstow").unwrap();
+    report
+        .current_dir(folder.path())
+        .args(["report", "r"])
+        .assert()
+        .success();
+    let shown = Shown::new(&browser, &page);
+
+    let answer = shown.ask("document.getElementById('answer').textContent");
+    assert!(
+        answer.as_str().unwrap().contains("One placement alone"),
+        "{answer}"
+    );
+    let warnings = shown.ask("document.getElementById('warnings').textContent");
+    let warnings = warnings.as_str().unwrap();
+    for part in ["it is damaged", "dbstow.record/9"] {
+        assert!(warnings.contains(part), "{warnings}");
+    }
+    assert_eq!(shown.complaints(), [""; 0]);
+}
