@@ -18,7 +18,7 @@ DBSTOW := cargo run --quiet --release --package dbstow --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench installcheck audit vendor format packages fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench installcheck audit vendor screenshots format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ installcheck: packages ## Run PostgreSQL's own regression tests on emulated volu
 # nobody has touched. Run it before a release, and on a schedule.
 audit: $(CARGO_DENY) ## Look the dependencies up in the database of security advisories
 	$(CARGO_DENY) check advisories
+
+screenshots: ## Make the pictures of the README
+	scripts/screenshots
 
 vendor: ## Bring the charts' library into the tree again
 	scripts/vendor-uplot

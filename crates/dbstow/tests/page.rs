@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use headless_chrome::protocol::cdp::Emulation::SetEmulatedMedia;
+use headless_chrome::protocol::cdp::Emulation::{MediaFeature, SetEmulatedMedia};
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
@@ -230,6 +230,58 @@ fn nothing_is_cut_on_paper() {
         pdf.len()
     );
     assert_eq!(shown.complaints(), [""; 0]);
+}
+
+/// Texts whose contrast with what is behind them is below 4.5 to 1, the least that WCAG 2.2 (1.4.3, level AA)
+/// allows; what is struck through or drawn by the charts' library is not ours.
+const PALE: &str = r"(() => {
+    const parts = colour => colour.match(/[\d.]+/g).map(Number);
+    const light = colour => {
+        const [r, g, b] = parts(colour).slice(0, 3).map(part => {
+            const share = part / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = element => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = getComputedStyle(at).backgroundColor;
+            if ((parts(colour)[3] ?? 1) > 0) return colour;
+        }
+        return 'rgb(255, 255, 255)';
+    };
+    const pale = new Set();
+    for (const element of document.querySelectorAll('body *:not(.uplot *):not(script)')) {
+        const text = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+        if (!text) continue;
+        const [low, high] = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => a - b);
+        if ((high + 0.05) / (low + 0.05) < 4.5) pale.add(element.className + ': ' + element.textContent.slice(0, 30));
+    }
+    return [...pale].join('; ');
+})()";
+
+#[test]
+fn every_text_can_be_read_by_day_and_by_night() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = page(&folder, &["run", "tempdb-mixes", "--quick"]);
+    let shown = Shown::new(&browser, &page);
+    for scheme in ["light", "dark"] {
+        let feature = MediaFeature {
+            name: "prefers-color-scheme".into(),
+            value: scheme.into(),
+        };
+        shown
+            .tab
+            .call_method(SetEmulatedMedia {
+                media: None,
+                features: Some(vec![feature]),
+            })
+            .unwrap();
+        let dark = shown.ask("matchMedia('(prefers-color-scheme: dark)').matches");
+        assert_eq!(dark, scheme == "dark");
+        assert_eq!(shown.ask(PALE), "", "{scheme}");
+    }
 }
 
 /// An experiment of many arms that runs in a moment.

@@ -7,6 +7,7 @@ mod rows;
 #[path = "support/server.rs"]
 mod server;
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -309,6 +310,35 @@ fn settings_in_force_are_the_experiments_and_are_recorded() {
         ("temp_tablespaces", "temp_1, temp_2"),
     ] {
         assert_eq!(record.settings[name], value, "{name}");
+    }
+}
+
+#[test]
+fn the_page_cache_is_limited_where_the_machine_lets_us() {
+    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let site = Folders::new(2);
+    let Some(mut engine) = start(&site, &settings, &workload) else {
+        return;
+    };
+    let postmaster = engine.postmaster().expect("a server");
+    let groups = fs::read_to_string(format!("/proc/{postmaster}/cgroup")).unwrap_or_default();
+    let ours = format!("dbstow-{}-", std::process::id());
+    let said = &engine.describe().settings["page_cache"];
+    // 16 MiB of buffers, 64 MiB for the server, and 2 sessions of 8 MiB that sort in 64 KiB, twice at once
+    match groups.contains(&ours) {
+        true => assert_eq!(said, "within 96.25 MiB with the server's own memory"),
+        false => assert!(said.starts_with("not limited ("), "{said}"),
+    }
+    engine.stop().expect("nothing left");
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
+        let entries = fs::read_dir(root).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let left: Vec<String> = entries
+            .map(name)
+            .filter(|name| name.starts_with(&ours))
+            .collect();
+        // Other tests of this program have groups of their own meanwhile.
+        assert!(left.iter().all(|name| !groups.contains(name)), "{left:?}");
     }
 }
 

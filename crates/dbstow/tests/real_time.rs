@@ -485,7 +485,10 @@ fn a_trial_goes_through_its_phases_and_is_recorded() {
         .all(|pair| pair[0].end_ns <= pair[1].start_ns);
     assert!(ends, "{:?}", record.phases);
     let phases = ["place", "load", "quiesce", "run", "clean up"].map(Event::Phase);
-    assert_eq!(told.into_inner().expect("no panic"), phases);
+    let mut told = told.into_inner().expect("no panic");
+    // How often that is depends on how long it took.
+    told.retain(|event| !matches!(event, Event::Second(_)));
+    assert_eq!(told, phases);
     let events = supply.events();
     let order = [
         "connect",

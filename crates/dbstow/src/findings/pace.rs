@@ -15,6 +15,8 @@ const LATE_MAX: f64 = 0.01;
 /// How far off replies may be on average, as a share of the disks' mean latency: sessions that wait for one
 /// request after the other are off by as much.
 const ERROR_MAX: f64 = 0.05;
+/// How far off they may be on average however fast the disks are: no emulation by this kernel does better.
+const ERROR_MIN_MS: f64 = 0.040;
 /// Share of the sessions' time in operations that the engine may wait for its client.
 const BETWEEN_MAX: f64 = 0.10;
 /// Share of the machine's processors that the client may take from the engine.
@@ -49,7 +51,8 @@ fn late(trials: &Trials, findings: &Findings) -> Option<Warning> {
 
 fn is_late(lateness: &Lateness) -> bool {
     let mean = lateness.latency_mean_ms;
-    lateness.late > LATE_MAX || mean.is_some_and(|mean| lateness.error_mean_ms > ERROR_MAX * mean)
+    let allowed = |mean: f64| ERROR_MIN_MS.max(ERROR_MAX * mean);
+    lateness.late > LATE_MAX || mean.is_some_and(|mean| lateness.error_mean_ms > allowed(mean))
 }
 
 fn how_late(lateness: &Lateness) -> String {

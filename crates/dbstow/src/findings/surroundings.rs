@@ -6,7 +6,7 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Arm, Comparison, Findings, Volume, Warning};
 use crate::quantity::{number, percent};
-use crate::record::{NOT_COLD, Record};
+use crate::record::{NOT_COLD, NOT_LIMITED, PAGE_CACHE, Record};
 use crate::spec::Mode;
 
 /// Share of a disk's bytes from which on others' are told.
@@ -25,6 +25,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
     let mut all = vec![
         other_activity(trials, findings),
         not_cold(trials, findings),
+        page_cache(trials, findings),
         shared_device(trials, findings),
         mixed_environment(trials),
     ];
@@ -102,6 +103,29 @@ fn not_cold(trials: &Trials, findings: &Findings) -> Option<Warning> {
         format!(
             "trials did not start as cold as asked: {noticed}. Reads may have come from memory, so that \
              disks look faster than they are; make the data larger than memory, or see to what is named."
+        ),
+    ))
+}
+
+fn page_cache(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let why = |record: &&Record| {
+        let value = record.engine.as_ref()?.settings.get(PAGE_CACHE)?;
+        Some(value.strip_prefix(NOT_LIMITED)?.trim().to_owned())
+    };
+    let reasons: BTreeSet<String> = findings
+        .arms
+        .iter()
+        .flat_map(|arm| trials.finished(&arm.name))
+        .filter_map(why)
+        .collect();
+    let reasons = list(reasons.into_iter())?;
+    Some(warning(
+        "page-cache",
+        format!(
+            "the engine had all free memory of this machine as a second buffer pool {reasons}. What fits \
+             into it is read from its disk once, and written when the system likes, so that placements look \
+             more alike than they are; run as root with control groups, or make the data larger than \
+             memory."
         ),
     ))
 }

@@ -17,6 +17,13 @@ pub const SCHEMA: &str = "dbstow.record/1";
 /// Begins each note of a trial about a cache that was to be emptied and was not.
 pub const NOT_COLD: &str = "not cold: ";
 
+/// The setting of an engine that says how much of the machine's page cache it had; [`NOT_LIMITED`] begins it
+/// where that was as much as there is.
+pub const PAGE_CACHE: &str = "page_cache";
+
+/// Begins the value of [`PAGE_CACHE`] where nothing held it back.
+pub const NOT_LIMITED: &str = "not limited";
+
 /// Everything that happened in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {

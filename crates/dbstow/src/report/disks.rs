@@ -17,6 +17,8 @@ pub(super) struct DiskRow {
     /// Mean / p99.
     pub(super) write_ms: String,
     pub(super) used: Used,
+    /// Whether nothing was read or written.
+    pub(super) idle: bool,
 }
 
 /// How busy a disk was.
@@ -86,6 +88,7 @@ fn row(disk: &Disk, busiest_of: Option<usize>) -> DiskRow {
             disk.write_latency_ms,
             disk.counted.and_then(|counted| counted.write_mean_ms),
         ),
+        idle: disk.read_iops + disk.write_iops == 0.0,
         used: match disk.counted {
             Some(counted) => Used::Time(counted.busy),
             None => Used::Limits {

@@ -27,7 +27,7 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     if arm == best {
         return format!(
-            "None cheaper is shown to be as good as {arm}, at {price} $ a month for its disks."
+            "Cheapest that is shown to be as good as the best: {arm}, at {price} $ a month for its disks."
         );
     }
     let instead = cheapest

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
@@ -11,9 +12,10 @@ use volume::clock::Clock;
 
 use super::{Ready, bar, id};
 use crate::plan::{Estimate, Trial};
+use crate::quantity::number;
 use crate::record::{Outcome, Record};
 use crate::results::Results;
-use crate::trial::real::{self, Event, Supply};
+use crate::trial::real::{self, Event, Supply, VolumeRate};
 
 /// Failures of one arm, one after the other, after which the run is given up.
 const FAILURES_MAX: u32 = 3;
@@ -31,9 +33,10 @@ pub(super) fn carry_out(
         clock: Clock::start(),
         progress: bar(
             trials.len(),
-            "{bar:20} {pos}/{len} trials, {elapsed} so far: {msg}",
+            "{bar:20} {pos}/{len} trials, {elapsed} so far: {wide_msg}",
         ),
         durations: results.durations(),
+        now: Mutex::default(),
         failures: BTreeMap::new(),
     };
     if !trials.is_empty() {
@@ -60,6 +63,23 @@ pub(super) fn carry_out(
     Ok(())
 }
 
+/// What a trial is doing.
+#[derive(Default)]
+struct Now {
+    phase: &'static str,
+    volumes: String,
+}
+
+/// `, d 1,240 IOPS 9.7 MB/s`
+fn volume(rate: &VolumeRate) -> String {
+    format!(
+        ", {} {} IOPS {} MB/s",
+        rate.volume,
+        number(rate.iops),
+        number(rate.mb_per_s)
+    )
+}
+
 /// A run under way.
 struct Run<'a> {
     results: &'a Results,
@@ -67,6 +87,8 @@ struct Run<'a> {
     progress: ProgressBar,
     /// How long a trial of each arm takes.
     durations: BTreeMap<String, Duration>,
+    /// What the trial is at, and its volumes with it.
+    now: Mutex<Now>,
     /// Failures of each arm since it last succeeded.
     failures: BTreeMap<String, u32>,
 }
@@ -78,14 +100,23 @@ impl Run<'_> {
 
     /// Shows what a trial is at.
     fn tell(&self, trial: &Trial, event: Event, left: &str) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Phase(phase) => self.progress.set_message(format!(
-                "block {}, {}: {phase}; left: {left}",
-                trial.block + 1,
-                trial.arm
-            )),
+            Event::Phase(phase) => {
+                *now = Now {
+                    phase,
+                    volumes: String::new(),
+                }
+            }
+            Event::Second(rates) => now.volumes = rates.iter().map(volume).collect(),
             Event::Left(what) => self.say(&format!("could not be cleaned up: {what}")),
         }
+        let Now { phase, volumes } = &*now;
+        self.progress.set_message(format!(
+            "block {}, {}: {phase}{volumes}; left: {left}",
+            trial.block + 1,
+            trial.arm
+        ));
     }
 
     /// Says how a trial ended.

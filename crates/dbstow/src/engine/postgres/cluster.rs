@@ -15,9 +15,12 @@ use volume::clock::Clock;
 
 use super::directories::{Directories, Owner};
 use super::find::Binaries;
+use super::memory::Memory;
+use super::settings;
 use super::target::{Address, Target};
 use super::wire::Connection;
 use crate::engine::EngineError;
+use crate::spec::Settings;
 
 /// The superuser of a private server.
 const USER: &str = "dbstow";
@@ -41,6 +44,8 @@ pub(super) struct Cluster {
     /// Holds socket and log; its path is short, as sockets need it.
     run: TempDir,
     postmaster: Mutex<Option<Child>>,
+    /// Last, so that it is taken away when all else has ended.
+    memory: Mutex<Memory>,
 }
 
 impl Cluster {
@@ -50,7 +55,7 @@ impl Cluster {
         owner: Option<Owner>,
         directories: &mut Directories,
         (data, log): (&Path, &Path),
-        settings: &[(&str, String)],
+        settings: &Settings,
     ) -> Result<Cluster, EngineError> {
         let failed =
             |error: io::Error| EngineError::failed("make the server's own directory", error);
@@ -67,9 +72,10 @@ impl Cluster {
             data: data.to_owned(),
             run,
             postmaster: Mutex::new(None),
+            memory: Mutex::new(Memory::limited(settings)),
         };
         cluster.initialise(log)?;
-        cluster.configure(settings)?;
+        cluster.configure(&settings::of_server(settings))?;
         Ok(cluster)
     }
 
@@ -88,6 +94,20 @@ impl Cluster {
         self.child().as_ref().map(Child::id)
     }
 
+    /// What is done about its page cache, in words.
+    pub(super) fn page_cache(&self) -> String {
+        self.memory().to_string()
+    }
+
+    /// From now on its processes and their page cache keep to the experiment's memory.
+    pub(super) fn tighten(&self) {
+        self.memory().tighten();
+    }
+
+    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Starts the server, and waits until it lets clients in.
     pub(super) fn start(&self) -> Result<(), EngineError> {
         let log = File::options()
@@ -104,6 +124,8 @@ impl Cluster {
             .stderr(log.1)
             .spawn()
             .map_err(|error| EngineError::failed("start PostgreSQL", error))?;
+        // Before it starts processes of its own.
+        self.memory().hold(child.id());
         *self.child() = Some(child);
         let clock = Clock::start();
         loop {

@@ -10,7 +10,7 @@ use super::place::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
 use crate::engine::{Client, Engine, EngineError, WaitSampler};
-use crate::record::EngineRecord;
+use crate::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use crate::spec::Temperature;
 use crate::workload::Tables;
 
@@ -21,7 +21,13 @@ const CANCEL_EVERY: Duration = Duration::from_millis(20);
 
 impl Engine for Postgres {
     fn describe(&self) -> EngineRecord {
-        self.record.clone()
+        let mut record = self.record.clone();
+        let page_cache = match &self.host {
+            Host::Private(cluster) => cluster.page_cache(),
+            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+        };
+        record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
+        record
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
@@ -70,12 +76,13 @@ impl Engine for Postgres {
     ) -> Result<Vec<String>, EngineError> {
         let mut notes = Vec::new();
         match (&self.host, temperature) {
-            (Host::Private(_), Temperature::Warm) => {}
+            (Host::Private(cluster), Temperature::Warm) => cluster.tighten(),
             (Host::Private(cluster), Temperature::Cold) => {
                 *self.observer() = None;
                 cluster.shut_down()?;
                 notes.extend(forget()?);
                 cluster.start()?;
+                cluster.tighten();
             }
             (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
             (Host::Given(given), Temperature::Cold) => {

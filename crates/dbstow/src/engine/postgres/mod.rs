@@ -16,6 +16,7 @@ mod engine;
 mod find;
 mod given;
 mod login;
+mod memory;
 mod place;
 mod settings;
 mod target;
@@ -93,17 +94,12 @@ impl Postgres {
         settings: &Settings,
         workload: &Workload,
     ) -> Result<Postgres, EngineError> {
+        memory::check(settings)?;
         let mut directories = Directories::new(owner);
         let placement = &settings.placement;
         let data = directories::home(site, settings, &placement.data[0]).join("cluster");
         let log = directories::home(site, settings, &placement.log).join("wal");
-        let made = Cluster::create(
-            binaries,
-            owner,
-            &mut directories,
-            (&data, &log),
-            &settings::of_server(settings),
-        );
+        let made = Cluster::create(binaries, owner, &mut directories, (&data, &log), settings);
         let cluster = match made {
             Ok(cluster) => cluster,
             Err(error) => return Err(with_remains(error, directories.remove())),

@@ -74,21 +74,24 @@ fn disk(row: disks::DiskRow) -> DiskBox {
         None => row.name,
     };
     let gauges = match row.used {
+        // Whatever is used of a limit that a busy disk does not have is 0.
+        Used::Limits { iops, throughput } if iops == 0.0 && throughput == 0.0 => Vec::new(),
         Used::Limits { iops, throughput } => {
             vec![gauge("IOPS".into(), iops), gauge("MB/s".into(), throughput)]
         }
         Used::Time(busy) => vec![gauge("time busy".into(), busy)],
     };
-    DiskBox {
-        name,
-        gauges,
-        did: [
-            format!("{} IOPS and {} MB/s read / written", row.iops, row.mb_per_s),
-            latency("reads", &row.read_ms),
-            latency("writes", &row.write_ms),
-        ]
-        .concat(),
-    }
+    let did = [
+        format!("{} IOPS and {} MB/s read / written", row.iops, row.mb_per_s),
+        latency("reads", &row.read_ms),
+        latency("writes", &row.write_ms),
+    ];
+    let did = match (row.idle, gauges.is_empty()) {
+        (true, _) => "idle".to_owned(),
+        (false, true) => format!("no limit of its own; {}", did.concat()),
+        (false, false) => did.concat(),
+    };
+    DiskBox { name, gauges, did }
 }
 
 /// Nothing where nothing was done.

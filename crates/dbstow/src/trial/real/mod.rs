@@ -71,12 +71,25 @@ pub struct Placed<'a> {
 }
 
 /// What a trial tells while it goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A phase begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`.
     Phase(&'static str),
+    /// What the volumes did in the last second.
+    Second(Vec<VolumeRate>),
     /// Something could not be cleaned up.
     Left(String),
+}
+
+/// What a volume does at the moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeRate {
+    /// Its name.
+    pub volume: String,
+    /// Reads and writes per second.
+    pub iops: f64,
+    /// Megabytes (10⁶) read and written per second.
+    pub mb_per_s: f64,
 }
 
 /// How often it is looked whether a trial is to end.
@@ -199,7 +212,8 @@ impl<'a> Trial<'a> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
-            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop));
+            let tell = self.tell;
+            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, tell));
             let ended = StopOnDrop(over);
             let result = self.phases(site, engine, serves);
             drop(ended);

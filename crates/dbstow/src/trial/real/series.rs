@@ -8,6 +8,7 @@ use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
 use super::stop::Stop;
+use super::{Event, VolumeRate};
 use crate::record::Series;
 use crate::record::series::{COUNTED, INTERVAL};
 
@@ -19,15 +20,27 @@ pub(super) struct SecondBySecond {
 
 impl SecondBySecond {
     /// Reads until `over`. A site that does not answer any more ends the `trial`.
-    pub(super) fn read(site: &dyn Site, clock: Clock, over: &Stop, trial: &Stop) -> SecondBySecond {
+    pub(super) fn read(
+        site: &dyn Site,
+        clock: Clock,
+        over: &Stop,
+        trial: &Stop,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> SecondBySecond {
         let mut series = SecondBySecond::default();
-        if let Err(error) = series.read_on(site, clock, over) {
+        if let Err(error) = series.read_on(site, clock, over, tell) {
             trial.set(Some(format!("the volumes' counters: {error}")));
         }
         series
     }
 
-    fn read_on(&mut self, site: &dyn Site, clock: Clock, over: &Stop) -> std::io::Result<()> {
+    fn read_on(
+        &mut self,
+        site: &dyn Site,
+        clock: Clock,
+        over: &Stop,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> std::io::Result<()> {
         let mut last = site.reading()?;
         let mut end = next_end(clock.now());
         loop {
@@ -36,6 +49,7 @@ impl SecondBySecond {
             // Counters that start anew are no failure of the trial: the interval counts from zero.
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
             self.add(&done, end);
+            tell(Event::Second(rates(&done, reading.at.since(last.at))));
             last = reading;
             if !whole {
                 return Ok(());
@@ -65,6 +79,31 @@ impl SecondBySecond {
             values: self.values,
         }
     }
+}
+
+/// What each volume did per second of `span`, in the order of the site.
+fn rates(done: &Reading, span: Duration) -> Vec<VolumeRate> {
+    let mut rates: Vec<VolumeRate> = Vec::new();
+    let seconds = span.as_secs_f64().max(1e-9);
+    for disk in &done.disks {
+        // `<volume>.<number>`
+        let volume = disk
+            .name
+            .rsplit_once('.')
+            .map_or(&*disk.name, |(name, _)| name);
+        if rates.last().is_none_or(|rate| rate.volume != volume) {
+            rates.push(VolumeRate {
+                volume: volume.to_owned(),
+                iops: 0.0,
+                mb_per_s: 0.0,
+            });
+        }
+        if let Some(rate) = rates.last_mut() {
+            rate.iops += (disk.reads + disk.writes) as f64 / seconds;
+            rate.mb_per_s += (disk.read_bytes + disk.write_bytes) as f64 / 1e6 / seconds;
+        }
+    }
+    rates
 }
 
 /// In the order of [`COUNTED`].
