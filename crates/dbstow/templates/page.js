@@ -81,7 +81,7 @@
     draw(place, chart.title + ", " + chart.unit, {
       sync: "time", scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
       axes: [axis("seconds since measuring began", { values }), axis(null, { values, size: 62 })],
-      series: [{ label: "", value: (u, value) => (value == null ? "" : "second " + digits(value)) }].concat(lines(chart)),
+      series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : "second " + digits(value)) }].concat(lines(chart)),
       hooks: { drawClear: [shade] },
     }, [chart.x].concat(chart.lines.map((line) => line.values)), chart.lines.map((line) => line.arm));
   }
@@ -98,7 +98,7 @@
         axis("of all, at most this long", { splits: () => marks.map(([x]) => x), values: () => marks.map(([, name]) => name), filter: (u, splits) => splits, space: 0 }),
         axis(null, { values, size: 62 }),
       ],
-      series: [{ label: "", value: (u, value) => (value == null ? "" : percentile(value)) }].concat(lines(chart)),
+      series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : percentile(value)) }].concat(lines(chart)),
     }, [chart.x].concat(chart.lines.map((line) => line.values)), chart.lines.map((line) => line.arm));
   }
 
@@ -137,7 +137,7 @@
         axis(null, { splits: () => dots.arms.map((_, at) => at), values: (u, splits) => splits.map(name), rotate: dots.arms.length > 5 ? -35 : 0, size: dots.arms.length > 5 ? 90 : 40, grid: { show: false }, space: 0, filter: (u, splits) => splits }),
         axis(null, { values, size: 62 }),
       ],
-      series: [{ label: "", value: (u, value) => (value == null ? "" : name(Math.round(value))) }].concat(
+      series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : name(Math.round(value))) }].concat(
         dots.arms.map((arm, at) => ({
           label: arm.name, stroke: colour(at), paths: () => null, show: shown[at] !== false,
           points: { show: true, size: 8, fill: colour(at) }, value: (u, value) => (value == null ? "" : digits(value) + " " + dots.unit),

@@ -202,7 +202,8 @@ fn a_click_on_the_legend_hides_an_arm_and_a_second_one_shows_it() {
 fn nothing_is_cut_on_paper() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let page = page(&folder, &["run", "managed-instance-files", "--quick"]);
+    // The one with the most columns.
+    let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(&browser, &page);
     shown
         .tab

@@ -33,7 +33,7 @@ pub(super) fn carry_out(
         clock: Clock::start(),
         progress: bar(
             trials.len(),
-            "{bar:20} {pos}/{len} trials, {elapsed} so far: {wide_msg}",
+            "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
         ),
         durations: results.durations(),
         now: Mutex::default(),
@@ -112,8 +112,9 @@ impl Run<'_> {
             Event::Left(what) => self.say(&format!("could not be cleaned up: {what}")),
         }
         let Now { phase, volumes } = &*now;
+        self.progress.set_prefix(left.to_owned());
         self.progress.set_message(format!(
-            "block {}, {}: {phase}{volumes}; left: {left}",
+            "block {}, {}: {phase}{volumes}",
             trial.block + 1,
             trial.arm
         ));
