@@ -56,7 +56,7 @@
     ctx.font = 11 * devicePixelRatio + "px system-ui, sans-serif";
     ctx.textBaseline = "top";
     for (const span of curves.spans) {
-      if (span.measured || span.until > 0 || !shown[span.arm]) continue;
+      if (span.measured || span.from >= 0 || !shown[span.arm]) continue;
       const from = u.valToPos(span.from, "x", true);
       const wide = u.valToPos(span.until, "x", true) - from;
       if (wide > ctx.measureText(span.phase).width + 6) ctx.fillText(span.phase, Math.max(from, bbox.left) + 3, bbox.top + 3);
@@ -67,13 +67,15 @@
   function draw(place, title, options, data, lineArms) {
     const frame = document.createElement("div");
     frame.className = "chart";
-    frame.setAttribute("role", "img");
-    frame.setAttribute("aria-label", title + "; its figures are in the tables below");
     place.append(frame);
     const chart = new uPlot(Object.assign({
       title, width: Math.max(280, frame.clientWidth || PRINT_WIDTH), height: HEIGHT,
       cursor: { drag: { x: true, y: false }, sync: { key: options.sync } },
     }, options), data, frame);
+    // Its legend is text; what is drawn is not.
+    const drawing = frame.querySelector(".u-wrap");
+    drawing.setAttribute("role", "img");
+    drawing.setAttribute("aria-label", title + "; its figures are in the tables below");
     charts.push({ chart, frame, lineArms });
   }
 
@@ -191,10 +193,28 @@
   // Only now it is known how many stand side by side.
   resize();
   pressed();
+  if (arms.length > ARMS_SHOWN) {
+    for (const list of document.querySelectorAll(".legend")) {
+      const note = document.createElement("p");
+      note.className = "note";
+      note.textContent = "Of " + arms.length + " placements the first " + ARMS_SHOWN + " are drawn; click on a name to draw it, or to leave it out.";
+      list.before(note);
+    }
+  }
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => resize(), 100); });
-  addEventListener("beforeprint", () => resize(PRINT_WIDTH));
-  addEventListener("afterprint", () => resize());
+  // Paper is light, has one width, and nothing to click on.
+  const closed = [...document.querySelectorAll("#answer details, #tables details")].filter((part) => !part.open);
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.print = "";
+    closed.forEach((part) => { part.open = true; });
+    resize(PRINT_WIDTH);
+  });
+  addEventListener("afterprint", () => {
+    delete document.documentElement.dataset.print;
+    closed.forEach((part) => { part.open = false; });
+    resize();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(({ chart }) => chart.redraw()));
   document.documentElement.dataset.charts = charts.length;
 })();

@@ -81,28 +81,38 @@ pub fn run(args: &Args) -> Result<()> {
 /// When nothing can be printed, or a page that was asked for cannot be written.
 pub fn show(results: &Results, output: &Output) -> Result<()> {
     let (records, findings) = found(results);
-    let page = write_page(results, &records, &findings, output)?;
+    let page = write_page(results, &records, &findings, output);
     let text = match output.format {
         Format::Text => format!(
             "{}\nRecords: {}\n{}",
             terminal::render(&findings),
             results.folder().display(),
-            page.as_ref()
-                .map_or_else(String::new, |page| format!("Page:    {}\n", page.display()))
+            page_line(&page)
         ),
         Format::Json => format!("{}\n", json::render(&findings)),
         Format::Csv => csv::render(&findings),
         Format::Markdown => markdown::render(&findings),
     };
     super::print(&text)?;
-    match page {
+    // Only now: what was found is not to be lost over it.
+    match page? {
         Some(page) if output.open => open(&page),
         _ => Ok(()),
     }
 }
 
+fn page_line(page: &Result<Option<PathBuf>>) -> String {
+    match page {
+        Ok(Some(page)) => format!("Page:    {}\n", page.display()),
+        Ok(None) | Err(_) => String::new(),
+    }
+}
+
 /// Prints two results side by side, and writes them as a page where that is asked for.
 fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
+    if args.output.open && args.output.html.is_none() {
+        return Err(Mistake("--open with two results needs --html FILE".to_owned()).into());
+    }
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
     let both = SideBySide::of(&found(before).1, &found(after).1, metric)?;
     let text = match args.output.format {
@@ -116,10 +126,7 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     };
     super::print(&text)?;
     let Some(file) = &args.output.html else {
-        return match args.output.open {
-            true => Err(Mistake("--open with two results needs --html FILE".to_owned()).into()),
-            false => Ok(()),
-        };
+        return Ok(());
     };
     write_whole(file, &both.page())?;
     if args.output.open { open(file) } else { Ok(()) }

@@ -28,6 +28,7 @@ pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Compariso
         .filter_map(|arm| {
             let baseline = arm.baseline.as_deref().unwrap_or(baseline);
             let compared = compare(question, trials, baseline, &arm.name)?;
+            let (blocks, _) = pairs(question, trials, baseline, &arm.name);
             Some(Comparison {
                 baseline: baseline.into(),
                 candidate: arm.name.clone(),
@@ -35,6 +36,7 @@ pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Compariso
                 ratio: ratio(&compared),
                 verdict: verdict(compared.verdict),
                 margin: question.margin,
+                blocks: u32::try_from(blocks.len()).expect("blocks are counted in 32 bits"),
                 blocks_needed: compared.blocks_needed,
             })
         })
@@ -59,17 +61,26 @@ pub(super) fn compare(
     baseline: &str,
     candidate: &str,
 ) -> Option<stats::Comparison> {
-    let (baseline, candidate): (Vec<f64>, Vec<f64>) = trials
-        .finished(baseline)
-        .iter()
-        .filter_map(|record| pair(record, trials.finished(candidate), &question.metric))
-        .unzip();
+    let (baseline, candidate) = pairs(question, trials, baseline, candidate);
     stats::compare(
         &baseline,
         &candidate,
         question.margin,
         better(&question.metric),
     )
+}
+
+/// Values of the blocks that both arms finished.
+fn pairs(
+    question: &Question,
+    trials: &Trials,
+    baseline: &str,
+    candidate: &str,
+) -> (Vec<f64>, Vec<f64>) {
+    let finished = trials.finished(baseline).iter();
+    finished
+        .filter_map(|record| pair(record, trials.finished(candidate), &question.metric))
+        .unzip()
 }
 
 /// The values of a baseline's trial and of the candidate's trial in the same block.

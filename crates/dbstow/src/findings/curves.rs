@@ -160,7 +160,8 @@ impl<'a> Shown<'a> {
             arm,
             record,
             interval_s: interval as f64 / 1e9,
-            start: whole(measured.start_ns),
+            // The first interval that is measured as a whole.
+            start: usize::try_from(measured.start_ns.div_ceil(interval)).unwrap_or(usize::MAX),
             // An interval that was cut off by the end would look like a drop.
             length: whole(end).max(1).min(longest),
         })
@@ -415,8 +416,8 @@ fn dots(question: &Question, trials: &Trials, findings: &Findings) -> Dots {
         let estimate: BTreeMap<_, _> = estimates(finished);
         let estimate = estimate.get(&question.metric);
         DotsOfArm {
-            values: values.map(short).collect(),
-            interval: estimate.map(|metric| [metric.mean, metric.low, metric.high].map(short)),
+            values: values.collect(),
+            interval: estimate.map(|metric| [metric.mean, metric.low, metric.high]),
             name,
         }
     });

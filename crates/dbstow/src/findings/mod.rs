@@ -286,6 +286,8 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Differences up to this share do not count.
     pub margin: f64,
+    /// Blocks that both arms finished.
+    pub blocks: u32,
     /// Blocks in all that would settle a `cannot-tell`.
     pub blocks_needed: Option<u32>,
 }

@@ -1,7 +1,7 @@
 //! The command that makes a plan again.
 
 use super::Plan;
-use crate::spec::{Variant, builtin_names};
+use crate::spec::{EngineKind, Variant, builtin_names, builtin_text};
 
 /// Keys that the command line has a shorter option for.
 const SHORT: [(&str, &str); 3] = [
@@ -18,7 +18,11 @@ pub(super) fn text(plan: &Plan) -> String {
         engine,
         quick,
     } = plan.variant;
-    let default = Variant::default();
+    let default = Variant {
+        engine: builtin_text(&plan.experiment)
+            .map_or_else(|_| EngineKind::default(), EngineKind::meant_by),
+        ..Variant::default()
+    };
     words.extend(quick.then(|| "--quick".to_owned()));
     if mode != default.mode {
         words.extend(["--mode".to_owned(), mode.to_string()]);
@@ -55,7 +59,7 @@ fn experiment(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{EngineKind, Mode, Spec};
+    use crate::spec::{Mode, Spec};
 
     fn of(overrides: &[(&str, &str)], variant: Variant, aa: bool) -> Plan {
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -68,6 +72,23 @@ mod tests {
     fn a_plain_run_is_a_plain_command() {
         let plan = of(&[], Variant::default(), false);
         assert_eq!(plan.command(), "dbstow run tempdb-spill");
+    }
+
+    #[test]
+    fn an_engine_that_the_experiment_is_not_meant_for_is_named() {
+        let plan = |engine| {
+            let variant = Variant {
+                engine,
+                ..Variant::default()
+            };
+            let spec = Spec::builtin("volume-alone", &[], variant).expect("it is built in");
+            Plan::new(&spec, false).command()
+        };
+        assert_eq!(plan(EngineKind::Raw), "dbstow run volume-alone");
+        assert_eq!(
+            plan(EngineKind::Sqlite),
+            "dbstow run volume-alone --engine sqlite"
+        );
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn render(findings: &Findings) -> String {
 
 fn answers(findings: &Findings) -> String {
     let comparisons = findings.comparisons.iter();
-    let verdicts = comparisons.map(|compared| sentence::verdict(findings, compared));
+    let verdicts = comparisons.map(sentence::verdict);
     let cheapest = findings.cheapest.iter().map(sentence::cheapest);
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
     let all = verdicts.chain(cheapest).chain(floor);

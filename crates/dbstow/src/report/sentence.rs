@@ -1,13 +1,13 @@
 //! The verdict in plain words.
 
 use super::words;
-use crate::findings::{Cheapest, Comparison, Findings, NoiseFloor, Ratio, Verdict};
+use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Verdict};
 use crate::quantity::{number, percent, ratio};
 
 /// What a comparison says: `p30 took 1.04 times as long as local-ssd (95 % interval 1.02 to 1.06,
 /// 5 blocks): no difference larger than 5 %.`
-pub(super) fn verdict(findings: &Findings, comparison: &Comparison) -> String {
-    let blocks = blocks(findings, comparison);
+pub(super) fn verdict(comparison: &Comparison) -> String {
+    let blocks = comparison.blocks;
     format!(
         "{} ({}): {}.",
         measured(comparison),
@@ -50,15 +50,6 @@ pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
         ratio(floor.ratio.low),
         ratio(floor.ratio.high)
     )
-}
-
-/// Trials that the arm with fewer of them has: the most blocks that can have been compared.
-fn blocks(findings: &Findings, comparison: &Comparison) -> u32 {
-    let trials = |name: &str| {
-        let arm = findings.arms.iter().find(|arm| arm.name == name);
-        arm.map_or(0, |arm| arm.trials)
-    };
-    trials(&comparison.baseline).min(trials(&comparison.candidate))
 }
 
 fn measured(comparison: &Comparison) -> String {
@@ -131,7 +122,7 @@ mod tests {
             }
         }
         let findings = make(question, &records);
-        verdict(&findings, &findings.comparisons[0])
+        verdict(&findings.comparisons[0])
     }
 
     #[test]

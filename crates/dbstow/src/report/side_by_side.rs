@@ -73,7 +73,7 @@ impl SideBySide {
         let sheets = self.sheets.iter();
         let sheets =
             sheets.map(|sheet| markdown::table(&sheet.header, sheet.rows.iter().cloned(), 1));
-        let cautions = [self.cautions.join(" ")];
+        let cautions = [markdown::text(&self.cautions.join(" "))];
         let parts: Vec<String> = [title].into_iter().chain(sheets).chain(cautions).collect();
         format!("{}\n", parts.join("\n\n"))
     }
@@ -159,12 +159,18 @@ impl Both<'_> {
         header.extend(["second / first", "intervals"].map(str::to_owned));
         let rows = both.into_iter().map(|(arm, first, second)| {
             let apart = first.high < second.low || second.high < first.low;
+            let alone = first.low == first.high || second.low == second.high;
             let mut row = vec![arm.name.clone()];
             let said = arm.published.get(metric).map(placements::said);
             row.extend(published.then(|| said.unwrap_or_else(|| "-".into())));
             row.extend([figure(first), figure(second)]);
             row.push(quantity::ratio(second.mean / first.mean));
-            row.push(if apart { "apart" } else { "overlap" }.to_owned());
+            let intervals = match (alone, apart) {
+                (true, _) => "-",
+                (false, true) => "apart",
+                (false, false) => "overlap",
+            };
+            row.push(intervals.to_owned());
             row
         });
         Sheet::of(header, rows)
@@ -213,6 +219,13 @@ impl Both<'_> {
                 "The first was made in mode {}, the second in mode {}: shown side by side, not pooled.",
                 self.before.mode, self.after.mode
             ));
+        }
+        for (name, findings) in self.names.iter().zip([self.before, self.after]) {
+            let ids = findings.warnings.iter().map(|warning| warning.id.as_str());
+            let ids: Vec<&str> = ids.collect();
+            if !ids.is_empty() {
+                cautions.push(format!("Warnings of {name}: {}.", ids.join(", ")));
+            }
         }
         cautions
     }
@@ -269,6 +282,8 @@ mod tests {
 
         The trials of the two were not interleaved, so this is no verdict: run both placements in one experiment for that.
         The first was made in mode simulate, the second in mode emulate: shown side by side, not pooled.
+        Warnings of simulate: model-chance, fitted.
+        Warnings of emulate, postgres 17.2: fitted.
         "#);
     }
 

@@ -273,9 +273,12 @@ impl Cluster {
     fn last_words(&self) -> String {
         let bytes = fs::read(self.log()).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().rev().take(LAST_WORDS).collect();
-        let lines: Vec<&str> = lines.into_iter().rev().collect();
-        lines.join(" | ")
+        let lines: Vec<&str> = text.lines().collect();
+        let (before, last) = lines.split_at(lines.len().saturating_sub(LAST_WORDS));
+        // What a server panics over is said before all that follows from it.
+        let panic = before.iter().rev().find(|line| line.contains("PANIC"));
+        let words: Vec<&str> = panic.into_iter().chain(last).copied().collect();
+        words.join(" | ")
     }
 
     /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where

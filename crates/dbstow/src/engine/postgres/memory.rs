@@ -153,9 +153,15 @@ impl Drop for Group {
 /// Removes groups of killed runs: those without a process, which is all that the kernel lets go.
 fn clear(root: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for entry in ours {
-        let _ = fs::remove_dir(entry.path());
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name
+            .strip_prefix(PREFIX)
+            .and_then(|rest| rest.split('-').next());
+        // A run that goes on may be about to put its server there.
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Parts<'a> {
 struct Page<'a> {
     findings: &'a Findings,
     version: &'static str,
+    /// Version of the program that made the plan.
+    planned_by: &'a str,
     mode: String,
     facts: Vec<(&'static str, String)>,
     answers: Vec<String>,
@@ -96,6 +98,7 @@ pub fn render(parts: Parts) -> String {
     let page = Page {
         findings,
         version: env!("CARGO_PKG_VERSION"),
+        planned_by: &plan.version,
         mode: mode(findings),
         facts: facts(findings, when),
         answers: answers(findings),
@@ -186,9 +189,7 @@ fn answers(findings: &Findings) -> Vec<String> {
         }];
     }
     let comparisons = findings.comparisons.iter();
-    comparisons
-        .map(|comparison| sentence::verdict(findings, comparison))
-        .collect()
+    comparisons.map(sentence::verdict).collect()
 }
 
 fn bar(arm: &Arm) -> Option<Bar<'_>> {

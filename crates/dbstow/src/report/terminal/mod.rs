@@ -61,7 +61,7 @@ fn mode(findings: &Findings) -> String {
 fn verdicts(findings: &Findings) -> String {
     let mut text = String::new();
     for comparison in &findings.comparisons {
-        text.push_str(&wrapped("= ", &sentence::verdict(findings, comparison)));
+        text.push_str(&wrapped("= ", &sentence::verdict(comparison)));
     }
     for cheapest in &findings.cheapest {
         text.push_str(&wrapped("$ ", &sentence::cheapest(cheapest)));
