@@ -1,0 +1,6 @@
+//! Texts in Transact-SQL: names and literals that cannot be mistaken for anything else, and the statements
+//! made of them.
+
+mod name;
+
+pub use name::{Name, NameError, literal};
