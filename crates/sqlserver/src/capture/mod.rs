@@ -2,8 +2,10 @@
 //! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
 
 mod host;
+mod take;
 
 pub use host::{HostTold, VolumeTold};
+pub use take::{AskError, Greeting, ask, capture, identity, read};
 
 use std::collections::BTreeMap;
 

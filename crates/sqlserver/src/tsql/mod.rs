@@ -2,5 +2,6 @@
 //! made of them.
 
 mod name;
+pub mod question;
 
 pub use name::{Name, NameError, literal};
