@@ -4,6 +4,8 @@
 
 #![cfg(target_os = "linux")]
 
+use dbstow::workload::{Command, Dialect, Script, Statement, Workload};
+
 #[path = "support/tsql.rs"]
 mod tsql;
 
@@ -64,7 +66,7 @@ fn right_texts_are_accepted() {
         ),
         (
             "cold",
-            "USE tempdb;\nCHECKPOINT;\nDBCC DROPCLEANBUFFERS WITH NO_INFOMSGS;\n\
+            "ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON;\nUSE tempdb;\nCHECKPOINT;\nDBCC DROPCLEANBUFFERS WITH NO_INFOMSGS;\n\
              DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR);\nDBCC SHOW_STATISTICS('t', 'i');",
         ),
         (
@@ -73,4 +75,58 @@ fn right_texts_are_accepted() {
              SET @i += 1; END', N'@i bigint, @n bigint', @i = 0, @n = 10;",
         ),
     ]);
+}
+
+#[test]
+fn every_statement_of_the_workloads_is_tsql() {
+    let mut texts = Vec::new();
+    for name in Workload::builtin_names() {
+        let workload = Workload::builtin(name, Dialect::SqlServer).expect(name);
+        let run = &workload.run;
+        let mix = run.scripts.iter().map(|weighted| &weighted.script);
+        for script in workload.load.all().chain(mix).chain(&run.server_loop) {
+            texts.extend(sent(script));
+        }
+    }
+    assert!(texts.len() > 200, "only {} statements", texts.len());
+    tsql::parses(&texts);
+}
+
+/// The statements of a script as a server gets them, on the lines of their file.
+fn sent(script: &Script) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    statements(&script.commands, &mut found);
+    let text = |statement: &Statement| {
+        let parameters =
+            (1..=statement.parameters.len()).map(|number| format!("@p{number} bigint"));
+        let parameters: Vec<String> = parameters.collect();
+        let declared = match parameters.is_empty() {
+            true => String::new(),
+            false => format!("DECLARE {}; ", parameters.join(", ")),
+        };
+        let above = "\n".repeat(statement.line as usize - 1);
+        (
+            script.name.clone(),
+            format!("{above}{declared}{}", statement.text),
+        )
+    };
+    found.into_iter().map(text).collect()
+}
+
+fn statements<'a>(commands: &'a [Command], found: &mut Vec<&'a Statement>) {
+    for command in commands {
+        match command {
+            Command::Sql(statement) => found.push(statement),
+            Command::If {
+                branches,
+                otherwise,
+            } => {
+                for branch in branches {
+                    statements(&branch.commands, found);
+                }
+                statements(otherwise, found);
+            }
+            Command::Set { .. } | Command::Sleep { .. } => {}
+        }
+    }
 }

@@ -93,7 +93,18 @@ pub struct Run {
     pub scripts: Vec<Weighted>,
     /// Bytes of log that one changed row writes: its image and the record's header. An approximation.
     pub log_bytes_per_row: u64,
+    /// The mix as a loop on the server, for an engine that can carry out many operations in one round trip.
+    ///
+    /// One statement, which carries out operations `:first` to `:first + :count - 1` of the session
+    /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); whoever drives it sets both variables.
+    pub server_loop: Option<Script>,
 }
+
+/// The variable with the number of the first operation of [`Run::server_loop`].
+pub const LOOP_FIRST: &str = "first";
+
+/// The variable with the number of operations of [`Run::server_loop`].
+pub const LOOP_COUNT: &str = "count";
 
 /// A script of a mix.
 #[derive(Clone, Debug, PartialEq)]

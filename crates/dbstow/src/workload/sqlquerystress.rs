@@ -204,6 +204,7 @@ impl Asked {
                 length: RunLength::Operations(Setting::Fixed(threads * iterations)),
                 scripts: vec![Weighted { script, weight: 1 }],
                 log_bytes_per_row: LOG_BYTES_PER_ROW,
+                server_loop: None,
             },
             sessions: u32::try_from(threads).ok(),
             parameter_query: self.parameter_query,
