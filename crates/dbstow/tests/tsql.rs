@@ -92,6 +92,21 @@ fn every_statement_of_the_workloads_is_tsql() {
     tsql::parses(&texts);
 }
 
+#[test]
+fn a_query_of_sqlquerystress_is_tsql_as_it_is_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stress.json");
+    let settings = "{\"MainQuery\": \"DECLARE @n int = 0;\\nWHILE @n < 10 BEGIN\\nSELECT @id; SET @n += 1; END\", \
+         \"ParamQuery\": \"SELECT id FROM dbo.t;\", \"ParamMappings\": [{\"Key\": \"@id\", \"Value\": \"id\"}]}";
+    std::fs::write(&path, settings).expect("a file");
+    let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
+    let mut texts = sent(&workload.run.scripts[0].script);
+    assert_eq!(texts.len(), 1);
+    let query = workload.parameter_query.expect("it has one");
+    texts.push(("ParamQuery".to_owned(), query.text));
+    tsql::parses(&texts);
+}
+
 /// The statements of a script as a server gets them, on the lines of their file.
 fn sent(script: &Script) -> Vec<(String, String)> {
     let mut found = Vec::new();

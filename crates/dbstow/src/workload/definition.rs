@@ -143,6 +143,9 @@ pub enum Length {
 }
 
 /// A query whose rows are parameters of the script, as SQLQueryStress has it.
+///
+/// It is asked once, before the run. In SQL Server's dialect each `@name` is a variable
+/// ([`Variables::set`]), which whoever drives the script sets before each operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterQuery {
     /// The query.
@@ -226,6 +229,20 @@ impl Workload {
                 }
             }
         }
+    }
+}
+
+impl ParameterQuery {
+    /// Which of its `rows` rows, from 0, operation number `operation` of all sessions together takes.
+    ///
+    /// One after the other and over again, beginning with the second, as SQLQueryStress does: it counts on
+    /// before it looks. Source: ErikEJ/SqlQueryStress, `LoadEngine.cs`, `GetNextRow_Values` (read 2026-11-21).
+    ///
+    /// # Panics
+    /// When there are no rows.
+    pub fn row(operation: u64, rows: u64) -> u64 {
+        assert!(rows > 0, "operation {operation} has no row to take");
+        (operation % rows + 1) % rows
     }
 }
 

@@ -668,6 +668,66 @@ fn a_single_sql_file_runs_with_threads_and_iterations() {
     assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::Sqlite).is_err());
 }
 
+/// What the first of the articles ran in SQLQueryStress, in short: one batch.
+const ARTICLE: &str = "begin SET NOCOUNT ON -- RUN TEST\n\
+     if not exists (select 1 from tempdb.dbo.sysobjects where name like '%TempPerfTest%')\n\
+     begin create table tempdb.dbo.TempPerfTest (MyID int NOT NULL IDENTITY(1, 1) PRIMARY KEY); end\n\
+     DECLARE @Id INT = 0;\nWHILE (@Id < 100000) begin\n\
+     SELECT * FROM tempdb.dbo.TempPerfTest WHERE MyID = (@Id * 10); SET @Id = @Id + 1 end end";
+
+#[test]
+fn a_query_in_tsql_is_sent_whole_as_sqlquerystress_sends_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("query.sql");
+    for (text, statements) in [
+        (ARTICLE.to_owned(), 1),
+        ("\u{feff}SELECT 1;\nSELECT 2;\n".to_owned(), 1),
+        ("SELECT 1;\nGO\nSELECT 2;\nSELECT 3\nGO\n".to_owned(), 2),
+    ] {
+        fs::write(&path, &text).expect("a file");
+        let workload = Workload::from_sql_file(&path, 2, 50, Dialect::SqlServer).expect("sound");
+        let (_, sent) = notes(&workload, 3);
+        assert_eq!(sent.len(), 3 * statements, "{text}");
+        if statements == 1 {
+            assert_eq!(sent[0], text.trim_start_matches('\u{feff}').trim_end());
+        }
+    }
+}
+
+#[test]
+fn mapped_parameters_of_sqlquerystress_are_variables_in_tsql() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stress.json");
+    let settings = "{\"MainQuery\": \"DECLARE @a int = @ID; SELECT @name, @id, @a, '@id';\", \
+         \"ParamQuery\": \"SELECT id, name FROM t\", \"ParamMappings\": [{\"Key\": \"@id\", \"Value\": \"id\"}, \
+         {\"Key\": \"name\", \"Value\": \"name\"}, {\"Key\": \"@a\", \"Value\": null}]}";
+    fs::write(&path, settings).expect("a file");
+    let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
+    let query = workload.parameter_query.as_ref().expect("kept");
+    assert!(query.mappings.keys().eq(["@id", "@name"]));
+    let script = &workload.run.scripts[0].script;
+    let Command::Sql(statement) = &script.commands[0] else {
+        panic!("{script:?}");
+    };
+    assert_eq!(
+        statement.text,
+        "DECLARE @a int = @p1; SELECT @p2, @p1, @a, '@id';"
+    );
+    assert_eq!(statement.parameters, ["@id", "@name"]);
+    let mut variables = workload.variables(0, 1);
+    assert!(variables.set("@id", Value::Int(7)));
+    assert!(variables.set("@name", Value::Text("x".to_owned())));
+    let mut notebook = Notebook::default();
+    script
+        .execute(&mut variables, &mut stream(1, "keys"), &mut notebook)
+        .expect("both are set");
+    // Rows 1, 2, 0, 1, .. of 3, as SQLQueryStress takes them.
+    let rows: Vec<u64> = (0..4)
+        .map(|operation| ParameterQuery::row(operation, 3))
+        .collect();
+    assert_eq!(rows, [1, 2, 0, 1]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
