@@ -1,0 +1,36 @@
+//! What no T-SQL can see of a host, as somebody wrote it down.
+
+use serde::{Deserialize, Serialize};
+
+/// Facts about the host, from its owner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostTold {
+    /// Whether it is a virtual machine of Azure.
+    #[serde(default)]
+    pub azure: Option<bool>,
+    /// Its volumes.
+    #[serde(default)]
+    pub volumes: Vec<VolumeTold>,
+}
+
+/// Facts about one volume.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VolumeTold {
+    /// As in [`super::Volume::mount_point`].
+    pub mount_point: String,
+    /// Allocation unit of its file system.
+    #[serde(default)]
+    pub allocation_unit_bytes: Option<i64>,
+    /// Whether it loses everything when the machine is moved.
+    #[serde(default)]
+    pub ephemeral: Option<bool>,
+    /// Product in dbstow's catalogue, such as `azure.premium.p30`.
+    #[serde(default)]
+    pub disk: Option<String>,
+    /// Disks it is striped over.
+    #[serde(default)]
+    pub disks: Option<u32>,
+    /// The host's cache: `none`, `read-only` or `read-write`.
+    #[serde(default)]
+    pub host_cache: Option<String>,
+}

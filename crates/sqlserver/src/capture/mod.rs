@@ -1,0 +1,357 @@
+//! A server as a value: what it is, its files, volumes, settings and counters, at one moment. It is what
+//! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
+
+mod host;
+mod take;
+
+pub use host::{HostTold, VolumeTold};
+pub use take::{AskError, Greeting, ask, capture, identity, read};
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the file format; a reader refuses a higher one.
+pub const FORMAT: u32 = 1;
+
+/// What a server said about itself. A part that it did not tell is empty or `None`, and
+/// [`Capture::unanswered`] says why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Version of dbstow that wrote it.
+    pub dbstow: String,
+    /// When, in the server's own time with its offset, ISO 8601.
+    pub taken: String,
+    /// Whether names of people, hosts, databases and folders were replaced.
+    pub redacted: bool,
+    /// What it is.
+    pub identity: Identity,
+    /// What it runs on.
+    pub machine: Machine,
+    /// Its services on Windows and Linux.
+    #[serde(default)]
+    pub services: Vec<Service>,
+    /// `sys.configurations` by name: the value in use.
+    #[serde(default)]
+    pub settings: BTreeMap<String, i64>,
+    /// Trace flags on for all sessions.
+    #[serde(default)]
+    pub trace_flags: Vec<i64>,
+    /// Databases.
+    #[serde(default)]
+    pub databases: Vec<Database>,
+    /// Files of all databases, as `sys.master_files` has them: for tempdb, as of the next start.
+    #[serde(default)]
+    pub files: Vec<File>,
+    /// Files of tempdb in use now.
+    #[serde(default)]
+    pub tempdb_in_use: Vec<FileInUse>,
+    /// Volumes that hold a file.
+    #[serde(default)]
+    pub volumes: Vec<Volume>,
+    /// What each file did since the service started.
+    #[serde(default)]
+    pub file_io: Vec<FileIo>,
+    /// What was waited for since the service started (or since somebody cleared it).
+    #[serde(default)]
+    pub waits: Vec<Wait>,
+    /// What is in the buffer pool, by database id.
+    #[serde(default)]
+    pub cached: Vec<Cached>,
+    /// Space in tempdb by use.
+    pub tempdb_space: Option<TempdbSpace>,
+    /// What the session that asked may do.
+    #[serde(default)]
+    pub permissions: BTreeMap<String, bool>,
+    /// What T-SQL cannot see and somebody told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<HostTold>,
+    /// Questions that the server did not answer.
+    #[serde(default)]
+    pub unanswered: Vec<Unanswered>,
+}
+
+/// What a server is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    /// `SERVERPROPERTY('ProductVersion')`, such as `16.0.4135.4`.
+    pub version: String,
+    /// `SERVERPROPERTY('Edition')`, such as `Developer Edition (64-bit)`.
+    pub edition: String,
+    /// `SERVERPROPERTY('EngineEdition')`.
+    pub engine_edition: i64,
+    /// Whether tempdb's system tables are in memory; `None` before 2019.
+    pub tempdb_metadata_in_memory: Option<bool>,
+    /// Whether it is a failover cluster instance.
+    pub clustered: Option<bool>,
+    /// Default folder of data files.
+    pub data_path: Option<String>,
+    /// Default folder of logs.
+    pub log_path: Option<String>,
+}
+
+/// Kinds of SQL Server that differ in what may be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// Installed on a machine, in whatever edition.
+    Boxed,
+    /// Azure SQL Database, elastic pools and Synapse's serverless relatives: no files to place.
+    AzureDatabase,
+    /// Azure SQL Managed Instance: number, growth and size of files only.
+    ManagedInstance,
+    /// Something else that speaks T-SQL.
+    Other,
+}
+
+impl Identity {
+    /// The kind, by `EngineEdition`. Source: Microsoft, "SERVERPROPERTY" (read 2026-11).
+    pub fn product(&self) -> Product {
+        match self.engine_edition {
+            1..=4 => Product::Boxed,
+            5 => Product::AzureDatabase,
+            8 => Product::ManagedInstance,
+            _ => Product::Other,
+        }
+    }
+
+    /// Major version: 13 is 2016, 14 2017, 15 2019, 16 2022, 17 2025. Azure's services stay at 12.
+    pub fn major(&self) -> u32 {
+        let major = self.version.split('.').next().unwrap_or_default();
+        major.parse().unwrap_or(0)
+    }
+}
+
+/// What a server runs on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// `Windows` or `Linux`; empty where it was not told.
+    pub platform: String,
+    /// Name and version of the system.
+    pub system: String,
+    /// Logical processors.
+    pub processors: Option<i64>,
+    /// Main memory.
+    pub memory_bytes: Option<i64>,
+    /// What the server means to take of it.
+    pub memory_target_bytes: Option<i64>,
+    /// When the service started, as [`Capture::taken`].
+    pub started: String,
+    /// `sys.dm_os_sys_info.virtual_machine_type_desc`.
+    pub virtual_machine: String,
+    /// Whether it is a virtual machine of Azure; `None`: not known, T-SQL has no sure sign of it.
+    pub azure: Option<bool>,
+}
+
+/// A service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// Who it runs as.
+    pub account: String,
+    /// Whether it may make files without zeroing them.
+    pub instant_file_initialization: Option<bool>,
+}
+
+/// A database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Database {
+    /// Its number; 1 to 4 are master, tempdb, model, msdb.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// `SIMPLE`, `FULL`, `BULK_LOGGED`.
+    pub recovery: String,
+    /// Whether read committed reads row versions.
+    pub read_committed_snapshot: bool,
+    /// Whether it is encrypted at rest.
+    pub encrypted: bool,
+}
+
+/// The number of tempdb.
+pub const TEMPDB: i64 = 2;
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum FileKind {
+    /// Rows.
+    Rows,
+    /// The log.
+    Log,
+    /// Files of FILESTREAM and of memory-optimised tables.
+    Filestream,
+    /// A full-text catalogue.
+    FullText,
+}
+
+/// A file of a database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct File {
+    /// Whose.
+    pub database_id: i64,
+    /// Its number in the database.
+    pub id: i64,
+    /// What for.
+    pub kind: FileKind,
+    /// Its logical name.
+    pub name: String,
+    /// Where it is, or for tempdb where it will be after the next start.
+    pub path: String,
+    /// Its size; for tempdb at the next start.
+    pub size_bytes: i64,
+    /// How large it may grow; `None`: as large as the volume allows.
+    pub max_bytes: Option<i64>,
+    /// By how much it grows.
+    pub growth: Growth,
+    /// `ONLINE` and so on.
+    pub state: String,
+}
+
+/// By how much a file grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Growth {
+    /// Not at all.
+    None,
+    /// By so many bytes.
+    Bytes(i64),
+    /// By so many per cent of its size.
+    Percent(i64),
+}
+
+/// A file of tempdb that is in use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileInUse {
+    /// Its number.
+    pub id: i64,
+    /// What for.
+    pub kind: FileKind,
+    /// Its logical name.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
+    /// Its size now.
+    pub size_bytes: i64,
+}
+
+/// A volume that holds a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Volume {
+    /// Where it is mounted, such as `D:\` or `C:\mnt\data\`, or a mount point of Linux.
+    pub mount_point: String,
+    /// Its label.
+    pub label: String,
+    /// `NTFS`, `ReFS`, `ext4`, `xfs`.
+    pub file_system: String,
+    /// Its size.
+    pub total_bytes: i64,
+    /// What is free.
+    pub available_bytes: i64,
+    /// Files on it: database number and file number.
+    pub files: Vec<(i64, i64)>,
+}
+
+/// What a file did since the service started. Stalls are whole milliseconds, added up: a mean of few requests
+/// on a fast device says little.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileIo {
+    /// Whose.
+    pub database_id: i64,
+    /// Which.
+    pub file_id: i64,
+    /// Reads.
+    pub reads: i64,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Time that reads took.
+    pub read_stall_ms: i64,
+    /// Part of it that the server's own governance added.
+    pub read_governed_ms: i64,
+    /// Writes.
+    pub writes: i64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// Time that writes took.
+    pub write_stall_ms: i64,
+    /// Part of it that the server's own governance added.
+    pub write_governed_ms: i64,
+    /// What it takes on its disk.
+    pub size_bytes: i64,
+}
+
+/// A kind of wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Its name, such as `PAGEIOLATCH_SH`.
+    pub kind: String,
+    /// How often.
+    pub count: i64,
+    /// How long, with the wait for a processor after it.
+    pub wait_ms: i64,
+    /// The wait for a processor after it.
+    pub signal_ms: i64,
+}
+
+/// What the buffer pool holds of a database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cached {
+    /// Whose.
+    pub database_id: i64,
+    /// Pages, in bytes.
+    pub bytes: i64,
+    /// Of them changed and not yet written.
+    pub dirty_bytes: i64,
+}
+
+/// Space in tempdb.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TempdbSpace {
+    /// All data files together.
+    pub total_bytes: i64,
+    /// Not in use.
+    pub free_bytes: i64,
+    /// Temporary tables and variables.
+    pub user_bytes: i64,
+    /// Sorts, hashes, spools.
+    pub internal_bytes: i64,
+    /// Row versions.
+    pub version_bytes: i64,
+}
+
+/// A question without an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// Which: the query's name.
+    pub question: String,
+    /// What the server said.
+    pub why: String,
+    /// What would help, such as a GRANT; empty where nothing does.
+    pub remedy: String,
+}
+
+impl Capture {
+    /// The database's name, or its number where it is not known.
+    pub fn database(&self, id: i64) -> String {
+        let named = self.databases.iter().find(|database| database.id == id);
+        named.map_or_else(
+            || format!("database {id}"),
+            |database| database.name.clone(),
+        )
+    }
+
+    /// Files of tempdb, as of the next start.
+    pub fn tempdb(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.database_id == TEMPDB)
+    }
+
+    /// The volume that a file is on.
+    pub fn volume_of(&self, file: &File) -> Option<&Volume> {
+        let key = (file.database_id, file.id);
+        self.volumes
+            .iter()
+            .find(|volume| volume.files.contains(&key))
+    }
+}

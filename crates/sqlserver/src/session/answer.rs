@@ -1,0 +1,250 @@
+//! What a server answers: rows, counts and messages, as plain values.
+
+use std::fmt;
+
+use super::Failure;
+
+/// The answer to a batch, in the order in which it came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// All of it.
+    pub items: Vec<Item>,
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A result set.
+    Rows(Rows),
+    /// A statement changed so many rows; `None`: it does not say.
+    Affected(Option<u64>),
+    /// Something the server says.
+    Info(Message),
+    /// Something the server refuses.
+    Error(Message),
+}
+
+/// A result set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// A cell for each.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A value. Queries cast their columns, so that there are few kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// `NULL`
+    Null,
+    /// `bit`, `tinyint`, `smallint`, `int`, `bigint`
+    Int(i64),
+    /// `float`, `real`
+    Float(f64),
+    /// Text, and everything else as text.
+    Text(String),
+}
+
+/// What the server says or refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its number in `sys.messages`.
+    pub number: u32,
+    /// Severity: 0 to 10 informs, 11 and above is an error, 20 and above ends the connection.
+    pub class: u8,
+    /// Where in the server it came from.
+    pub state: u8,
+    /// Line of the batch or procedure, from 1; 0: none.
+    pub line: u32,
+    /// Its text, in the server's language.
+    pub text: String,
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Message { number, class, .. } = self;
+        write!(f, "error {number}, class {class}")?;
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        write!(f, ": {}", self.text.trim_end())
+    }
+}
+
+impl Batch {
+    /// The result sets.
+    pub fn results(&self) -> impl Iterator<Item = &Rows> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Rows(rows) => Some(rows),
+            Item::Affected(_) | Item::Info(_) | Item::Error(_) => None,
+        })
+    }
+
+    /// What the server refused.
+    pub fn errors(&self) -> impl Iterator<Item = &Message> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Error(message) => Some(message),
+            Item::Rows(_) | Item::Affected(_) | Item::Info(_) => None,
+        })
+    }
+
+    /// The answer, if nothing in it was refused.
+    ///
+    /// # Errors
+    /// The server's errors.
+    pub fn refused(self) -> Result<Batch, Failure> {
+        let errors: Vec<Message> = self.errors().cloned().collect();
+        match errors.is_empty() {
+            true => Ok(self),
+            false => Err(Failure::Refused(errors)),
+        }
+    }
+
+    /// Rows of the first result set; none without one.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.results().next().into_iter().flat_map(Rows::iter)
+    }
+}
+
+impl Rows {
+    /// Its rows, with their columns by name.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        let columns = &self.columns;
+        self.rows.iter().map(move |cells| Row { columns, cells })
+    }
+}
+
+/// A row whose cells are found by the name of their column.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    columns: &'a [String],
+    cells: &'a [Cell],
+}
+
+/// A column that is not there, or holds another kind of value than was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server's answer has no {kind} in a column {column} (its columns: {columns})")]
+pub struct Missing {
+    column: String,
+    kind: &'static str,
+    columns: String,
+}
+
+impl<'a> Row<'a> {
+    /// A whole number; `None` for NULL.
+    ///
+    /// # Errors
+    /// When there is no such column, or another kind of value in it.
+    pub fn int(&self, column: &str) -> Result<Option<i64>, Missing> {
+        match self.cell(column) {
+            Some(Cell::Null) => Ok(None),
+            Some(Cell::Int(value)) => Ok(Some(*value)),
+            Some(Cell::Float(_) | Cell::Text(_)) | None => {
+                Err(self.missing(column, "whole number"))
+            }
+        }
+    }
+
+    /// A text; `None` for NULL.
+    ///
+    /// # Errors
+    /// As [`Row::int`].
+    pub fn text(&self, column: &str) -> Result<Option<&'a str>, Missing> {
+        match self.cell(column) {
+            Some(Cell::Null) => Ok(None),
+            Some(Cell::Text(text)) => Ok(Some(text)),
+            Some(Cell::Int(_) | Cell::Float(_)) | None => Err(self.missing(column, "text")),
+        }
+    }
+
+    /// A whole number that is never NULL; 0 where it is all the same.
+    ///
+    /// # Errors
+    /// As [`Row::int`].
+    pub fn count(&self, column: &str) -> Result<i64, Missing> {
+        self.int(column).map(Option::unwrap_or_default)
+    }
+
+    /// A text; empty for NULL.
+    ///
+    /// # Errors
+    /// As [`Row::int`].
+    pub fn word(&self, column: &str) -> Result<String, Missing> {
+        self.text(column)
+            .map(|text| text.unwrap_or_default().to_owned())
+    }
+
+    /// 0 or 1; `None` for NULL.
+    ///
+    /// # Errors
+    /// As [`Row::int`].
+    pub fn flag(&self, column: &str) -> Result<Option<bool>, Missing> {
+        self.int(column).map(|value| value.map(|value| value != 0))
+    }
+
+    fn cell(&self, column: &str) -> Option<&'a Cell> {
+        let place = self.columns.iter().position(|name| name == column)?;
+        self.cells.get(place)
+    }
+
+    fn missing(&self, column: &str, kind: &'static str) -> Missing {
+        Missing {
+            column: column.to_owned(),
+            kind,
+            columns: self.columns.join(", "),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Rows {
+        Rows {
+            columns: vec!["id".to_owned(), "name".to_owned()],
+            rows: vec![vec![Cell::Int(2), Cell::Text("tempdb".to_owned())]],
+        }
+    }
+
+    #[test]
+    fn cells_are_found_by_name_and_kind() {
+        let rows = rows();
+        let row = rows.iter().next().expect("a row");
+        assert_eq!(
+            (row.count("id"), row.word("name")),
+            (Ok(2), Ok("tempdb".to_owned()))
+        );
+        let error = row.int("name").expect_err("it is a text");
+        assert!(
+            error.to_string().contains("whole number in a column name"),
+            "{error}"
+        );
+        assert!(row.int("size").is_err());
+    }
+
+    #[test]
+    fn an_error_in_the_middle_is_an_error_of_the_batch() {
+        let message = Message {
+            number: 5123,
+            class: 16,
+            state: 1,
+            line: 3,
+            text: "CREATE FILE\n".to_owned(),
+        };
+        let batch = Batch {
+            items: vec![
+                Item::Rows(rows()),
+                Item::Error(message),
+                Item::Affected(None),
+            ],
+        };
+        let error = batch.refused().expect_err("it has an error in it");
+        assert_eq!(
+            error.to_string(),
+            "error 5123, class 16, line 3: CREATE FILE"
+        );
+        assert_eq!(error.number(), Some(5123));
+    }
+}

@@ -1,0 +1,359 @@
+//! Microsoft's client behind our seam: its asynchronous calls one at a time, on the thread that asks.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
+use mssql_tds::connection::tds_client::{
+    BatchErrorMode, ExecuteOptions, PreparedStatement, ResultSet, StatementResult, TdsClient,
+};
+use mssql_tds::connection_provider::tds_connection_provider::TdsConnectionProvider;
+use mssql_tds::core::{CancelHandle, EncryptionOptions, EncryptionSetting};
+use mssql_tds::datatypes::column_values::ColumnValues;
+use mssql_tds::datatypes::sql_string::SqlString;
+use mssql_tds::datatypes::sqltypes::SqlType;
+use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
+use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{
+    Argument, Batch, Cell, Credentials, Encryption, Failure, Item, Login, Message, Rows, Server,
+    Session,
+};
+
+/// A connection by way of `mssql-tds`.
+///
+/// Two of its habits are handled here. After an error of the protocol or of its use it goes on reading where
+/// it stopped, which is in the middle of an answer: such a connection is given up. And it gives an answer up
+/// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: statements
+/// therefore go through `sp_executesql`, which is silent about them.
+pub struct Driver {
+    runtime: Runtime,
+    /// `None` once it was given up.
+    client: Option<TdsClient>,
+    prepared: HashMap<String, PreparedStatement>,
+    cancel: Canceller,
+}
+
+/// Ends what a session has under way, from another thread; what it sends next is ended too, once.
+#[derive(Clone, Default)]
+pub struct Canceller(Arc<Mutex<CancelHandle>>);
+
+impl Canceller {
+    /// Ends it. The session's call comes back with [`Failure::Cancelled`].
+    pub fn cancel(&self) {
+        self.handle().cancel();
+    }
+
+    fn handle(&self) -> std::sync::MutexGuard<'_, CancelHandle> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the next call listens to.
+    fn child(&self) -> CancelHandle {
+        self.handle().child_handle()
+    }
+
+    /// What was ended has ended.
+    fn settle(&self) {
+        *self.handle() = CancelHandle::new();
+    }
+}
+
+/// Longest that a connection and a login may take, each.
+const CONNECT_LIMIT: Duration = Duration::from_secs(15);
+
+/// Rows of a session's name in `sys.dm_exec_sessions` are found by this.
+const WORD_MAX: usize = 4000;
+
+impl Driver {
+    /// Logs in. The server lists the session under the name `application`.
+    ///
+    /// # Errors
+    /// When the server is not there or does not let us in.
+    pub fn connect(server: &Server, login: &Login, application: &str) -> Result<Driver, Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::Lost(error.to_string()))?;
+        let context = context(server, login, application);
+        let provider = TdsConnectionProvider::new();
+        let connecting = provider.create_client(context, server.address(), None);
+        let client = runtime.block_on(connecting).map_err(failure)?;
+        Ok(Driver {
+            runtime,
+            client: Some(client),
+            prepared: HashMap::new(),
+            cancel: Canceller::default(),
+        })
+    }
+
+    /// Does something with the client; gives the connection up where it cannot be trusted afterwards.
+    fn with<T>(
+        &mut self,
+        work: impl AsyncFnOnce(
+            &mut TdsClient,
+            &mut HashMap<String, PreparedStatement>,
+            &CancelHandle,
+        ) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
+        let Some(client) = &mut self.client else {
+            return Err(Failure::Lost(
+                "the connection was given up before".to_owned(),
+            ));
+        };
+        let cancel = self.cancel.child();
+        let result = self
+            .runtime
+            .block_on(work(client, &mut self.prepared, &cancel));
+        let dead = client.is_connection_dead();
+        result.map_err(|error| {
+            let out_of_step = is_out_of_step(&error);
+            let failure = failure(error);
+            if failure == Failure::Cancelled {
+                self.cancel.settle();
+            }
+            if dead || out_of_step || matches!(failure, Failure::Lost(_)) {
+                self.client = None;
+            }
+            failure
+        })
+    }
+}
+
+impl Session for Driver {
+    fn batch(&mut self, text: &str, limit: Option<Duration>) -> Result<Batch, Failure> {
+        self.with(async |client, _, cancel| {
+            let mut items = Vec::new();
+            let mut options = ExecuteOptions::new()
+                .on_error(BatchErrorMode::Continue)
+                .cancel(cancel);
+            options.timeout = limit.map(seconds);
+            let mut next = client.execute(text.to_owned(), options).await;
+            loop {
+                let told = client.take_info_messages();
+                items.extend(told.into_iter().map(|info| Item::Info(Message::from(info))));
+                match next {
+                    Ok(StatementResult::Rows) => match rows(client).await {
+                        Ok(rows) => items.push(Item::Rows(rows)),
+                        Err(error) => items.extend(errors(client, error)?),
+                    },
+                    Ok(StatementResult::NoRows { rows_affected }) => {
+                        items.push(Item::Affected(rows_affected));
+                    }
+                    Ok(StatementResult::End) => return Ok(Batch { items }),
+                    Err(error) => items.extend(errors(client, error)?),
+                }
+                next = client.advance().await;
+            }
+        })
+    }
+
+    fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure> {
+        let arguments = (1..)
+            .zip(arguments)
+            .map(|(number, value)| argument(number, value));
+        let arguments: Vec<RpcParameter> = arguments.collect();
+        self.with(async |client, prepared, cancel| {
+            let options = ExecuteOptions::new().cancel(cancel);
+            let mut next = if arguments.is_empty() {
+                client
+                    .execute_sp_executesql(text.to_owned(), arguments, options)
+                    .await
+            } else {
+                if !prepared.contains_key(text) {
+                    prepared.insert(text.to_owned(), PreparedStatement::new(text));
+                }
+                let statement = prepared.get_mut(text).expect("it was put there just now");
+                client
+                    .execute_prepared(statement, arguments, &mut None, options)
+                    .await
+            };
+            let mut count = 0;
+            loop {
+                match next? {
+                    StatementResult::Rows => {
+                        while client.next_row().await?.is_some() {
+                            count += 1;
+                        }
+                    }
+                    StatementResult::NoRows { rows_affected } => {
+                        count += rows_affected.unwrap_or(0)
+                    }
+                    StatementResult::End => return Ok(count),
+                }
+                next = client.advance().await;
+            }
+        })
+    }
+
+    fn canceller(&self) -> Canceller {
+        self.cancel.clone()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.client.is_some()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if let Some(client) = &mut self.client {
+            // The server notices a connection that just ends, too.
+            let _ = self.runtime.block_on(client.close_connection());
+        }
+    }
+}
+
+fn context(server: &Server, login: &Login, application: &str) -> ClientContext {
+    let mut context = ClientContext::with_data_source(server.address());
+    context.application_name = application.to_owned();
+    context.connect_timeout = seconds(CONNECT_LIMIT);
+    // A session that came back by itself would have lost its temporary tables without a word.
+    context.connect_retry_count = 0;
+    if let Some(database) = server.database() {
+        context.database = database.to_owned();
+    }
+    context.encryption_options = EncryptionOptions {
+        mode: match login.encryption {
+            Encryption::Optional => EncryptionSetting::PreferOff,
+            Encryption::Mandatory => EncryptionSetting::Required,
+            Encryption::Strict => EncryptionSetting::Strict,
+        },
+        trust_server_certificate: login.trust_certificate,
+        ..EncryptionOptions::new()
+    };
+    match &login.credentials {
+        Credentials::Password { user, password } => {
+            context.tds_authentication_method = TdsAuthenticationMethod::Password;
+            context.user_name = user.clone();
+            context.password = password.reveal().to_owned();
+        }
+        Credentials::Token(token) => {
+            context.tds_authentication_method = TdsAuthenticationMethod::AccessToken;
+            context.access_token = Some(token.reveal().to_owned());
+        }
+        Credentials::Integrated => {
+            context.tds_authentication_method = TdsAuthenticationMethod::SSPI;
+        }
+    }
+    context
+}
+
+/// Reads a result set to its end.
+async fn rows(client: &mut TdsClient) -> Result<Rows, Error> {
+    let columns = client.get_metadata().iter();
+    let mut rows = Rows {
+        columns: columns.map(|column| column.column_name.clone()).collect(),
+        rows: Vec::new(),
+    };
+    while let Some(values) = client.next_row().await? {
+        rows.rows.push(values.into_iter().map(cell).collect());
+    }
+    Ok(rows)
+}
+
+/// What the server refused, if the batch goes on after it.
+fn errors(client: &TdsClient, error: Error) -> Result<Vec<Item>, Error> {
+    match error {
+        Error::SqlServerError { diagnostics } if !client.is_connection_dead() => Ok(diagnostics
+            .errors
+            .into_iter()
+            .map(|error| Item::Error(Message::from(error)))
+            .collect()),
+        other => Err(other),
+    }
+}
+
+fn cell(value: ColumnValues) -> Cell {
+    match value {
+        ColumnValues::Null => Cell::Null,
+        ColumnValues::Bit(value) => Cell::Int(value.into()),
+        ColumnValues::TinyInt(value) => Cell::Int(value.into()),
+        ColumnValues::SmallInt(value) => Cell::Int(value.into()),
+        ColumnValues::Int(value) => Cell::Int(value.into()),
+        ColumnValues::BigInt(value) => Cell::Int(value),
+        ColumnValues::Real(value) => Cell::Float(value.into()),
+        ColumnValues::Float(value) => Cell::Float(value),
+        ColumnValues::String(text) => Cell::Text(text.to_utf8_string()),
+        // Our own queries cast what they ask for; a user's statement is not looked at.
+        other => Cell::Text(format!("{other:?}")),
+    }
+}
+
+fn argument(number: usize, value: &Argument) -> RpcParameter {
+    let value = match value {
+        Argument::Null => SqlType::NVarchar(None, 4000),
+        Argument::Int(value) => SqlType::BigInt(Some(*value)),
+        Argument::Float(value) => SqlType::Float(Some(*value)),
+        Argument::Text(text) => {
+            let long = text.encode_utf16().count() > WORD_MAX;
+            let text = Some(SqlString::from_utf8_string(text.clone()));
+            match long {
+                true => SqlType::NVarcharMax(text),
+                false => SqlType::NVarchar(text, 4000),
+            }
+        }
+    };
+    RpcParameter::new(Some(format!("@p{number}")), StatusFlags::NONE, value)
+}
+
+/// Whole seconds, at least one: zero would mean no limit.
+fn seconds(limit: Duration) -> u32 {
+    u32::try_from(limit.as_secs_f64().ceil() as u64)
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+/// Whether the client may have stopped in the middle of an answer without noticing.
+fn is_out_of_step(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::ProtocolError(_)
+            | Error::UsageError(_)
+            | Error::ImplementationError(_)
+            | Error::UnimplementedFeature { .. }
+            | Error::TypeConversionError(_)
+    )
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::SqlServerError { diagnostics } => {
+            Failure::Refused(diagnostics.errors.into_iter().map(Message::from).collect())
+        }
+        Error::TimeoutError(_) => Failure::Timeout,
+        Error::OperationCancelledError(_) => Failure::Cancelled,
+        error if is_out_of_step(&error) => Failure::OutOfStep(error.to_string()),
+        other => Failure::Lost(other.to_string()),
+    }
+}
+
+impl From<SqlErrorInfo> for Message {
+    fn from(error: SqlErrorInfo) -> Message {
+        Message {
+            number: error.number,
+            class: u8::try_from(error.class).unwrap_or(u8::MAX),
+            state: error.state,
+            line: error
+                .line_number
+                .and_then(|line| line.try_into().ok())
+                .unwrap_or(0),
+            text: error.message,
+        }
+    }
+}
+
+impl From<SqlInfoMessage> for Message {
+    fn from(info: SqlInfoMessage) -> Message {
+        Message {
+            number: info.number,
+            class: u8::try_from(info.class).unwrap_or(u8::MAX),
+            state: info.state,
+            line: info
+                .line_number
+                .and_then(|line| line.try_into().ok())
+                .unwrap_or(0),
+            text: info.message,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! One connection to a server: batches and statements go out, rows and messages come back, in their order.
+//!
+//! [`Session`] is the seam: everything else knows it alone, so that the driver behind it can be another one.
+
+mod answer;
+mod driver;
+mod failure;
+mod login;
+mod server;
+
+pub use answer::{Batch, Cell, Item, Message, Missing, Row, Rows};
+pub use driver::{Canceller, Driver};
+pub use failure::Failure;
+pub use login::{Credentials, Encryption, Login, LoginError, Secret};
+pub use server::{Server, ServerError};
+
+use std::time::Duration;
+
+/// An argument of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// `NULL`, as `nvarchar`.
+    Null,
+    /// `bigint`.
+    Int(i64),
+    /// `float`.
+    Float(f64),
+    /// `nvarchar(4000)`, or `nvarchar(max)` where it is longer.
+    Text(String),
+}
+
+/// A connection to a SQL Server.
+pub trait Session: Send {
+    /// Carries a batch out to its end, past statements that fail; no longer than `limit`, if there is one.
+    ///
+    /// # Errors
+    /// When the server could not be asked, or its answer does not reach its end. What it refused is in the
+    /// answer ([`Batch::refused`]).
+    fn batch(&mut self, text: &str, limit: Option<Duration>) -> Result<Batch, Failure>;
+
+    /// Carries one statement out with its arguments as `@p1`, `@p2`, .., prepared when it comes first, and
+    /// reads all that it gives. Gives the rows read and changed.
+    ///
+    /// Without arguments the text goes through `sp_executesql`: a loop in it then sends no word for each of
+    /// its turns, which [`Session::batch`] would.
+    ///
+    /// # Errors
+    /// When it fails, or the server could not be asked.
+    fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure>;
+
+    /// Something that ends what is under way, from another thread.
+    fn canceller(&self) -> Canceller;
+
+    /// Whether it can still be asked.
+    fn is_usable(&self) -> bool;
+}

@@ -1,0 +1,317 @@
+//! Moving tempdb: from the files it has to the files it is to have, and back.
+//!
+//! ```text
+//! apply ──► restart ──► after_restart          undo ──► restart ──► after_undo
+//! paths, new files      sizes, removals        paths, files back    sizes, removals
+//! ```
+//!
+//! - The paths and sizes that a `MODIFY FILE` leaves count from the next start on; until then the old files
+//!   stay in use. Files are made anew at every start; nothing is copied.
+//! - Nothing grows at the old place: paths first, then the restart, then sizes. What is to be smaller is
+//!   shrunk before, so that the new place is not filled with the old size.
+//! - New files are added before the restart, no larger than the first one: that proves the new place while the
+//!   server runs. Files that go are removed after it, when nobody has used them yet: only an empty file can go.
+//! - The first data file and the first log cannot be removed, only moved and renamed.
+//! - Every statement that may have been carried out already asks first, so that a script can be run again.
+//!
+//! Source: <https://learn.microsoft.com/sql/relational-databases/databases/move-system-databases> and
+//! <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11. What
+//! happens to a size that `DBCC SHRINKFILE` left: it counts as the last one that was set, and so at the next
+//! start (<https://learn.microsoft.com/sql/relational-databases/databases/shrink-tempdb-database>).
+
+mod file;
+#[cfg(test)]
+mod model;
+mod pair;
+#[cfg(test)]
+mod tests;
+
+pub use file::{Kind, PresentError, TempdbFile};
+
+use super::{Alter, Condition, FileChange, FilePath, FileSpec, Name, Size, Statement};
+use pair::{Pairs, same};
+
+/// A move that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TempdbMove {
+    /// The files there are: their paths, sizes and growth as of the next start.
+    pub from: Vec<TempdbFile>,
+    /// Data files that there are to be. One of a present file's name is that file; what is left out of one stays
+    /// as it is.
+    pub data: Vec<FileSpec>,
+    /// Log files that there are to be, most often one.
+    pub log: Vec<FileSpec>,
+}
+
+/// The statements of a move, in the order in which they are carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TempdbPlan {
+    /// While the server runs as it did: nothing moves yet.
+    pub apply: Vec<Statement>,
+    /// When it has started anew, and before it has work to do.
+    pub after_restart: Vec<Statement>,
+    /// Back to what was, at whatever point of the move; also while the server runs.
+    pub undo: Vec<Statement>,
+    /// When it has started anew after `undo`.
+    pub after_undo: Vec<Statement>,
+    /// For a server that does not start, started without tempdb's files (`-f -T3608`): every file back to where
+    /// the present ones are. Then `undo` as usual.
+    pub rescue: Vec<Statement>,
+}
+
+/// A move that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TempdbError {
+    /// The files there are have no first data file or no log.
+    #[error(
+        "the files of tempdb as they are lack a {0} file; list all of `sys.master_files` where database_id = 2"
+    )]
+    Incomplete(Kind),
+    /// None are asked for.
+    #[error("tempdb is to have no {0} file; ask for one at least")]
+    None(Kind),
+    /// The first file would have to go.
+    #[error(
+        "the first {kind} file of tempdb, \"{name}\", cannot be removed; keep it among the files that there are to be"
+    )]
+    First {
+        /// What it is for.
+        kind: Kind,
+        /// Its logical name.
+        name: String,
+    },
+    /// Two files have one name.
+    #[error("two files of tempdb are called \"{0}\"; give each a name of its own")]
+    NameTwice(String),
+    /// Two files have one path.
+    #[error("two files of tempdb have the path \"{0}\"; give each a path of its own")]
+    PathTwice(String),
+    /// A file is to be where another one is now.
+    #[error(
+        "\"{file}\" is to be at \"{path}\", where \"{other}\" is now; both would be in use until the restart, so \
+         take another path"
+    )]
+    PathTaken {
+        /// The file.
+        file: String,
+        /// Where it is to be.
+        path: String,
+        /// Which file is there.
+        other: String,
+    },
+}
+
+impl TempdbMove {
+    /// All statements of the move.
+    ///
+    /// # Errors
+    /// When names or paths clash, or a kind of file would be missing.
+    pub fn plan(&self) -> Result<TempdbPlan, TempdbError> {
+        self.check()?;
+        let data = Pairs::of(&self.from, &self.data, Kind::Data)?;
+        let log = Pairs::of(&self.from, &self.log, Kind::Log)?;
+        let plans = [Steps(&data, Kind::Data), Steps(&log, Kind::Log)];
+        type Part = for<'a, 'b> fn(&'a Steps<'b>) -> Vec<Statement>;
+        let of = |part: Part| plans.iter().flat_map(|steps| part(steps)).collect();
+        Ok(TempdbPlan {
+            apply: placed(of(|steps| steps.apply())),
+            after_restart: placed(of(|steps| steps.after_restart())),
+            undo: placed(of(|steps| steps.undo())),
+            after_undo: placed(of(|steps| steps.after_undo())),
+            rescue: of(|steps| steps.rescue()),
+        })
+    }
+
+    fn check(&self) -> Result<(), TempdbError> {
+        if self.data.is_empty() {
+            return Err(TempdbError::None(Kind::Data));
+        }
+        if self.log.is_empty() {
+            return Err(TempdbError::None(Kind::Log));
+        }
+        let asked: Vec<&FileSpec> = self.data.iter().chain(&self.log).collect();
+        for (index, file) in asked.iter().enumerate() {
+            for other in &asked[..index] {
+                if same(file.name.text(), other.name.text()) {
+                    return Err(TempdbError::NameTwice(file.name.text().to_owned()));
+                }
+                if let (Some(path), Some(others)) = (&file.path, &other.path)
+                    && same(path.text(), others.text())
+                {
+                    return Err(TempdbError::PathTwice(path.text().to_owned()));
+                }
+            }
+            let Some(path) = &file.path else { continue };
+            let there = self.from.iter().find(|present| {
+                let its = present.path.as_ref().map(FilePath::text);
+                its.is_some_and(|its| same(its, path.text()))
+            });
+            if let Some(other) = there.filter(|other| !same(other.name.text(), file.name.text())) {
+                return Err(TempdbError::PathTaken {
+                    file: file.name.text().to_owned(),
+                    path: path.text().to_owned(),
+                    other: other.name.text().to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of tempdb.
+pub fn tempdb() -> Name {
+    Name::new("tempdb").expect("a name of six letters")
+}
+
+/// Shrinking is about the current database.
+fn placed(statements: Vec<Statement>) -> Vec<Statement> {
+    if statements.is_empty() {
+        return statements;
+    }
+    let start = [Statement::Use(tempdb())];
+    start.into_iter().chain(statements).collect()
+}
+
+/// The steps of the files of one kind.
+struct Steps<'a>(&'a Pairs<'a>, Kind);
+
+impl Steps<'_> {
+    fn apply(&self) -> Vec<Statement> {
+        let Steps(pairs, kind) = self;
+        let mut steps = Vec::new();
+        for (present, asked) in &pairs.kept {
+            let smaller = asked.size.filter(|size| *size < present.size);
+            steps.extend(smaller.map(|size| shrink(&present.name, size)));
+            if !same(present.name.text(), asked.name.text()) {
+                steps.push(rename(&present.name, &asked.name));
+            }
+            let moved = asked
+                .path
+                .as_ref()
+                .filter(|path| present.path.as_ref() != Some(path));
+            let name = pairs.name_of(present, asked);
+            steps.extend(moved.map(|path| modify(name, FileChange::Path(path.clone()))));
+        }
+        for asked in &pairs.added {
+            let first = pairs.first.size;
+            let size = asked.size.map_or(first, |size| size.min(first));
+            let size = Some(size);
+            let small = FileSpec {
+                size,
+                ..(*asked).clone()
+            };
+            steps.push(add(small, *kind));
+        }
+        steps
+    }
+
+    fn after_restart(&self) -> Vec<Statement> {
+        let Steps(pairs, _) = self;
+        let mut steps = Vec::new();
+        for (present, asked) in &pairs.kept {
+            let name = pairs.name_of(present, asked);
+            let size = asked.size.filter(|size| *size != present.size);
+            let max = asked.max.filter(|max| *max != present.max);
+            let growth = asked.growth.filter(|growth| *growth != present.growth);
+            steps.extend(size.map(|size| shrink(name, size)));
+            steps.extend(max.map(|max| modify(name, FileChange::Max(max))));
+            steps.extend(size.map(|size| grow(name, size)));
+            steps.extend(growth.map(|growth| modify(name, FileChange::Growth(growth))));
+        }
+        for asked in &pairs.added {
+            steps.extend(asked.size.map(|size| grow(&asked.name, size)));
+        }
+        for present in &pairs.removed {
+            steps.extend(remove(&present.name));
+        }
+        steps
+    }
+
+    /// The files that the move removed are made again at once; those that it added go after the restart.
+    fn undo(&self) -> Vec<Statement> {
+        let Steps(pairs, kind) = self;
+        let mut steps = Vec::new();
+        for (present, asked) in &pairs.kept {
+            let name = pairs.name_of(present, asked);
+            let larger = asked.size.is_some_and(|size| size > present.size);
+            steps.extend(larger.then(|| shrink(name, present.size)));
+            if !same(present.name.text(), asked.name.text()) {
+                steps.push(rename(&asked.name, &present.name));
+            }
+            let moved = present.path.as_ref().filter(|_| asked.path.is_some());
+            let moved = moved.filter(|path| asked.path.as_ref() != Some(path));
+            steps.extend(moved.map(|path| modify(&present.name, FileChange::Path(path.clone()))));
+        }
+        let back = pairs.removed.iter();
+        steps.extend(back.map(|present| add(present.spec(), *kind)));
+        steps
+    }
+
+    fn after_undo(&self) -> Vec<Statement> {
+        let Steps(pairs, _) = self;
+        let added = pairs.added.iter();
+        let mut steps: Vec<Statement> = added.flat_map(|asked| remove(&asked.name)).collect();
+        for (present, asked) in &pairs.kept {
+            let name = &present.name;
+            let sized = asked.size.is_some_and(|size| size != present.size);
+            let limited = asked.max.is_some_and(|max| max != present.max);
+            let grows = asked.growth.is_some_and(|growth| growth != present.growth);
+            steps.extend(sized.then(|| shrink(name, present.size)));
+            steps.extend(limited.then(|| modify(name, FileChange::Max(present.max))));
+            steps.extend(sized.then(|| grow(name, present.size)));
+            steps.extend(grows.then(|| modify(name, FileChange::Growth(present.growth))));
+        }
+        steps
+    }
+
+    /// No condition here: what a server without its tempdb says of tempdb's files is not known.
+    fn rescue(&self) -> Vec<Statement> {
+        let Steps(pairs, kind) = self;
+        let kept = pairs.kept.iter().filter_map(|(present, asked)| {
+            let moved = asked.path.as_ref() != present.path.as_ref() && asked.path.is_some();
+            let path = present.path.clone().filter(|_| moved)?;
+            Some((pairs.name_of(present, asked).clone(), path))
+        });
+        let home = pairs.first.path.as_ref();
+        let added = (1..).zip(&pairs.added).filter_map(|(number, asked)| {
+            let path = file::beside(home?, *kind, number)?;
+            Some((asked.name.clone(), path))
+        });
+        let back = |(name, path): (Name, FilePath)| modify(&name, FileChange::Path(path));
+        kept.chain(added).map(back).collect()
+    }
+}
+
+fn modify(file: &Name, change: FileChange) -> Statement {
+    let file = file.clone();
+    Statement::alter(&tempdb(), Alter::Modify { file, change })
+}
+
+fn rename(old: &Name, new: &Name) -> Statement {
+    modify(old, FileChange::NewName(new.clone())).only_if(Condition::Present(old.clone()))
+}
+
+fn add(file: FileSpec, kind: Kind) -> Statement {
+    let absent = Condition::Absent(file.name.clone());
+    let alter = match kind {
+        Kind::Data => Alter::Add(file),
+        Kind::Log => Alter::AddLog(file),
+    };
+    Statement::alter(&tempdb(), alter).only_if(absent)
+}
+
+/// A log has nothing to move to another file; it goes when nothing of it is in use.
+fn remove(name: &Name) -> [Statement; 2] {
+    let empty = Statement::Empty { file: name.clone() };
+    let remove = Statement::alter(&tempdb(), Alter::Remove(name.clone()));
+    [empty, remove].map(|step| step.only_if(Condition::Present(name.clone())))
+}
+
+fn shrink(name: &Name, size: Size) -> Statement {
+    let file = name.clone();
+    Statement::Shrink { file, size }.only_if(Condition::Larger(name.clone(), size))
+}
+
+fn grow(name: &Name, size: Size) -> Statement {
+    modify(name, FileChange::Size(size)).only_if(Condition::Smaller(name.clone(), size))
+}
