@@ -24,13 +24,14 @@ use crate::wire::Violation;
 pub(crate) enum End {
     /// The client left, or was told to.
     Closed,
-    Broken(io::Error),
+    /// The socket failed, as it does when the other side is gone.
+    Broken,
     Violation(Violation),
 }
 
 impl From<io::Error> for End {
-    fn from(error: io::Error) -> End {
-        End::Broken(error)
+    fn from(_: io::Error) -> End {
+        End::Broken
     }
 }
 
@@ -67,7 +68,7 @@ impl<'a> Connection<'a> {
             None => Ok(()),
         });
         match end {
-            Ok(()) | Err(End::Closed | End::Broken(_)) => {}
+            Ok(()) | Err(End::Closed | End::Broken) => {}
             Err(End::Violation(violation)) => {
                 self.shared.journal().violations.push(violation.to_string());
             }

@@ -30,8 +30,11 @@ const IN_TRANSACTION: u16 = 0x04;
 const COUNT: u16 = 0x10;
 const ATTENTION: u16 = 0x20;
 
-/// What the statement was, in a DONE; of others the double says 0.
+/// What the statement was, in a DONE. Of those that count nothing the double says 0.
 const SELECT: u16 = 0xC1;
+/// Stands for INSERT, DELETE and MERGE too, which have codes of their own.
+const UPDATE: u16 = 0xC5;
+const EXECUTE: u16 = 0xE0;
 
 /// Longest text of a message, as RAISERROR has it.
 const TEXT_MAX: usize = 2047;
@@ -154,7 +157,7 @@ impl<'a> Encoder<'a> {
         }
         let done = Done {
             count: None,
-            command: 0xE0, // EXECUTE
+            command: EXECUTE,
             failed: self.failed_ever,
         };
         self.done(DONE_PROCEDURE, &done, if more { MORE } else { 0 });
@@ -177,7 +180,7 @@ impl<'a> Encoder<'a> {
                 if form == Form::Batch || !no_count {
                     self.pending = Some(Done {
                         count: count.filter(|_| !no_count),
-                        command: 0,
+                        command: if count.is_some() { UPDATE } else { 0 },
                         failed: false,
                     });
                 }
@@ -205,7 +208,7 @@ impl<'a> Encoder<'a> {
                 self.out.mark(Event::Delay(*delay));
             }
             Item::Cut => {
-                self.flush(form);
+                self.pending = None;
                 self.out.mark(Event::Cut);
             }
             Item::Garbage(bytes) => {

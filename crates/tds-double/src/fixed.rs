@@ -14,6 +14,8 @@ use crate::value::{Kind, Value};
 pub const TYPES: &str = "SELECT * FROM dbo.every_type ORDER BY id";
 /// Two result sets, a message between them, and a count at the end.
 pub const SETS: &str = "SELECT 1 AS a; PRINT N'between'; SELECT N'x' AS b, CAST(NULL AS bigint) AS c; UPDATE dbo.t SET a = 1";
+/// A count alone.
+pub const COUNT: &str = "UPDATE dbo.t SET a = 1";
 /// 5,000 rows, a few packets long.
 pub const ROWS: &str = "SELECT number, name FROM dbo.numbers ORDER BY number";
 /// 20,000 result sets in one batch.
@@ -30,15 +32,22 @@ pub const ERROR_AFTER_ROWS: &str =
 pub const WAIT: &str = "WAITFOR DELAY '00:01:00'";
 /// A row at once, the others after a minute.
 pub const WAIT_WITHIN: &str = "SELECT number FROM dbo.slow ORDER BY number";
-/// Its one parameter comes back as it came.
-pub const ECHO: &str = "SELECT @P1 AS echo";
+/// Its one parameter comes back as it came; clients name it in these ways.
+pub const ECHO: [&str; 2] = ["SELECT @P1 AS echo", "SELECT @P0 AS echo"];
 /// The connection ends within the reply.
 pub const CUT: &str = "SELECT N'cut' AS a";
 /// The reply has bytes that are no token.
 pub const GARBAGE: &str = "SELECT N'garbage' AS a";
 
 /// Texts by which clients set a session up; each only ends.
-const SETTINGS: &[&str] = &[];
+const SETTINGS: &[&str] = &[
+    " SET TRANSACTION ISOLATION LEVEL READ COMMITTED ", // mssql-python, before a pooled connection is lent again
+];
+
+/// A text of many packets, which does nothing.
+pub fn long() -> String {
+    format!("-- {}", "x".repeat(40_000))
+}
 
 /// The fixed script.
 pub fn script(credentials: Credentials) -> Script {
@@ -50,6 +59,7 @@ pub fn script(credentials: Credentials) -> Script {
         )
         .on(TYPES, Reply::new().rows(types()))
         .on(SETS, sets())
+        .on(COUNT, Reply::new().affected(3))
         .on(ROWS, Reply::new().rows(rows()))
         .on_each(MANY_SETS, |_, _| many_sets())
         .on(ERROR, Reply::error(told_to_fail()))
@@ -63,7 +73,9 @@ pub fn script(credentials: Credentials) -> Script {
         .on(ERROR_AFTER_ROWS, Reply::new().rows(error_after_rows()))
         .on(WAIT, Reply::new().delay(Duration::from_secs(60)).done())
         .on(WAIT_WITHIN, wait_within())
-        .on_each(ECHO, echo)
+        .on_each(ECHO[0], echo)
+        .on_each(ECHO[1], echo)
+        .on(&long(), Reply::new())
         .on(CUT, Reply::new().rows(rows()).with(Item::Cut))
         .on(
             GARBAGE,

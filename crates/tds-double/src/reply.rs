@@ -42,7 +42,7 @@ pub enum Item {
     Transaction(Transaction),
     /// Nothing comes for so long. What stands before it is sent first, as `RAISERROR .. WITH NOWAIT` would.
     Delay(Duration),
-    /// The connection ends here, within the reply.
+    /// The connection ends here, before the end of the statement that stands before it: rows, and no DONE.
     Cut,
     /// Bytes that are no token.
     Garbage(Vec<u8>),

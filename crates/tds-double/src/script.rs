@@ -112,7 +112,9 @@ impl Model for Script {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
-        let answer = self.answers.get_mut(&question.text)?;
+        // FreeTDS's tsql ends each batch with a line break of its own.
+        let text = question.text.trim_end_matches('\n');
+        let answer = self.answers.get_mut(text)?;
         Some(answer(session, question))
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// SQL Server closes such a connection; so does the double, and a test can ask for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(String);
+pub(crate) struct Violation(String);
 
 impl Violation {
     pub(crate) fn new(text: impl Into<String>) -> Violation {

@@ -6,6 +6,7 @@ import sys
 
 TYPES = "SELECT * FROM dbo.every_type ORDER BY id"
 SETS = "SELECT 1 AS a; PRINT N'between'; SELECT N'x' AS b, CAST(NULL AS bigint) AS c; UPDATE dbo.t SET a = 1"
+COUNT = "UPDATE dbo.t SET a = 1"
 ROWS = "SELECT number, name FROM dbo.numbers ORDER BY number"
 MANY_SETS = "DECLARE @i int = 0; WHILE @i < 20000 BEGIN SELECT @i AS i; SET @i += 1 END"
 ERROR = "RAISERROR(N'told to fail', 16, 3)"
