@@ -11,7 +11,7 @@ use mssql_tds::core::{CancelHandle, EncryptionOptions, EncryptionSetting};
 use mssql_tds::datatypes::column_values::ColumnValues;
 use mssql_tds::datatypes::sql_string::SqlString;
 use mssql_tds::datatypes::sqltypes::SqlType;
-use mssql_tds::error::Error;
+use mssql_tds::error::{Error, SqlErrorInfo};
 use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
 use mssql_tds::message::transaction_management::TransactionIsolationLevel;
 use tds_double::{Credentials, Double, Encryption, Script, fixed};
@@ -79,31 +79,34 @@ async fn batch(client: &mut TdsClient, text: &str) -> Result<Vec<String>, Error>
             told.into_iter()
                 .map(|info| format!("info {}: {}", info.number, info.message)),
         );
-        next = match next {
-            Ok(StatementResult::Rows) => {
-                let rows = rows(client).await;
-                lines.push(format!("rows {}", rows.as_ref().map_or(0, Vec::len)));
-                match rows {
-                    Ok(_) => client.advance().await,
-                    Err(error) => Err(error),
+        let error = match next {
+            Ok(StatementResult::Rows) => match rows(client).await {
+                Ok(rows) => {
+                    lines.push(format!("rows {}", rows.len()));
+                    None
                 }
-            }
+                Err(error) => Some(error),
+            },
             Ok(StatementResult::NoRows { rows_affected }) => {
                 lines.push(format!("affected {rows_affected:?}"));
-                client.advance().await
+                None
             }
             Ok(StatementResult::End) => return Ok(lines),
-            Err(Error::SqlServerError { diagnostics }) if client.has_open_batch() => {
-                lines.extend(
-                    diagnostics
-                        .errors
-                        .iter()
-                        .map(|error| format!("error {}: {}", error.number, error.message)),
-                );
-                client.advance().await
-            }
-            Err(error) => return Err(error),
+            Err(error) => Some(error),
         };
+        match error {
+            Some(Error::SqlServerError { diagnostics }) => {
+                let line =
+                    |error: &SqlErrorInfo| format!("error {}: {}", error.number, error.message);
+                lines.extend(diagnostics.errors.iter().map(line));
+                if !client.has_open_batch() {
+                    return Ok(lines);
+                }
+            }
+            Some(error) => return Err(error),
+            None => {}
+        }
+        next = client.advance().await;
     }
 }
 
@@ -188,10 +191,7 @@ fn sets_messages_counts_and_errors_keep_their_order() {
         let after = batch(&mut client, fixed::ERROR_AFTER_ROWS)
             .await
             .expect("a batch");
-        assert_eq!(
-            after,
-            ["rows 0", "error 8134: Divide by zero error encountered."]
-        );
+        assert_eq!(after, ["error 8134: Divide by zero error encountered."]);
         assert_eq!(
             batch(&mut client, fixed::ROWS).await.expect("a batch"),
             ["rows 5000"]
