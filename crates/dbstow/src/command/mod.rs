@@ -2,6 +2,7 @@
 
 mod asked;
 mod listing;
+mod login;
 mod place;
 
 pub mod calibrate;
@@ -18,6 +19,7 @@ pub mod run;
 pub mod workloads;
 
 pub use asked::{Asked, Understood};
+pub use login::ServerLogin;
 pub use place::Place;
 
 use std::io::{self, ErrorKind, Write};

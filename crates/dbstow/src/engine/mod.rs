@@ -5,5 +5,6 @@ pub mod postgres;
 pub mod raw;
 mod real;
 pub mod sqlite;
+pub mod sqlserver;
 
 pub use real::{Client, Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler, Waiting};

@@ -5,7 +5,10 @@ mod host;
 mod take;
 
 pub use host::{HostTold, VolumeTold};
-pub use take::{AskError, Greeting, ask, capture, identity, read};
+pub use take::{
+    AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity, read,
+    wait_statistics,
+};
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use crate::inventory::Inventory;
 use crate::plan::{Plan, Trial};
 use crate::results::Results;
 use crate::spec::Mode;
-use crate::trial::real::Places;
+use crate::trial::real::{Outside, Places};
 use crate::trial::{Stage, Subject, TrialId};
 use crate::workload::Workload;
 
@@ -31,7 +31,9 @@ use crate::workload::Workload;
     dbstow run tempdb-spill --set engine.memory=\"1 GiB\" --format json\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
-    dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data")]
+    dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
+    dbstow run tempdb-ssd-vs-premium --mode measure --engine sqlserver --server sqlserver://sa@db1 \\\n      \
+    --volume d='D:\\' --volume f='F:\\tempdb' --restart-command 'ssh db1 Restart-Service -Force MSSQLSERVER'")]
 pub struct Args {
     /// The experiment
     #[command(flatten)]
@@ -94,7 +96,7 @@ pub fn run(args: &Args) -> Result<()> {
             #[cfg(target_os = "linux")]
             super::emulated::clear_leftovers()?;
             let options = args.asked.place.options();
-            let places = Places::claim(&results.plan, &options, args.keep, emulator)?;
+            let places = Places::claim(&results.plan, &options, args.keep, OUTSIDE)?;
             let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
             for left in places.close() {
                 eprintln!("dbstow: {left}");
@@ -125,6 +127,20 @@ fn check(args: &Args, mode: Mode) -> Result<()> {
         ),
         Mode::Simulate | Mode::Emulate | Mode::Measure => Ok(()),
     }
+}
+
+const OUTSIDE: Outside = Outside { emulator, prompt };
+
+/// Shows a text, and waits for Enter.
+fn prompt(text: &str) -> std::io::Result<()> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(std::io::Error::other(format!(
+            "nobody is there to ask (stdin is no terminal); give --restart-command. What would be asked:\n{text}"
+        )));
+    }
+    eprintln!("\n{text}\nPress Enter once that is done.");
+    std::io::BufRead::read_line(&mut stdin.lock(), &mut String::new()).map(|_| ())
 }
 
 /// The command that starts an emulator, which ends with this process.

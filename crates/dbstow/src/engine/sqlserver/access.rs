@@ -86,11 +86,15 @@ impl Access {
             (Some(18456), _) => Some(
                 "look at login and password (SQLCMDUSER, SQLCMDPASSWORD); the server's error log says which of them it was",
             ),
-            (Some(18452 | 18487 | 18488), _) => {
-                Some("this login cannot be used as it is; try another, or ask who administers the server")
+            (Some(18452 | 18487 | 18488), _) => Some(
+                "this login cannot be used as it is; try another, or ask who administers the server",
+            ),
+            (Some(4060), _) => Some(
+                "there is no such database, or the login may not use it; name another one in --server",
+            ),
+            (Some(40615), _) => {
+                Some("the server's firewall does not know this address; add it in the portal")
             }
-            (Some(4060), _) => Some("there is no such database, or the login may not use it; name another one in --server"),
-            (Some(40615), _) => Some("the server's firewall does not know this address; add it in the portal"),
             (Some(_), _) => None,
             (None, Failure::Lost(text)) => Some(of_words(text)),
             (None, Failure::Timeout) => Some("look at host and port, and at the firewall"),

@@ -50,8 +50,10 @@ pub(super) enum JournalError {
     #[error("another run of dbstow uses {0} at this moment; wait for its end")]
     InUse(String),
     /// It cannot be read as one.
-    #[error("{path} should say what an earlier run changed on the server, but cannot be read ({why}); \
-             look at it, put tempdb back by hand if it was moved, and remove the file")]
+    #[error(
+        "{path} should say what an earlier run changed on the server, but cannot be read ({why}); \
+             look at it, put tempdb back by hand if it was moved, and remove the file"
+    )]
     Damaged {
         /// Which file.
         path: PathBuf,
@@ -79,7 +81,12 @@ impl Journal {
         fs::create_dir_all(&folder).map_err(at(&folder))?;
         let name = server.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         let path = folder.join(format!("{}.json", name.to_lowercase()));
-        let options = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let options = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path);
         let mut file = options.map_err(at(&path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -89,13 +96,20 @@ impl Journal {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(at(&path))?;
         let changes = match text.trim() {
-            "" => Changes { server: server.to_owned(), ..Changes::default() },
+            "" => Changes {
+                server: server.to_owned(),
+                ..Changes::default()
+            },
             text => serde_json::from_str(text).map_err(|error| JournalError::Damaged {
                 path: path.clone(),
                 why: error.to_string(),
             })?,
         };
-        Ok(Journal { path, file, changes })
+        Ok(Journal {
+            path,
+            file,
+            changes,
+        })
     }
 
     /// What is to be put back.
@@ -112,10 +126,15 @@ impl Journal {
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Changes)) -> Result<(), JournalError> {
         change(&mut self.changes);
         let path = self.path.clone();
-        let at = move |source| JournalError::Io { path: path.clone(), source };
+        let at = move |source| JournalError::Io {
+            path: path.clone(),
+            source,
+        };
         let text = match self.changes.is_empty() {
             true => String::new(),
-            false => serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON"),
+            false => {
+                serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON")
+            }
         };
         self.file.set_len(0).map_err(&at)?;
         self.file.rewind().map_err(&at)?;
@@ -126,7 +145,11 @@ impl Journal {
 
 /// Where journals are: the user's state directory, or one in the temporary directory where there is none.
 pub(super) fn state_directory() -> PathBuf {
-    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let of = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let state = if cfg!(windows) {
         of("LOCALAPPDATA")
     } else {
@@ -144,12 +167,16 @@ mod tests {
         let state = tempfile::tempdir().expect("a directory");
         let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("a journal");
         assert!(journal.changes().is_empty());
-        journal.change(|changes| changes.databases.push("dbstow_1".to_owned())).expect("written");
+        journal
+            .change(|changes| changes.databases.push("dbstow_1".to_owned()))
+            .expect("written");
         drop(journal);
 
         let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
         assert_eq!(journal.changes().databases, ["dbstow_1"]);
-        journal.change(|changes| changes.databases.clear()).expect("written");
+        journal
+            .change(|changes| changes.databases.clear())
+            .expect("written");
         drop(journal);
         let journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
         assert!(journal.changes().is_empty());
@@ -171,7 +198,10 @@ mod tests {
         let path = state.path().join("sqlserver/db1.json");
         fs::write(&path, "{\"databases\": 1}").expect("written");
         let error = Journal::open(state.path(), "db1").expect_err("it is damaged");
-        assert!(error.to_string().contains("put tempdb back by hand"), "{error}");
+        assert!(
+            error.to_string().contains("put tempdb back by hand"),
+            "{error}"
+        );
         assert!(path.exists());
     }
 }

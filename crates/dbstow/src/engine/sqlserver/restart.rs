@@ -7,8 +7,8 @@ use sqlserver::capture;
 use sqlserver::tsql::question;
 use volume::clock::Clock;
 
-use super::access::Access;
 use super::OBSERVER;
+use super::access::Access;
 use crate::engine::EngineError;
 
 /// Shows a text and waits until the user has done what it says.
@@ -42,8 +42,9 @@ impl Restart {
         let before = started(access)?;
         match self {
             Restart::Command(command) => run(command)?,
-            Restart::Ask(prompt) => prompt(what)
-                .map_err(|error| EngineError::failed("wait for the restart of the server", error))?,
+            Restart::Ask(prompt) => prompt(what).map_err(|error| {
+                EngineError::failed("wait for the restart of the server", error)
+            })?,
         }
         let begun = Clock::start();
         loop {
@@ -55,8 +56,10 @@ impl Restart {
             if begun.now().as_nanos() > BACK_LIMIT.as_nanos() {
                 return Err(EngineError::failed(
                     format!("wait {BACK_LIMIT} for the server to come back"),
-                    format!("{last}; if it does not start because of tempdb's files, `dbstow layout` has the \
-                             steps of a rescue (start with -f -T3608)"),
+                    format!(
+                        "{last}; if it does not start because of tempdb's files, `dbstow layout` has the \
+                             steps of a rescue (start with -f -T3608)"
+                    ),
                 ));
             }
             Clock::sleep(LOOK_EVERY);
@@ -69,12 +72,19 @@ fn run(command: &str) -> Result<(), EngineError> {
         true => Command::new("cmd"),
         false => Command::new("sh"),
     };
-    shell.arg(if cfg!(windows) { "/C" } else { "-c" }).arg(command);
+    shell
+        .arg(if cfg!(windows) { "/C" } else { "-c" })
+        .arg(command);
     let what = || format!("restart the server with `{command}`");
-    let output = shell.output().map_err(|error| EngineError::failed(what(), error))?;
+    let output = shell
+        .output()
+        .map_err(|error| EngineError::failed(what(), error))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(EngineError::failed(what(), format!("{}: {}", output.status, said.trim())))
+    Err(EngineError::failed(
+        what(),
+        format!("{}: {}", output.status, said.trim()),
+    ))
 }

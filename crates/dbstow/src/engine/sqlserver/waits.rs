@@ -33,20 +33,31 @@ impl WaitSampler for Sampler {
 /// Source: Microsoft, `sys.dm_os_wait_stats` (read 2026-11).
 fn waiting(status: Option<&str>, wait: &str, resource: &str) -> Waiting {
     let Some(status) = status else {
-        return Waiting { kind: WaitKind::Client, event: "no request".to_owned() };
+        return Waiting {
+            kind: WaitKind::Client,
+            event: "no request".to_owned(),
+        };
     };
     if status != "suspended" || wait.is_empty() {
         // Running, or ready to run.
-        return Waiting { kind: WaitKind::Cpu, event: String::new() };
+        return Waiting {
+            kind: WaitKind::Cpu,
+            event: String::new(),
+        };
     }
     let kind = match wait {
         "SOS_SCHEDULER_YIELD" => WaitKind::Cpu,
         "WRITELOG" | "LOGBUFFER" | "LOGMGR" => WaitKind::Log,
         // Sorts and hashes that spill write first and read later; both are under this one name.
-        "IO_COMPLETION" | "ASYNC_IO_COMPLETION" | "PREEMPTIVE_OS_WRITEFILEGATHER" => WaitKind::Write,
+        "IO_COMPLETION" | "ASYNC_IO_COMPLETION" | "PREEMPTIVE_OS_WRITEFILEGATHER" => {
+            WaitKind::Write
+        }
         "ASYNC_NETWORK_IO" => WaitKind::Client,
         _ if wait.starts_with("PAGEIOLATCH_") => WaitKind::Read,
-        _ if wait.starts_with("LCK_") || wait.starts_with("PAGELATCH_") || wait.starts_with("LATCH_") => {
+        _ if wait.starts_with("LCK_")
+            || wait.starts_with("PAGELATCH_")
+            || wait.starts_with("LATCH_") =>
+        {
             WaitKind::Lock
         }
         _ => WaitKind::Other,
@@ -67,8 +78,13 @@ fn allocation_page(wait: &str, resource: &str) -> bool {
     if !wait.starts_with("PAGELATCH_") {
         return false;
     }
-    let mut parts = resource.trim().split(':').map(|part| part.trim().parse::<u64>().ok());
-    let (Some(Some(2)), Some(Some(_)), Some(Some(page))) = (parts.next(), parts.next(), parts.next()) else {
+    let mut parts = resource
+        .trim()
+        .split(':')
+        .map(|part| part.trim().parse::<u64>().ok());
+    let (Some(Some(2)), Some(Some(_)), Some(Some(page))) =
+        (parts.next(), parts.next(), parts.next())
+    else {
         return false;
     };
     let map = page % 511_232;

@@ -1,0 +1,35 @@
+//! How to log in to a SQL Server.
+
+use std::path::PathBuf;
+
+use crate::engine::sqlserver::{EncryptKind, LoginOptions};
+
+/// How to log in to a SQL Server. No password is taken here: it would be in the list of processes.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "SQL Server: login (a password comes from SQLCMDPASSWORD)")]
+pub struct ServerLogin {
+    /// Log in with the access token in this variable of the environment
+    #[arg(long, value_name = "NAME", conflicts_with = "access_token_file")]
+    pub access_token_env: Option<String>,
+    /// Log in with the access token in this file
+    #[arg(long, value_name = "FILE")]
+    pub access_token_file: Option<PathBuf>,
+    /// How the connection is protected [default: mandatory]
+    #[arg(long, value_enum)]
+    pub encrypt: Option<EncryptKind>,
+    /// Take a certificate that nobody vouches for, as a new server has one
+    #[arg(long)]
+    pub trust_server_certificate: bool,
+}
+
+impl ServerLogin {
+    /// What was given.
+    pub fn options(&self) -> LoginOptions {
+        LoginOptions {
+            token_env: self.access_token_env.clone(),
+            token_file: self.access_token_file.clone(),
+            encrypt: self.encrypt,
+            trust_certificate: self.trust_server_certificate,
+        }
+    }
+}
