@@ -46,6 +46,7 @@ mod procedures;
 mod reply;
 mod request;
 mod script;
+pub mod server;
 #[cfg(target_os = "linux")]
 mod tls;
 mod transport;
