@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
 
     /// UTF-16 of so many bytes.
     pub(crate) fn chars_of(&mut self, bytes: usize) -> Result<String, Violation> {
-        if bytes % 2 != 0 {
+        if !bytes.is_multiple_of(2) {
             return Err(Violation::new(format!(
                 "text of {bytes} bytes, which is odd"
             )));

@@ -360,17 +360,14 @@ fn performance(server: &SqlServer) -> Rows {
 
 fn waiting(server: &SqlServer) -> Rows {
     let rows = table("session_id status wait_type wait_resource", "nttt");
-    server
-        .waiting
-        .iter()
-        .fold(rows, |rows, (id, status, kind, resource)| {
-            rows.row([
-                (*id).into(),
-                status.clone().into(),
-                kind.clone().into(),
-                resource.clone().into(),
-            ])
-        })
+    server.waiting.iter().fold(rows, |rows, waiting| {
+        rows.row([
+            waiting.session.into(),
+            waiting.status.clone().into(),
+            waiting.kind.clone().into(),
+            waiting.resource.clone().into(),
+        ])
+    })
 }
 
 /// Sums of nothing are NULL.

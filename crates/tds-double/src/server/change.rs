@@ -1,7 +1,7 @@
 //! What statements do to the state, and what SQL Server says when they cannot.
 
 use super::error::{self, System};
-use super::state::{Database, File, Io, Place, Setting, TEMPDB, Volume, Wait, Work};
+use super::state::{Database, File, Io, Place, Setting, TEMPDB, Volume, Work};
 use super::text::{Growth, Max, PAGE, Spec, Statement};
 use super::{NotStarted, SqlServer};
 use crate::model::Session;
@@ -500,10 +500,7 @@ pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
         }
     }
     for (kind, wait) in &work.waits {
-        let all = server
-            .waits
-            .entry(kind.clone())
-            .or_insert_with(Wait::default);
+        let all = server.waits.entry(kind.clone()).or_default();
         all.tasks += wait.tasks;
         all.wait_ms += wait.wait_ms;
         all.signal_ms += wait.signal_ms;

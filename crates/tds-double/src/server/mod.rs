@@ -27,7 +27,9 @@ use crate::model::{Admitted, Identity, Model, Question, Refusal, Session};
 use crate::reply::{Message, Reply};
 
 pub use error::System;
-pub use state::{Account, Database, Edition, File, Io, Place, Setting, TEMPDB, Volume, Wait, Work};
+pub use state::{
+    Account, Database, Edition, File, Io, Place, Setting, TEMPDB, Volume, Wait, Waiting, Work,
+};
 
 use text::PAGE;
 
@@ -55,8 +57,8 @@ pub struct SqlServer {
     pub performance: BTreeMap<[String; 3], (i64, i64)>,
     /// Of dbstow's sessions: logical reads, reads, writes, milliseconds of processor; `None` while there are none
     pub session_reads: Option<[i64; 4]>,
-    /// Of dbstow's sessions: id, status, kind of wait, what it waits for
-    pub waiting: Vec<(i64, Option<String>, Option<String>, Option<String>)>,
+    /// Of dbstow's sessions
+    pub waiting: Vec<Waiting>,
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
     works: Vec<Rule>,

@@ -134,6 +134,19 @@ pub struct Wait {
     pub signal_ms: i64,
 }
 
+/// What a session waits for at this moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// `session_id`
+    pub session: i64,
+    /// Of its request; `None` without one
+    pub status: Option<String>,
+    /// Type of wait
+    pub kind: Option<String>,
+    /// What for
+    pub resource: Option<String>,
+}
+
 /// What a text that is carried out does to the counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {

@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::record::{
     ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, VolumeRecord, histogram,
 };
+use crate::spec::{EngineKind, Mode};
 
 /// The record of a trial that came to no end.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
@@ -43,7 +44,10 @@ pub(super) fn record(
     let done = done.map_err(|error| error.to_string())?;
     let elapsed = collect::measured(&phases);
     let volumes = volumes(subject, disks, &done);
-    let counted = counted(&ran, &done, elapsed);
+    let mut counted = counted(&ran, &done, elapsed);
+    if in_whole_ms(subject) {
+        counted.transfers = counted.transfers.map(Transfers::in_whole_ms);
+    }
     let mut metrics = collect::metrics(&counted, subject.workload.operation);
     if counted.transfers.is_some() {
         metrics.extend(collect::per_disk(&volumes, elapsed));
@@ -71,6 +75,11 @@ pub(super) fn record(
         notes,
         ..collect::blank(subject.id, subject.variant.mode)
     })
+}
+
+/// Whether latencies are sums of whole milliseconds, each rounded by the server: SQL Server's stalls.
+fn in_whole_ms(subject: &Subject<'_>) -> bool {
+    subject.variant.engine == EngineKind::SqlServer && subject.variant.mode == Mode::Measure
 }
 
 /// The engine's counters over the measured time.
