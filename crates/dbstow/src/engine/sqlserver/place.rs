@@ -102,8 +102,9 @@ pub(super) fn tempdb(
             directories,
         )?);
     }
+    // The experiment's log is that of whatever is written to.
     let first = File {
-        size: None,
+        size: settings.placement.log.size,
         ..settings.placement.temp[0].clone()
     };
     let log = names(Kind::Log);

@@ -209,14 +209,15 @@ impl ServerRun {
 
     /// Puts back what the journal says. Gives what could not be.
     fn put_back(&self, session: &mut Driver) -> Vec<String> {
+        let changes = self.journal().changes().clone();
         let mut left = Vec::new();
-        for name in self.journal().changes().databases.clone() {
-            left.extend(self.drop_database(session, &name).err());
+        for name in &changes.databases {
+            left.extend(self.drop_database(session, name).err());
         }
-        if let Some(mib) = self.journal().changes().memory_mib {
+        if let Some(mib) = changes.memory_mib {
             left.extend(self.set_memory(session, mib).err());
         }
-        if !self.journal().changes().tempdb.is_empty() {
+        if !changes.tempdb.is_empty() {
             left.extend(tempdb::put_back(self).err().map(|error| error.to_string()));
         }
         left

@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlserver::capture;
-use sqlserver::session::Driver;
+use sqlserver::session::{Driver, Session};
 use volume::clock::Clock;
 use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
 use super::OBSERVER;
 use super::run::ServerRun;
-use crate::engine::EngineError;
 use crate::spec::Settings;
 
 /// Volumes of one trial.
@@ -24,29 +23,26 @@ pub struct ServerSite {
     names: Vec<String>,
     directories: Vec<PathBuf>,
     clock: Clock,
-    session: Mutex<Driver>,
+    /// Opened at the first reading: by then the server has been restarted, if it has to be.
+    session: Mutex<Option<Driver>>,
 }
 
 impl ServerSite {
     /// The volumes of `settings`, in directories as the server sees them.
-    ///
-    /// # Errors
-    /// When the server does not let us in.
-    pub fn open(
+    pub fn new(
         run: Arc<ServerRun>,
         settings: &Settings,
         directory: impl Fn(&str) -> PathBuf,
-    ) -> Result<ServerSite, EngineError> {
+    ) -> ServerSite {
         run.files().clear();
-        let session = run.access().connect(OBSERVER)?;
         let volumes = settings.volumes.iter();
-        Ok(ServerSite {
+        ServerSite {
             names: volumes.clone().map(|volume| volume.name.clone()).collect(),
             directories: volumes.map(|volume| directory(&volume.name)).collect(),
             clock: Clock::start(),
-            session: Mutex::new(session),
+            session: Mutex::new(None),
             run,
-        })
+        }
     }
 }
 
@@ -57,14 +53,11 @@ impl Site for ServerSite {
 
     fn reading(&self) -> io::Result<Reading> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if !sqlserver::session::Session::is_usable(&*session) {
-            *session = self
-                .run
-                .access()
-                .connect(OBSERVER)
-                .map_err(io::Error::other)?;
+        if !session.as_ref().is_some_and(Session::is_usable) {
+            *session = Some(self.run.access().connect(OBSERVER).map_err(io::Error::other)?);
         }
-        let statistics = capture::file_statistics(&mut *session).map_err(io::Error::other)?;
+        let session = session.as_mut().expect("it was opened above");
+        let statistics = capture::file_statistics(session).map_err(io::Error::other)?;
         let files = self.run.files();
         let count = |value: i64| u64::try_from(value).unwrap_or(0);
         let mut disks: Vec<DiskReading> = (0..)

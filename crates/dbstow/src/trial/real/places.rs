@@ -168,7 +168,7 @@ impl Places {
     }
 
     /// The volumes of a server, as it sees them.
-    fn served(&self, subject: &Subject<'_>) -> Result<Sited, String> {
+    fn served(&self, subject: &Subject<'_>) -> Sited {
         let server = self.server.as_ref().expect("a run on SQL Server has one");
         let directory = |volume: &str| {
             self.options
@@ -177,8 +177,7 @@ impl Places {
                 .cloned()
                 .unwrap_or_default()
         };
-        let site = ServerSite::open(Arc::clone(server), subject.settings, directory);
-        Ok(Sited::new(site.map_err(|error| error.to_string())?))
+        Sited::new(ServerSite::new(Arc::clone(server), subject.settings, directory))
     }
 
     pub(super) fn options(&self) -> &Options {
@@ -272,7 +271,7 @@ impl Supply for Places {
         let (mode, engine) = (subject.variant.mode, subject.variant.engine);
         let modelled = mode != Mode::Measure;
         let made = match (modelled, engine) {
-            (false, EngineKind::SqlServer) => self.served(subject),
+            (false, EngineKind::SqlServer) => Ok(self.served(subject)),
             (false, _) => self.measured(subject),
             (true, EngineKind::Sqlite) => self.paced(subject),
             (true, EngineKind::Postgres | EngineKind::SqlServer | EngineKind::Raw) => {

@@ -1,0 +1,201 @@
+//! A double of SQL Server that carries a workload out as far as a test says, and what restarts it.
+//!
+//! Nothing that is measured on it says anything about SQL Server: its counters advance as stated here.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::{fs, thread};
+
+use assert_cmd::Command;
+use tds_double::server::{self, Io, SqlServer, Wait, Work};
+use tds_double::{Double, Encryption, Kind, Question, Reply, Rows, Value};
+use tempfile::TempDir;
+
+pub(crate) const PASSWORD: &str = "Correct-horse-1433";
+
+/// A server, and a user's folder beside it.
+pub(crate) struct Bench {
+    double: Arc<Mutex<Double<SqlServer>>>,
+    folder: TempDir,
+    stop: Arc<AtomicBool>,
+    restarter: Option<JoinHandle<()>>,
+}
+
+impl Bench {
+    /// Starts it, with the texts of a workload on temporary tables and of one on the data files.
+    pub(crate) fn start(mut server: SqlServer) -> Bench {
+        carry_out_workloads(&mut server);
+        let double = Double::start(server, Encryption::None).expect("a free port");
+        let double = Arc::new(Mutex::new(double));
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = folder.path().join("restart");
+        let (served, stopped) = (Arc::clone(&double), Arc::clone(&stop));
+        let restarter = thread::spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                if flag.exists() {
+                    // A server that does not start stays away: the test looks at what dbstow makes of it.
+                    let _ = server::restart(&mut locked(&served));
+                    fs::remove_file(&flag).expect("the flag is ours");
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        Bench {
+            double,
+            folder,
+            stop,
+            restarter: Some(restarter),
+        }
+    }
+
+    pub(crate) fn double(&self) -> MutexGuard<'_, Double<SqlServer>> {
+        locked(&self.double)
+    }
+
+    /// How dbstow is told where it is.
+    pub(crate) fn server(&self) -> String {
+        format!(
+            "sqlserver://sa@127.0.0.1:{}",
+            self.double().address().port()
+        )
+    }
+
+    /// What restarts it, and waits for that.
+    pub(crate) fn restart_command(&self) -> String {
+        let flag = self.path("restart").display().to_string();
+        format!("touch '{flag}'; while [ -e '{flag}' ]; do sleep 0.01; done")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// dbstow as its user runs it, with a state directory of the test's own.
+    pub(crate) fn dbstow(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("dbstow").expect("it is built");
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .timeout(Duration::from_secs(60))
+            .env("SQLCMDPASSWORD", PASSWORD)
+            .env("XDG_STATE_HOME", self.path("state"));
+        command
+    }
+
+    /// A measured run on it.
+    pub(crate) fn run(&self, experiment: &str, more: &[&str]) -> Command {
+        let server = self.server();
+        let fixed = [
+            "run",
+            experiment,
+            "--mode",
+            "measure",
+            "--engine",
+            "sqlserver",
+            "--server",
+            &server,
+            "--encrypt",
+            "optional",
+            "--out",
+            "out",
+        ];
+        self.dbstow(&[&fixed, more].concat())
+    }
+
+    /// Names and paths of tempdb's files in use.
+    pub(crate) fn tempdb(&self) -> Vec<(String, String)> {
+        let double = self.double();
+        let model = double.model();
+        let (_, tempdb) = model.database("tempdb").expect("there is always one");
+        tempdb
+            .files
+            .values()
+            .map(|file| (file.now.name.clone(), file.now.path.clone()))
+            .collect()
+    }
+
+    /// Names of all databases.
+    pub(crate) fn databases(&self) -> Vec<String> {
+        let double = self.double();
+        double
+            .model()
+            .databases
+            .values()
+            .map(|database| database.name.clone())
+            .collect()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let joined = self.restarter.take().map(JoinHandle::join);
+        assert!(joined.is_none_or(|joined| joined.is_ok()) || thread::panicking());
+    }
+}
+
+fn locked(double: &Mutex<Double<SqlServer>>) -> MutexGuard<'_, Double<SqlServer>> {
+    double.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a statement on a temporary table does: much of it in tempdb, so that there is something to judge.
+fn temporary() -> Work {
+    let io = Io {
+        reads: 12,
+        read_bytes: 12 << 16,
+        read_stall_ms: 30,
+        writes: 3,
+        written_bytes: 3 << 16,
+        write_stall_ms: 9,
+    };
+    Work {
+        data: [("tempdb".to_owned(), io)].into(),
+        waits: [(
+            "PAGEIOLATCH_SH".to_owned(),
+            Wait {
+                tasks: 12,
+                wait_ms: 30,
+                signal_ms: 1,
+            },
+        )]
+        .into(),
+        ..Work::default()
+    }
+}
+
+fn carry_out_workloads(server: &mut SqlServer) {
+    let begins = |with: &'static str| move |question: &Question| question.text.starts_with(with);
+    for text in [
+        "EXECUTE AS USER = N'session_",
+        "CREATE USER [session_",
+        "CREATE SCHEMA [session_",
+        "GRANT CONTROL TO [session_",
+        "IF @@TRANCOUNT > 0 ",
+        "CREATE TABLE #test_rows ",
+    ] {
+        server.works(begins(text), Work::default(), Reply::new().done());
+    }
+    let rows = || {
+        let columns = [("id", Kind::Int), ("body", Kind::Text(2000))];
+        Rows::new(columns).row([Value::from(1), Value::from("X")])
+    };
+    server.works(
+        |question| question.text.contains("#test_rows") && question.text.starts_with("SELECT"),
+        temporary(),
+        Reply::new().rows(rows()),
+    );
+    server.works(
+        |question| question.text.contains("WHILE"),
+        temporary(),
+        Reply::new().done(),
+    );
+    server.works(
+        |question| question.text.contains("#test_rows"),
+        temporary(),
+        Reply::new().affected(1),
+    );
+}
