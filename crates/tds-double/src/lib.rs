@@ -46,6 +46,7 @@ mod procedures;
 mod reply;
 mod request;
 mod script;
+mod served;
 pub mod server;
 #[cfg(target_os = "linux")]
 mod tls;
