@@ -42,10 +42,9 @@ SELECT MAX(state), MAX(remarks) FROM order_line WHERE id >= :line_4 AND id < :li
 
 -- Stock and balances change under the application's lock; what else the application does while it holds
 -- it is the wait: 9 statements.
--- In tempdb, because an application lock belongs to a database, and each session may have its own.
 BEGIN
     DECLARE @granted int;
-    EXEC @granted = tempdb.sys.sp_getapplock @Resource = N'dbstow', @LockMode = 'Exclusive', @LockTimeout = -1;
+    EXEC @granted = sys.sp_getapplock @Resource = N'dbstow', @LockMode = 'Exclusive', @LockTimeout = -1;
     IF @granted < 0
         THROW 50002, 'the application lock was not granted', 1;
 END;
@@ -57,7 +56,7 @@ UPDATE account SET balance = balance - :amount WHERE id = :account;
 UPDATE account SET balance = balance + :amount WHERE id = :customer;
 SELECT balance FROM account WHERE id = :customer;
 \sleep :lock_hold_us us
-EXEC tempdb.sys.sp_releaseapplock @Resource = N'dbstow';
+EXEC sys.sp_releaseapplock @Resource = N'dbstow';
 
 -- What the user is shown: 5 statements.
 SELECT price, stock FROM item WHERE id = :item_1;

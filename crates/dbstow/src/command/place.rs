@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::asked::name_and_path;
 use super::login::ServerLogin;
-use crate::engine::sqlserver::RunOptions;
+use crate::engine::sqlserver::{DrivenKind, RunOptions};
 use crate::spec::EngineKind;
 use crate::trial::real::{FrontKind, Options, TransportKind};
 
@@ -43,6 +43,9 @@ pub struct Place {
     /// SQL Server: leave its memory as it is, instead of that of the experiment
     #[arg(long)]
     pub leave_memory: bool,
+    /// SQL Server: who drives the statements; a loop on the server is many times faster [default: client]
+    #[arg(long, value_enum)]
+    pub driven: Option<DrivenKind>,
     /// SQL Server's login
     #[command(flatten)]
     pub login: ServerLogin,
@@ -62,6 +65,7 @@ impl Place {
             sqlserver: RunOptions {
                 restart_command: self.restart_command.clone(),
                 leave_memory: self.leave_memory,
+                driven: self.driven,
             },
         }
     }

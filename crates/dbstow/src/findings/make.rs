@@ -10,7 +10,8 @@ use super::question::{ArmQuestion, Question};
 use super::split::Split;
 use super::trials::Trials;
 use super::{
-    Arm, Findings, SCHEMA, advice, doubts, floor, pace, published, surroundings, warnings, world,
+    Arm, Findings, SCHEMA, advice, doubts, floor, pace, published, stress, surroundings, warnings,
+    world,
 };
 use crate::record::Record;
 
@@ -48,6 +49,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(pace::warnings(&trials, &findings));
     warned.extend(surroundings::warnings(&trials, &findings));
     warned.extend(floor::warnings(&trials, &findings));
+    warned.extend(stress::warnings(&trials, &findings));
     warned.extend(doubts::warnings(question, &trials, &findings));
     warned.extend(published::warnings(&findings));
     findings.warnings = warned;

@@ -19,6 +19,7 @@ mod published;
 mod question;
 mod reason;
 mod split;
+mod stress;
 mod surroundings;
 mod trials;
 mod warnings;

@@ -98,6 +98,8 @@ pub struct Run {
     /// One statement, which carries out operations `:first` to `:first + :count - 1` of the session
     /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); whoever drives it sets both variables.
     pub server_loop: Option<Script>,
+    /// Operations that one turn of a script carries out: more than one only in a loop on the server.
+    pub per_turn: u64,
 }
 
 /// The variable with the number of the first operation of [`Run::server_loop`].
@@ -254,6 +256,18 @@ impl Load {
 }
 
 impl Run {
+    /// The same mix as a loop on the server, so many operations a round trip; `None` where the workload has
+    /// none. What a turn takes is no latency of an operation, so that none is recorded.
+    pub fn on_server(self, per_turn: u64) -> Option<Run> {
+        let script = self.server_loop.clone()?;
+        let scripts = vec![Weighted { script, weight: 1 }];
+        Some(Run {
+            scripts,
+            per_turn,
+            ..self
+        })
+    }
+
     /// Draws a script of the mix by weight; gives its place in [`Run::scripts`].
     ///
     /// A mix of one script draws no number, so that adding a second does not shift what others draw.

@@ -287,6 +287,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
             scripts,
             log_bytes_per_row,
             server_loop,
+            per_turn: 1,
         })
     }
 

@@ -220,6 +220,7 @@ impl Asked {
                 scripts: vec![Weighted { script, weight: 1 }],
                 log_bytes_per_row: LOG_BYTES_PER_ROW,
                 server_loop: None,
+                per_turn: 1,
             },
             sessions: u32::try_from(threads).ok(),
             parameter_query: self.parameter_query,

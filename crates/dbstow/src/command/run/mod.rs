@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
+use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
 use crate::findings::{ArmQuestion, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Plan, Trial};
@@ -72,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
     let Understood { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, mode)?;
-    let ready = arms(&plan, &inventory)?;
+    let ready = arms(&plan, &inventory, args.asked.place.driven)?;
     let question = question(&plan, &ready);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let results = Results::create(&folder, question, plan, args.fresh)?;
@@ -157,13 +158,23 @@ pub(super) fn default_folder(plan: &Plan) -> PathBuf {
 }
 
 /// Looks up what every arm needs, before anything runs.
-fn arms(plan: &Plan, inventory: &Inventory) -> Result<Vec<Ready>> {
+fn arms(plan: &Plan, inventory: &Inventory, driven: Option<DrivenKind>) -> Result<Vec<Ready>> {
     let ready = plan.arms.iter().map(|arm| {
         let stage = Stage::new(&arm.settings, &inventory.catalogue)
             .with_context(|| format!("arm \"{}\"", arm.name))?;
-        let workload = inventory
+        let mut workload = inventory
             .workload(&arm.settings.workload)
             .map_err(|error| anyhow!(error))?;
+        if driven == Some(DrivenKind::Server) {
+            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
+            workload.run = run.ok_or_else(|| {
+                Mistake(format!(
+                    "the workload {} has no loop on the server (`server_loop` in its workload.toml); leave \
+                     --driven out",
+                    workload.name
+                ))
+            })?;
+        }
         Ok(Ready { stage, workload })
     });
     ready.collect()

@@ -27,7 +27,7 @@ mod waits;
 
 pub use access::{Access, EncryptKind, LoginOptions};
 pub use restart::Prompt;
-pub use run::{RunOptions, ServerRun};
+pub use run::{DrivenKind, OPERATIONS_PER_TRIP, RunOptions, ServerRun};
 pub use site::ServerSite;
 
 use std::collections::BTreeMap;
@@ -66,6 +66,8 @@ pub struct SqlServer {
     /// Its number.
     number: i64,
     database: Database,
+    /// Operations of one round trip.
+    per_turn: u64,
     sessions: usize,
     /// When the service started: at another time it is another one.
     started: String,
@@ -121,6 +123,7 @@ impl SqlServer {
             tempdb: Name::new("tempdb").expect("a name"),
             number: 0,
             database: workload.database,
+            per_turn: workload.run.per_turn,
             sessions: settings.workload.sessions as usize,
             started: run.started()?,
             notes,
@@ -247,10 +250,11 @@ impl SqlServer {
         let mut settings: BTreeMap<String, String> =
             settings.map_err(failed)?.into_iter().collect();
         settings.insert("edition".to_owned(), identity.edition.clone());
-        settings.insert(
-            "statements".to_owned(),
-            "driven by the client, prepared".to_owned(),
-        );
+        let statements = match self.per_turn {
+            1 => "driven by the client, prepared".to_owned(),
+            many => format!("a loop on the server, {many} operations a round trip"),
+        };
+        settings.insert("statements".to_owned(), statements);
         self.record = EngineRecord {
             name: "sqlserver".to_owned(),
             version: identity.version,

@@ -23,7 +23,23 @@ pub struct RunOptions {
     pub restart_command: Option<String>,
     /// Whether `max server memory` is left as it is.
     pub leave_memory: bool,
+    /// Who drives the statements.
+    pub driven: Option<DrivenKind>,
 }
+
+/// Who drives the statements of a workload. The two differ by an order of magnitude: a round trip takes longer
+/// than most of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DrivenKind {
+    /// dbstow, one statement a round trip
+    Client,
+    /// A loop on the server, as in the articles: many operations a round trip
+    Server,
+}
+
+/// Operations of one round trip where the server drives them: long enough for the trip not to count, short
+/// enough to be ended.
+pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 
 /// A server for one run.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
 use crate::record::{
-    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, VolumeRecord, histogram,
+    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, STRESS, VolumeRecord, histogram,
 };
 use crate::spec::{EngineKind, Mode};
 
@@ -53,6 +53,9 @@ pub(super) fn record(
         metrics.extend(collect::per_disk(&volumes, elapsed));
     }
     notes.extend(ran.notes.iter().cloned());
+    if subject.workload.sessions.is_some() {
+        notes.push(STRESS.to_owned());
+    }
     let none = Samples::default();
     let samples = ran.samples.as_ref().unwrap_or_else(|| {
         notes.push("the engine does not tell what sessions wait for".to_owned());

@@ -86,6 +86,7 @@ impl Options {
             ),
             ("server", self.server.as_deref().map(without_password)),
             ("postgres-bin", self.postgres_bin.as_ref().map(path)),
+            ("driven", self.sqlserver.driven.map(|driven| word(&driven))),
         ];
         let others = others
             .into_iter()
@@ -107,6 +108,7 @@ impl Options {
                 sqlserver,
             ),
             ("--leave-memory", self.sqlserver.leave_memory, sqlserver),
+            ("--driven", self.sqlserver.driven.is_some(), sqlserver),
             (
                 "--access-token-env",
                 self.login.token_env.is_some(),
