@@ -18,7 +18,7 @@
 //! them. This one was written from the specification, and clients of four makers are held against it
 //! (`tests/foreign.rs`).
 //!
-//! What it does not have: TDS 8.0, MARS, cursors, bulk load, Windows logins, Always Encrypted, session recovery,
+//! What it does not have: TDS 8.0, encryption of the login alone (a server either encrypts everything or nothing), MARS, cursors, bulk load, Windows logins, Always Encrypted, session recovery,
 //! decimals and dates.
 //!
 //! [MS-TDS]: https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/b46a581a-39de-4745-b076-ec4dbb7d13ec

@@ -56,7 +56,7 @@ impl<'c, 'a> Served<'c, 'a> {
             match message.kind {
                 BATCH => {
                     let (headers, text) = request::batch(&message.body)?;
-                    let reply = match self.check(&headers) {
+                    let reply = match self.check(message.reset, &headers) {
                         Ok(()) => self.ask(text, Vec::new(), Form::Batch),
                         Err(reply) => reply,
                     };
@@ -68,7 +68,7 @@ impl<'c, 'a> Served<'c, 'a> {
                 }
                 TRANSACTION => {
                     let (headers, manage) = request::transaction(&message.body)?;
-                    let reply = match self.check(&headers) {
+                    let reply = match self.check(message.reset, &headers) {
                         Ok(()) => self.manage(&manage),
                         Err(reply) => reply,
                     };
@@ -92,7 +92,7 @@ impl<'c, 'a> Served<'c, 'a> {
     ) -> Result<(), End> {
         let mut answers = Vec::new();
         for call in calls {
-            answers.push(match self.check(headers) {
+            answers.push(match self.check(reset, headers) {
                 Ok(()) => {
                     let mut prepared = std::mem::take(&mut self.prepared);
                     let answer = prepared.answer(&call, |text, parameters, form| {
@@ -150,8 +150,12 @@ impl<'c, 'a> Served<'c, 'a> {
         })
     }
 
-    /// A request has to name the transaction that its session is in.
-    fn check(&self, headers: &Headers) -> Result<(), Reply> {
+    /// A request has to name the transaction that its session is in. One that resets the session may still name
+    /// the one that ends with it.
+    fn check(&self, reset: Option<Reset>, headers: &Headers) -> Result<(), Reply> {
+        if reset.is_some() {
+            return Ok(());
+        }
         let (said, real) = (headers.transaction, self.session.transaction.unwrap_or(0));
         if said == real {
             return Ok(());

@@ -406,6 +406,17 @@ fn a_reset_connection_is_back_in_its_first_database() {
         client.prepare_reset_connection(false);
         batch(&mut client, ONE).await.expect("a batch");
         assert!(!client.reset_pending());
+        assert_eq!(client.database(), "tempdb"); // as it believes: nothing tells it
+
+        // The transaction that was open ends with the session that had it.
+        client
+            .begin_transaction(TransactionIsolationLevel::ReadCommitted, None)
+            .await
+            .expect("begins");
+        client.prepare_reset_connection(false);
+        batch(&mut client, ONE).await.expect("a batch");
+        let error = client.commit_transaction(None, None).await;
+        assert_eq!(numbers(&error.expect_err("there is none")), [3902]);
     });
     double.settle();
 }

@@ -9,8 +9,7 @@ use crate::model::Form;
 use crate::reply::{Item, Rows};
 use crate::value::Value;
 
-fn session(server: &mut SqlServer, login: &str, database: &str) -> Session {
-    let _ = server;
+fn session(login: &str, database: &str) -> Session {
     Session {
         id: 51,
         login: login.to_owned(),
@@ -22,7 +21,7 @@ fn session(server: &mut SqlServer, login: &str, database: &str) -> Session {
 }
 
 fn ask(server: &mut SqlServer, login: &str, text: &str) -> Option<Reply> {
-    let mut session = session(server, login, "tempdb");
+    let mut session = session(login, "tempdb");
     let question = super::Question {
         text: text.to_owned(),
         parameters: Vec::new(),
