@@ -406,7 +406,7 @@ fn a_reset_connection_is_back_in_its_first_database() {
         client.prepare_reset_connection(false);
         batch(&mut client, ONE).await.expect("a batch");
         assert!(!client.reset_pending());
-        assert_eq!(client.database(), "tempdb"); // as it believes: nothing tells it
+        assert_eq!(client.database(), "master");
 
         // The transaction that was open ends with the session that had it.
         client
