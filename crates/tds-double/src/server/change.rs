@@ -273,7 +273,10 @@ fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
             .volume_of(&file.now.path)
             .map_or(0, |volume| server.free(volume));
         if more > free {
-            return Err(vec![error::cannot_expand(&file.now.path)]);
+            return Err(vec![error::cannot_expand(
+                server.is_windows(),
+                &file.now.path,
+            )]);
         }
         changed.now.pages = pages;
         changed.next.pages = pages;

@@ -130,7 +130,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
 impl SqlServer {
     /// The volume that a path is on: the longest mount point that it begins with.
     pub fn volume_of(&self, path: &str) -> Option<&Volume> {
-        let windows = self.edition.platform == "Windows";
+        let windows = self.is_windows();
         let fold = |text: &str| {
             if windows {
                 text.to_lowercase()
@@ -164,9 +164,13 @@ impl SqlServer {
         path[..=end].to_owned()
     }
 
+    pub(super) fn is_windows(&self) -> bool {
+        self.edition.platform == "Windows"
+    }
+
     /// Whether a file can be made.
     pub(super) fn check_new(&self, path: &str, pages: u64) -> Result<(), Message> {
-        let fault = |system| error::cannot_create(system, path);
+        let fault = |system| error::cannot_create(system, self.is_windows(), path);
         let volume = self
             .volume_of(path)
             .ok_or_else(|| fault(System::NotFound))?;
