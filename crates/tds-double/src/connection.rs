@@ -7,15 +7,11 @@ use std::time::Duration;
 use crate::double::Shared;
 use crate::encode::{self, Encoded, Encoder, Event};
 use crate::login::{Login, Proof};
-use crate::model::{Form, Identity, Question, Refusal, Session};
-use crate::packet::{
-    self, ATTENTION, BATCH, HEADER, Inbox, LOGIN, PRELOGIN, REPLY, RPC, Reset, SIZE_FIRST,
-    TRANSACTION,
-};
+use crate::model::{Identity, Refusal, Session};
+use crate::packet::{self, ATTENTION, HEADER, Inbox, LOGIN, PRELOGIN, REPLY, SIZE_FIRST};
 use crate::prelogin::{Agreed, PreLogin};
-use crate::procedures::Prepared;
-use crate::reply::{Item, Message, Reply, Transaction};
-use crate::request::{self, Headers, Manage};
+use crate::reply::{Item, Message, Reply};
+use crate::served::Served;
 use crate::transport::{Received, Transport, Wait};
 use crate::wire::Violation;
 
@@ -43,11 +39,11 @@ impl From<Violation> for End {
 
 /// A client whose login has not been answered yet.
 pub(crate) struct Connection<'a> {
-    shared: &'a Shared,
-    transport: Transport,
+    pub(crate) shared: &'a Shared,
+    pub(crate) transport: Transport,
     inbox: Inbox,
     size: usize,
-    identity: Identity,
+    pub(crate) identity: Identity,
 }
 
 impl<'a> Connection<'a> {
@@ -172,7 +168,7 @@ impl<'a> Connection<'a> {
     }
 
     /// The next message, however long it takes.
-    fn message(&mut self) -> Result<packet::Message, End> {
+    pub(crate) fn message(&mut self) -> Result<packet::Message, End> {
         loop {
             if let Some(message) = self.inbox.next()? {
                 return Ok(message);
@@ -220,7 +216,7 @@ impl<'a> Connection<'a> {
     }
 
     /// Sends a reply, with what happens within it. An attention ends it after the token under way.
-    fn send(&mut self, encoded: Encoded) -> Result<(), End> {
+    pub(crate) fn send(&mut self, encoded: Encoded) -> Result<(), End> {
         let Encoded { bytes, marks } = encoded;
         let mut sending = Sending { sent: 0, number: 1 };
         let mut given_up = false;
@@ -298,196 +294,6 @@ impl Sending {
             self.number = self.number.wrapping_add(1);
         }
         Ok(())
-    }
-}
-
-/// A client that is logged in.
-struct Served<'c, 'a> {
-    connection: &'c mut Connection<'a>,
-    session: Session,
-    prepared: Prepared,
-}
-
-impl<'c, 'a> Served<'c, 'a> {
-    fn new(connection: &'c mut Connection<'a>, session: Session) -> Served<'c, 'a> {
-        Served {
-            connection,
-            session,
-            prepared: Prepared::default(),
-        }
-    }
-
-    fn serve(mut self) -> Result<(), End> {
-        let end = self.requests();
-        self.connection.shared.model().closed(&self.session);
-        if let Err(End::Violation(violation)) = &end {
-            // What SQL Server says before it closes such a connection.
-            let text = format!(
-                "The incoming TDS protocol stream is incorrect. The stream ended unexpectedly: {violation}"
-            );
-            let reply = Reply::error(Message::error(4002, text));
-            let _ = self.reply(None, |encoder| encoder.batch(&reply));
-        }
-        end
-    }
-
-    fn requests(&mut self) -> Result<(), End> {
-        loop {
-            let message = self.connection.message()?;
-            if message.kind == ATTENTION {
-                // It crossed with the end of its reply.
-                self.connection.shared.journal().attentions += 1;
-                let bytes = packet::packet(REPLY, 1, true, &encode::attention());
-                self.connection.transport.send(&bytes)?;
-                continue;
-            }
-            if let Some(reset) = message.reset {
-                self.reset(reset);
-            }
-            match message.kind {
-                BATCH => {
-                    let (headers, text) = request::batch(&message.body)?;
-                    let reply = match self.check(&headers) {
-                        Ok(()) => self.ask(text, Vec::new(), Form::Batch),
-                        Err(reply) => reply,
-                    };
-                    self.reply(message.reset, |encoder| encoder.batch(&reply))?;
-                }
-                RPC => {
-                    let (headers, calls) = request::calls(&message.body)?;
-                    self.calls(message.reset, &headers, calls)?;
-                }
-                TRANSACTION => {
-                    let (headers, manage) = request::transaction(&message.body)?;
-                    let reply = match self.check(&headers) {
-                        Ok(()) => self.manage(&manage),
-                        Err(reply) => reply,
-                    };
-                    self.reply(message.reset, |encoder| encoder.batch(&reply))?;
-                }
-                other => {
-                    return Err(Violation::new(format!(
-                        "a message of type {other} after the login"
-                    ))
-                    .into());
-                }
-            }
-        }
-    }
-
-    fn calls(
-        &mut self,
-        reset: Option<Reset>,
-        headers: &Headers,
-        calls: Vec<request::Call>,
-    ) -> Result<(), End> {
-        let mut answers = Vec::new();
-        for call in calls {
-            answers.push(match self.check(headers) {
-                Ok(()) => {
-                    let mut prepared = std::mem::take(&mut self.prepared);
-                    let answer = prepared.answer(&call, |text, parameters, form| {
-                        self.ask(text, parameters, form)
-                    });
-                    self.prepared = prepared;
-                    answer?
-                }
-                Err(reply) => (reply, Vec::new()),
-            });
-        }
-        let last = answers.len() - 1;
-        self.reply(reset, |encoder| {
-            for (place, (reply, returned)) in answers.iter().enumerate() {
-                encoder.call(reply, returned, place < last);
-            }
-        })
-    }
-
-    fn reply(
-        &mut self,
-        reset: Option<Reset>,
-        fill: impl FnOnce(&mut Encoder<'_>),
-    ) -> Result<(), End> {
-        let transactions = &self.connection.shared.transactions;
-        let mut encoder = Encoder::new(&self.connection.identity, &mut self.session, transactions);
-        if reset.is_some() {
-            encoder.reset();
-        }
-        fill(&mut encoder);
-        let encoded = encoder.finish();
-        self.connection.send(encoded)
-    }
-
-    /// The model's reply, or error 50001.
-    fn ask(&mut self, text: String, parameters: Vec<crate::Parameter>, form: Form) -> Reply {
-        let shared = self.connection.shared;
-        if form != Form::Procedure {
-            shared.journal().hear(&text);
-        }
-        let question = Question {
-            text,
-            parameters,
-            form,
-        };
-        let reply = shared.model().answer(&mut self.session, &question);
-        reply.unwrap_or_else(|| {
-            let text = question.text;
-            let reply = Reply::error(Message::error(
-                50001,
-                format!("the double has no answer to: {text}"),
-            ));
-            shared.journal().unscripted.push(text);
-            reply
-        })
-    }
-
-    /// A request has to name the transaction that its session is in.
-    fn check(&self, headers: &Headers) -> Result<(), Reply> {
-        let (said, real) = (headers.transaction, self.session.transaction.unwrap_or(0));
-        if said == real {
-            return Ok(());
-        }
-        let text = format!("The server failed to resume the transaction. Desc:{said:x}.");
-        self.connection
-            .shared
-            .journal()
-            .violations
-            .push(format!("transaction {said}, the session is in {real}"));
-        Err(Reply::error(Message::error(3971, text)))
-    }
-
-    fn manage(&mut self, manage: &Manage) -> Reply {
-        let open = self.session.transaction.is_some();
-        let (ended, begin) = match manage {
-            Manage::Begin => (None, true),
-            Manage::Commit { begin } => (Some((Transaction::Commit, 3902, "COMMIT")), *begin),
-            Manage::Rollback { begin } => (Some((Transaction::Rollback, 3903, "ROLLBACK")), *begin),
-        };
-        let mut reply = Reply::new();
-        match ended {
-            Some((_, number, name)) if !open => {
-                let text = format!(
-                    "The {name} TRANSACTION request has no corresponding BEGIN TRANSACTION."
-                );
-                return Reply::error(Message::error(number, text));
-            }
-            Some((ended, _, _)) => reply = reply.with(Item::Transaction(ended)),
-            None => {}
-        }
-        if begin {
-            reply = reply.with(Item::Transaction(Transaction::Begin));
-        }
-        reply.done()
-    }
-
-    /// Handles, database and, mostly, the transaction are those of a new session.
-    fn reset(&mut self, reset: Reset) {
-        self.prepared = Prepared::default();
-        self.session.database = self.session.database_first.clone();
-        if reset == Reset::All {
-            self.session.transaction = None;
-        }
-        self.connection.shared.model().reset(&self.session);
     }
 }
 

@@ -221,9 +221,8 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         let Ok(handle) = handle else { continue };
         let shared = shared.clone();
         let thread = std::thread::spawn(move || {
-            shared.open.fetch_add(1, Ordering::SeqCst);
+            let _open = Open::new(&shared);
             Connection::new(&shared, Transport::Plain(socket)).serve();
-            shared.open.fetch_sub(1, Ordering::SeqCst);
         });
         connections.push((handle, thread));
     }
@@ -232,5 +231,25 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         let _ = socket.shutdown(Shutdown::Both);
         // A model that panicked has said so; its client saw the connection end.
         let _ = thread.join();
+    }
+}
+
+/// Counts a connection while it is there.
+struct Open<'a>(&'a Shared);
+
+impl<'a> Open<'a> {
+    fn new(shared: &'a Shared) -> Open<'a> {
+        shared.open.fetch_add(1, Ordering::SeqCst);
+        Open(shared)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let text = "the model or the double panicked; see the test's output".to_owned();
+            self.0.journal().violations.push(text);
+        }
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -1,5 +1,6 @@
 //! What the double saw: for tests to ask, and for a parser to read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(crate) struct Journal {
     pub(crate) violations: Vec<String>,
     pub(crate) attentions: usize,
     folder: Option<PathBuf>,
+    written: BTreeSet<u64>,
 }
 
 impl Journal {
@@ -30,7 +32,11 @@ impl Journal {
         let Some(folder) = &self.folder else { return };
         let mut hasher = DefaultHasher::new(); // the same in every process
         text.hash(&mut hasher);
-        let path = folder.join(format!("{:016x}.sql", hasher.finish()));
+        let hash = hasher.finish();
+        if !self.written.insert(hash) {
+            return;
+        }
+        let path = folder.join(format!("{hash:016x}.sql"));
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
         written.unwrap_or_else(|error| panic!("{HEARD}: {}: {error}", path.display()));
     }

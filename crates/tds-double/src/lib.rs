@@ -4,6 +4,9 @@
 //! scripted for: any other text fails with error 50001 and is kept, so that a test can fail on it. What a client
 //! does against the protocol is kept too. Nothing that is measured on it says anything about SQL Server.
 //!
+//! [`Script`] answers by exact text; [`server::SqlServer`] has a state of databases, files, counters and logins that
+//! texts change and questions show.
+//!
 //! ```text
 //! client ──► transport ──► packet ──► request ──► Model::answer ──► encode ──► transport ──► client
 //!            plain, TLS    messages   texts,       plain code         tokens
@@ -18,8 +21,9 @@
 //! them. This one was written from the specification, and clients of four makers are held against it
 //! (`tests/foreign.rs`).
 //!
-//! What it does not have: TDS 8.0, MARS, cursors, bulk load, Windows logins, Always Encrypted, session recovery,
-//! decimals and dates.
+//! What it does not have: TDS 8.0, encryption of the login alone (it encrypts everything or nothing), MARS, cursors,
+//! bulk load, Windows logins, Always Encrypted, session recovery, decimals and dates. A text is not checked when it
+//! is prepared, only when it is executed. No folders: a volume holds any path on it.
 //!
 //! [MS-TDS]: https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/b46a581a-39de-4745-b076-ec4dbb7d13ec
 //!
@@ -46,6 +50,7 @@ mod procedures;
 mod reply;
 mod request;
 mod script;
+mod served;
 pub mod server;
 #[cfg(target_os = "linux")]
 mod tls;

@@ -15,11 +15,14 @@ use tds_double::{Credentials, Double, Encryption, Script, fixed};
 
 const USER: &str = "sa";
 const PASSWORD: &str = "Double-1433";
+const TOKEN: &str = "eyJ0eXAi.a-token.of-no-one";
 /// What the clients ask for to see how it fails.
 const UNSCRIPTED: &str = "SELECT 'nobody knows this'";
 
 fn start(encryption: Encryption) -> Double<Script> {
-    let script = fixed::script(Credentials::new(USER, PASSWORD));
+    let mut credentials = Credentials::new(USER, PASSWORD);
+    credentials.token = Some(TOKEN.to_owned());
+    let script = fixed::script(credentials);
     Double::start(script, encryption).expect("a free port")
 }
 
@@ -63,6 +66,7 @@ fn client(name: &str, encryption: Encryption) -> Option<(Vec<String>, Double<Scr
         "port": double.address().port(),
         "tls": encryption == Encryption::Required,
         "certificate": certificate,
+        "token": TOKEN,
     });
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/clients/{name}.py"));
     let output = Command::new(python)

@@ -322,9 +322,9 @@ fn passwords_tokens_and_databases_are_checked_with_and_without_tls() {
                 ["rows 5000"]
             );
             let wrong = connect(&double, |context| context.password = "wrong".to_owned()).await;
-            assert_eq!(numbers(&wrong.err().expect("refused")), [18456]);
+            assert_eq!(numbers(&wrong.expect_err("refused")), [18456]);
             let nowhere = connect(&double, |context| context.database = "nowhere".to_owned()).await;
-            assert_eq!(numbers(&nowhere.err().expect("refused")), [4060, 18456]);
+            assert_eq!(numbers(&nowhere.expect_err("refused")), [4060, 18456]);
             let token = |token: &str| {
                 let token = token.to_owned();
                 move |context: &mut ClientContext| {
@@ -338,8 +338,7 @@ fn passwords_tokens_and_databases_are_checked_with_and_without_tls() {
             assert_eq!(batch(&mut client, ONE).await.expect("a batch"), ["rows 1"]);
             let error = connect(&double, token("another"))
                 .await
-                .err()
-                .expect("refused");
+                .expect_err("refused");
             assert_eq!(numbers(&error), [18456]);
         });
         double.settle();
@@ -407,6 +406,17 @@ fn a_reset_connection_is_back_in_its_first_database() {
         client.prepare_reset_connection(false);
         batch(&mut client, ONE).await.expect("a batch");
         assert!(!client.reset_pending());
+        assert_eq!(client.database(), "master");
+
+        // The transaction that was open ends with the session that had it.
+        client
+            .begin_transaction(TransactionIsolationLevel::ReadCommitted, None)
+            .await
+            .expect("begins");
+        client.prepare_reset_connection(false);
+        batch(&mut client, ONE).await.expect("a batch");
+        let error = client.commit_transaction(None, None).await;
+        assert_eq!(numbers(&error.expect_err("there is none")), [3902]);
     });
     double.settle();
 }

@@ -117,7 +117,7 @@ fn plan(session: &mut Driver, data: &[(&str, &str, u32)], log: &str) -> TempdbPl
         ..FileSpec::named(Name::new(name).expect("a name"))
     };
     let sized = |(name, path, mib): &(&str, &str, u32)| FileSpec {
-        size: Some(Size::mib((*mib).into()).expect("a size")),
+        size: Some(Size::mib(*mib).expect("a size")),
         ..spec(name, path)
     };
     let data = data.iter().map(sized).collect();

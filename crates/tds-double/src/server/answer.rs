@@ -2,10 +2,10 @@
 
 use sqlserver::tsql::question::{self, Needs};
 
-use super::SqlServer;
 use super::error;
 use super::state::{Database, File, TEMPDB};
 use super::text::{Max, PAGE};
+use super::{AZURE_DATABASE, SqlServer};
 use crate::model::Session;
 use crate::reply::{Item, Reply, Rows};
 use crate::value::{Kind, Value};
@@ -15,7 +15,7 @@ pub(super) fn answer(server: &SqlServer, session: &Session, text: &str) -> Optio
     let question = question::QUESTIONS
         .into_iter()
         .find(|question| question.text == text)?;
-    let azure = server.edition.engine == 5;
+    let azure = server.edition.engine == AZURE_DATABASE;
     if azure && !question.azure_database {
         return Some(Reply::error(error::invalid_object(object(text))));
     }

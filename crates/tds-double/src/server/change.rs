@@ -1,24 +1,20 @@
 //! What statements do to the state, and what SQL Server says when they cannot.
 
-use super::error::{self, System};
-use super::state::{Database, File, Io, Place, Setting, TEMPDB, Volume, Work};
-use super::text::{Growth, Max, PAGE, Spec, Statement};
-use super::{NotStarted, SqlServer};
+use super::error;
+use super::state::{Database, File, TEMPDB};
+use super::text::{Max, PAGE, Spec, Statement};
+use super::upkeep::{checkpoint, configure, drop_clean_buffers, shrink};
+use super::{AZURE_DATABASE, MANAGED_INSTANCE, SqlServer};
 use crate::model::Session;
-use crate::reply::{Item, Message, Reply, Rows};
-use crate::value::Kind;
+use crate::reply::{Item, Message, Reply};
 
 /// The items of a statement, or the errors it raises.
-type Outcome = Result<Vec<Item>, Vec<Message>>;
+pub(super) type Outcome = Result<Vec<Item>, Vec<Message>>;
 
-const AZURE_DATABASE: i64 = 5;
-const MANAGED_INSTANCE: i64 = 8;
 /// `database_id` up to which databases are the system's own.
 const SYSTEM_MAX: i64 = 4;
 /// A file of which nothing is said but its name.
 const PAGES_DEFAULT: u64 = 8 * (1 << 20) / PAGE;
-/// Largest write of a checkpoint here, in pages.
-const WRITE_PAGES: u64 = 32;
 
 /// Carries a batch out. A statement that fails leaves those after it to run.
 pub(super) fn run(
@@ -277,7 +273,10 @@ fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
             .volume_of(&file.now.path)
             .map_or(0, |volume| server.free(volume));
         if more > free {
-            return Err(vec![error::cannot_expand(&file.now.path)]);
+            return Err(vec![error::cannot_expand(
+                server.is_windows(),
+                &file.now.path,
+            )]);
         }
         changed.now.pages = pages;
         changed.next.pages = pages;
@@ -367,328 +366,7 @@ fn set(server: &mut SqlServer, id: i64, option: &str) -> Outcome {
     Ok(Vec::new())
 }
 
-fn checkpoint(server: &mut SqlServer, login: &str, name: &str) -> Outcome {
-    let id = server.id_of(name).expect("a session is in a database");
-    if server.databases[&id].owner != login && !server.may(login, "CONTROL SERVER") {
-        return Err(vec![error::permission_in_database("CHECKPOINT", name)]);
-    }
-    let database = server.databases.get_mut(&id).expect("looked up before");
-    let dirty = std::mem::take(&mut database.dirty_pages);
-    database.clean_pages += dirty;
-    let data: Vec<&mut File> = database
-        .files
-        .values_mut()
-        .filter(|file| !file.log)
-        .collect();
-    let each = dirty.div_ceil(data.len() as u64);
-    for file in data {
-        let writes = each.div_ceil(WRITE_PAGES) as i64;
-        file.io.add(Io {
-            writes,
-            written_bytes: (each * PAGE) as i64,
-            write_stall_ms: writes,
-            ..Io::default()
-        });
-    }
-    Ok(Vec::new())
-}
-
-fn drop_clean_buffers(server: &mut SqlServer, login: &str, current: &str) -> Outcome {
-    // https://learn.microsoft.com/sql/t-sql/database-console-commands/dbcc-dropcleanbuffers-transact-sql, read 2026-11.
-    let needed = if server.major() >= 16 || server.edition.engine >= AZURE_DATABASE {
-        "ALTER SERVER STATE"
-    } else {
-        "CONTROL SERVER"
-    };
-    if !server.may(login, needed) {
-        return Err(vec![error::dbcc_denied(login, "dropcleanbuffers")]);
-    }
-    let azure = server.edition.engine == AZURE_DATABASE;
-    for database in server.databases.values_mut() {
-        if !azure || database.name.eq_ignore_ascii_case(current) {
-            database.clean_pages = 0;
-        }
-    }
-    Ok(Vec::new())
-}
-
-fn shrink(
-    server: &mut SqlServer,
-    login: &str,
-    current: &str,
-    name: &str,
-    megabytes: Option<u64>,
-) -> Outcome {
-    let id = server.id_of(current).expect("a session is in a database");
-    if server.databases[&id].owner != login && !server.may(login, "CONTROL SERVER") {
-        return Err(vec![error::dbcc_denied(login, "shrinkfile")]);
-    }
-    let database = server.databases.get_mut(&id).expect("looked up before");
-    let found = file_of(database, name).ok_or_else(|| vec![error::no_such_file(name, current)])?;
-    if megabytes.is_none() {
-        let used = std::mem::take(&mut database.files.get_mut(&found).expect("found").used_pages);
-        let log = database.files[&found].log;
-        let other = database
-            .files
-            .iter_mut()
-            .find(|(other, file)| **other != found && file.log == log);
-        match other {
-            Some((_, other)) => other.used_pages += used,
-            None => {
-                database.files.get_mut(&found).expect("found").used_pages = used;
-                return Err(vec![error::cannot_empty(name)]);
-            }
-        }
-    }
-    let file = database.files.get_mut(&found).expect("found");
-    if let Some(megabytes) = megabytes {
-        let target = (megabytes * (1 << 20) / PAGE).max(file.used_pages);
-        file.now.pages = file.now.pages.min(target);
-        file.next.pages = file.now.pages;
-    }
-    let columns = [
-        "DbId",
-        "FileId",
-        "CurrentSize",
-        "MinimumSize",
-        "UsedPages",
-        "EstimatedPages",
-    ];
-    let rows = Rows::new(columns.map(|name| (name, Kind::BigInt)));
-    let (pages, used) = (file.now.pages as i64, file.used_pages as i64);
-    Ok(vec![Item::Rows(rows.row(
-        [id, found, pages, pages, used, used].map(Into::into),
-    ))])
-}
-
-fn configure(server: &mut SqlServer, login: &str, name: &str, value: Option<i64>) -> Outcome {
-    if server.edition.engine == AZURE_DATABASE {
-        return Err(vec![error::not_in_azure("CONFIG")]);
-    }
-    if !server.may(login, "ALTER SETTINGS") {
-        return Err(vec![error::may_not()]);
-    }
-    let shown = server.settings["show advanced options"].in_use == 1;
-    let kept = server.kept;
-    let known = |setting: &&mut Setting| !setting.advanced || shown;
-    let setting = server
-        .settings
-        .get_mut(name)
-        .filter(known)
-        .ok_or_else(|| vec![error::no_setting(name)])?;
-    let old = setting.value;
-    setting.value = value.unwrap_or(kept);
-    Ok(vec![Item::Info(error::setting_changed(
-        name,
-        old,
-        setting.value,
-    ))])
-}
-
-/// Lets a text's work happen.
-pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
-    for (is_log, ios) in [(false, &work.data), (true, &work.log)] {
-        for (name, io) in ios {
-            for file in server
-                .named(name)
-                .files
-                .values_mut()
-                .filter(|file| file.log == is_log)
-            {
-                file.io.add(*io);
-            }
-        }
-    }
-    for (kind, wait) in &work.waits {
-        let all = server.waits.entry(kind.clone()).or_default();
-        all.tasks += wait.tasks;
-        all.wait_ms += wait.wait_ms;
-        all.signal_ms += wait.signal_ms;
-    }
-    for (name, pages) in &work.cached_pages {
-        server.named(name).clean_pages += pages;
-    }
-    for (name, pages) in &work.dirty_pages {
-        server.named(name).dirty_pages += pages;
-    }
-    for (name, pages) in &work.filled_pages {
-        fill(server, name, *pages)?;
-    }
-    Ok(())
-}
-
-/// Pages go to the file with the most room; where none has any, files grow in turn.
-fn fill(server: &mut SqlServer, name: &str, mut pages: u64) -> Result<(), Message> {
-    while pages > 0 {
-        let data = server
-            .named(name)
-            .files
-            .iter()
-            .filter(|(_, file)| !file.log);
-        let room = |file: &File| file.now.pages - file.used_pages;
-        let (found, free) = data
-            .map(|(id, file)| (*id, room(file)))
-            .max_by_key(|(_, free)| *free)
-            .expect("a data file");
-        if free > 0 {
-            let taken = free.min(pages).min(8.max(pages / 8));
-            server
-                .named(name)
-                .files
-                .get_mut(&found)
-                .expect("found")
-                .used_pages += taken;
-            pages -= taken;
-            continue;
-        }
-        let files: Vec<(i64, File)> = server.named(name).files.clone().into_iter().collect();
-        let grown = files
-            .iter()
-            .filter(|(_, file)| !file.log)
-            .find_map(|(id, file)| {
-                let pages = file.grown()?;
-                let free = server
-                    .volume_of(&file.now.path)
-                    .map_or(0, |volume| server.free(volume));
-                ((pages - file.now.pages) * PAGE <= free).then_some((*id, pages))
-            });
-        let (id, larger) = grown.ok_or_else(|| error::filegroup_full(name))?;
-        // What a file grew by is gone at tempdb's next start, and stays elsewhere.
-        let tempdb = server.id_of(name) == Some(TEMPDB);
-        let file = server.named(name).files.get_mut(&id).expect("found");
-        file.now.pages = larger;
-        if !tempdb {
-            file.next.pages = larger;
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
-    let tempdb = server.databases.remove(&TEMPDB).expect("tempdb");
-    let mut made = Database {
-        files: Default::default(),
-        clean_pages: 0,
-        dirty_pages: 0,
-        ..tempdb.clone()
-    };
-    let mut errors = Vec::new();
-    server.databases.insert(TEMPDB, made.clone());
-    for (id, file) in &tempdb.files {
-        let Place { name, path, pages } = &file.next;
-        match server.check_new(path, *pages) {
-            Ok(()) => {
-                let mut fresh = File::new(file.log, name, path, *pages);
-                (fresh.max, fresh.growth) = (file.max, file.growth);
-                made.files.insert(*id, fresh);
-                server.databases.insert(TEMPDB, made.clone());
-            }
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        server.databases.insert(TEMPDB, tempdb);
-        errors.push(error::no_tempdb());
-        return Err(NotStarted(errors));
-    }
-    server.starts += 1;
-    server.waits.clear();
-    for database in server.databases.values_mut() {
-        (database.clean_pages, database.dirty_pages) = (0, 0);
-        for file in database.files.values_mut() {
-            file.io = Io::default();
-            // Nobody has brought the file to its new place: the database cannot be opened.
-            if file.now.path != file.next.path {
-                database.options.insert("RECOVERY_PENDING".to_owned());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn file_of(database: &Database, name: &str) -> Option<i64> {
+pub(super) fn file_of(database: &Database, name: &str) -> Option<i64> {
     let same = |(_, file): &(&i64, &File)| file.next.name.eq_ignore_ascii_case(name);
     database.files.iter().find(same).map(|(id, _)| *id)
-}
-
-impl SqlServer {
-    /// The volume that a path is on: the longest mount point that it begins with.
-    pub fn volume_of(&self, path: &str) -> Option<&Volume> {
-        let windows = self.edition.platform == "Windows";
-        let fold = |text: &str| {
-            if windows {
-                text.to_lowercase()
-            } else {
-                text.to_owned()
-            }
-        };
-        let path = fold(path);
-        let on = self
-            .volumes
-            .iter()
-            .filter(|volume| path.starts_with(&fold(&volume.mount_point)));
-        on.max_by_key(|volume| volume.mount_point.len())
-    }
-
-    /// What is left on a volume.
-    pub fn free(&self, volume: &Volume) -> u64 {
-        let files = self
-            .databases
-            .values()
-            .flat_map(|database| database.files.values());
-        let on = files.filter(|file| self.volume_of(&file.now.path) == Some(volume));
-        let used: u64 = on.map(|file| file.now.pages * PAGE).sum();
-        volume.total_bytes.saturating_sub(volume.other_bytes + used)
-    }
-
-    /// Where files go of which no path is said: beside master's.
-    pub(super) fn folder(&self) -> String {
-        let path = &self.databases[&1].files[&1].now.path;
-        let end = path.rfind(['\\', '/']).expect("a path with a folder");
-        path[..=end].to_owned()
-    }
-
-    fn check_new(&self, path: &str, pages: u64) -> Result<(), Message> {
-        let fault = |system| error::cannot_create(system, path);
-        let volume = self
-            .volume_of(path)
-            .ok_or_else(|| fault(System::NotFound))?;
-        if !volume.writable {
-            return Err(fault(System::Denied));
-        }
-        let mut files = self
-            .databases
-            .values()
-            .flat_map(|database| database.files.values());
-        if files.any(|file| file.now.path.eq_ignore_ascii_case(path)) {
-            return Err(error::path_used(path));
-        }
-        match pages * PAGE > self.free(volume) {
-            true => Err(fault(System::Full)),
-            false => Ok(()),
-        }
-    }
-
-    fn file_mut(&mut self, database: i64, file: i64) -> &mut File {
-        let database = self.databases.get_mut(&database).expect("looked up before");
-        database.files.get_mut(&file).expect("looked up before")
-    }
-
-    /// A database that a test names.
-    fn named(&mut self, name: &str) -> &mut Database {
-        let id = self
-            .id_of(name)
-            .unwrap_or_else(|| panic!("there is no database {name}"));
-        self.databases.get_mut(&id).expect("looked up before")
-    }
-}
-
-impl Growth {
-    /// As `sys.master_files` has it: pages or percent, and which of them.
-    pub(super) fn columns(self) -> (i64, i64) {
-        match self {
-            Growth::Pages(pages) => (pages as i64, 0),
-            Growth::Percent(percent) => (percent as i64, 1),
-        }
-    }
 }

@@ -2,8 +2,10 @@
 //!
 //! Numbers, classes and texts: Microsoft's list,
 //! <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>, read
-//! 2026-11. That list gives no states; here they are 1. Which of them a statement raises, and in which order, is
-//! what the documentation of each statement lets one expect; it was not seen on a server.
+//! 2026-11. What has severity 10 there reaches clients with 0
+//! (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-error-severities>). The list
+//! gives no states; here they are 1, but for 1105. Which error a statement raises, and in which order, is what the
+//! documentation of each statement lets one expect; it was not seen on a server.
 
 use crate::reply::Message;
 
@@ -19,11 +21,15 @@ pub enum System {
 }
 
 impl System {
-    fn text(self) -> &'static str {
-        match self {
-            System::NotFound => "3(The system cannot find the path specified.)",
-            System::Denied => "5(Access is denied.)",
-            System::Full => "112(There is not enough space on the disk.)",
+    /// As the server words it. SQL Server on Linux puts what Linux says into Windows' words, less exactly: users of
+    /// 2017 and later report 2 for a folder that is not there, and 31 for a full disk.
+    fn text(self, windows: bool) -> &'static str {
+        match (self, windows) {
+            (System::NotFound, true) => "3(The system cannot find the path specified.)",
+            (System::NotFound, false) => "2(The system cannot find the file specified.)",
+            (System::Denied, _) => "5(Access is denied.)",
+            (System::Full, true) => "112(There is not enough space on the disk.)",
+            (System::Full, false) => "31(A device attached to the system is not functioning.)",
         }
     }
 }
@@ -80,7 +86,7 @@ pub(super) fn no_tempdb() -> Message {
     let text = "Could not create tempdb. You may not have enough disk space available. Free additional disk space by \
                 deleting other files on the tempdb drive and then restart SQL Server. Check for additional errors in \
                 the operating system error log that may indicate why the tempdb files could not be initialized.";
-    Message::info(1814, text).class(10)
+    Message::info(1814, text)
 }
 
 pub(super) fn file_name_used(name: &str) -> Message {
@@ -141,7 +147,7 @@ pub(super) fn path_set(file: &str) -> Message {
         "The file \"{file}\" has been modified in the system catalog. The new path will be used the next time the \
          database is started."
     );
-    Message::info(5018, text).class(10)
+    Message::info(5018, text)
 }
 
 pub(super) fn file_is_not_there() -> Message {
@@ -158,7 +164,7 @@ pub(super) fn is_primary() -> Message {
 }
 
 pub(super) fn name_set(name: &str) -> Message {
-    Message::info(5021, format!("The file name '{name}' has been set.")).class(10)
+    Message::info(5021, format!("The file name '{name}' has been set."))
 }
 
 pub(super) fn no_property(file: &str) -> Message {
@@ -194,7 +200,7 @@ pub(super) fn not_empty(file: &str) -> Message {
 }
 
 pub(super) fn removed(file: &str) -> Message {
-    Message::info(5044, format!("The file '{file}' has been removed.")).class(10)
+    Message::info(5044, format!("The file '{file}' has been removed."))
 }
 
 pub(super) fn option_refused(option: &str, database: &str) -> Message {
@@ -215,19 +221,26 @@ pub(super) fn max_below_size(file: &str) -> Message {
     )
 }
 
-pub(super) fn cannot_create(system: System, path: &str) -> Message {
+/// A folder that is not there has a number of its own.
+pub(super) fn cannot_create(system: System, windows: bool, path: &str) -> Message {
+    let reason = system.text(windows);
+    if system == System::NotFound {
+        let text = format!(
+            "Directory lookup for the file \"{path}\" failed with the operating system error {reason}."
+        );
+        return Message::error(5133, text);
+    }
     let text = format!(
-        "CREATE FILE encountered operating system error {} while attempting to open or create the physical file \
-         '{path}'.",
-        system.text()
+        "CREATE FILE encountered operating system error {reason} while attempting to open or create the physical file \
+         '{path}'."
     );
     Message::error(5123, text)
 }
 
-pub(super) fn cannot_expand(path: &str) -> Message {
+pub(super) fn cannot_expand(windows: bool, path: &str) -> Message {
+    let reason = System::Full.text(windows);
     let text = format!(
-        "MODIFY FILE encountered operating system error {} while attempting to expand the physical file '{path}'.",
-        System::Full.text()
+        "MODIFY FILE encountered operating system error {reason} while attempting to expand the physical file '{path}'."
     );
     Message::error(5149, text)
 }

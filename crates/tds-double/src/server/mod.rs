@@ -1,9 +1,9 @@
 //! A server with a state: what its texts change, its questions show.
 //!
 //! ```text
-//! text ──► text: statement ──► change: state ──► answer: rows of dbstow's questions
-//!                                    ▲
-//!            restart ────────────────┘  tempdb made anew, pending paths and sizes in force, counters at zero
+//! text ──► text: statement ──► change, upkeep: state ──► answer: rows of dbstow's questions
+//!                                       ▲
+//!            space: restart ────────────┘  tempdb made anew, pending paths and sizes in force, counters at zero
 //! ```
 //!
 //! It knows the questions of `sqlserver::tsql::question` by their exact texts, statements about databases, files and
@@ -13,10 +13,12 @@
 mod answer;
 mod change;
 mod error;
+mod space;
 mod state;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod upkeep;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -32,6 +34,11 @@ pub use state::{
 };
 
 use text::PAGE;
+
+/// `EngineEdition` of Azure SQL Database.
+const AZURE_DATABASE: i64 = 5;
+/// `EngineEdition` of Azure SQL Managed Instance.
+const MANAGED_INSTANCE: i64 = 8;
 
 /// A server.
 pub struct SqlServer {
@@ -206,7 +213,7 @@ impl SqlServer {
     /// # Errors
     /// Where a file of tempdb cannot be made: the server is down then, as SQL Server is.
     pub fn restart(&mut self) -> Result<(), NotStarted> {
-        change::restart(self)
+        space::restart(self)
     }
 
     /// Major version: 14 is 2017, 15 is 2019, 16 is 2022, 17 is 2025.
@@ -330,7 +337,7 @@ impl Model for SqlServer {
         }
         let rule = self.works.iter().find(|rule| (rule.known)(question))?;
         let (work, reply) = (rule.work.clone(), rule.reply.clone());
-        Some(match change::work(self, &work) {
+        Some(match space::work(self, &work) {
             Ok(()) => reply,
             Err(error) => Reply::error(error),
         })

@@ -125,6 +125,16 @@ pub enum Growth {
     Percent(u64),
 }
 
+impl Growth {
+    /// As `sys.master_files` has it: pages or percent, and which of them.
+    pub(super) fn columns(self) -> (i64, i64) {
+        match self {
+            Growth::Pages(pages) => (pages as i64, 0),
+            Growth::Percent(percent) => (percent as i64, 1),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     /// In upper case.

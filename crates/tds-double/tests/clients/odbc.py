@@ -1,11 +1,16 @@
 """Microsoft's ODBC driver, by way of mssql-python, against the double."""
 
+import struct
+
 import mssql_python
 
 from script import *
 
 
-def connect(**changes):
+ACCESS_TOKEN = 1256  # SQL_COPT_SS_ACCESS_TOKEN
+
+
+def connect(attributes=None, **changes):
     words = {
         "Server": f"tcp:{WHERE['host']},{WHERE['port']}",
         "Database": "master",
@@ -15,8 +20,13 @@ def connect(**changes):
         "TrustServerCertificate": "yes",
     }
     words.update(changes)
-    text = ";".join(f"{name}={value}" for name, value in words.items())
-    return mssql_python.connect(text, autocommit=True)
+    text = ";".join(f"{name}={value}" for name, value in words.items() if value is not None)
+    return mssql_python.connect(text, autocommit=True, attrs_before=attributes or {})
+
+
+def with_token(token):
+    token = token.encode("utf-16-le")
+    return connect({ACCESS_TOKEN: struct.pack("<I", len(token)) + token}, UID=None, PWD=None)
 
 
 def fails(what, *fragments):
@@ -98,6 +108,10 @@ connection.close()
 fails(lambda: connect(PWD="wrong"), "Login failed for user 'sa'")
 # Of the two errors the driver puts the graver one first, and mssql-python shows that alone.
 fails(lambda: connect(Database="nowhere"), "Login failed")
+cursor = with_token(WHERE["token"]).cursor()
+cursor.execute("SELECT 1 AS one")
+same(cursor.fetchall()[0][0], 1)
+fails(lambda: with_token("another"), "Login failed")
 passed("logins")
 
 # mssql-python gives the rows that came before the cut and no error; what comes next has to fail.

@@ -18,7 +18,7 @@ UNSCRIPTED = "SELECT 'nobody knows this'"
 
 USER, PASSWORD = "sa", "Double-1433"
 
-# Where the double is: {"host", "port", "tls", "certificate": a file}
+# Where the double is: {"host", "port", "tls", "certificate": a file, "token": one that lets in}
 WHERE = json.loads(sys.argv[1])
 
 
