@@ -21,4 +21,5 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+pub mod lint;
 pub mod tsql;

@@ -2,8 +2,10 @@
 //! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
 
 mod host;
+mod read;
 
 pub use host::{HostTold, VolumeTold};
+pub use read::CaptureError;
 
 use std::collections::BTreeMap;
 
