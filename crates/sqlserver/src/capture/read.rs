@@ -116,7 +116,7 @@ fn plain(error: &serde_json::Error) -> String {
         .and_then(|rest| rest.strip_suffix('`'))
     {
         Some(name) => format!("\"{name}\" is missing from what ends here"),
-        None => text.replace('`', "\""),
+        None => text.to_owned(),
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
             ),
             (
                 "{\"format\": 1, \"dbstow\": \"0.1.0\",\n\"taken\": 3}",
-                "c.json:2: invalid type: integer 3, expected a string",
+                "c.json:2: invalid type: integer `3`, expected a string",
             ),
             (
                 "{\"format\": 1, \"dbstow\": \"0.1.0\"}",

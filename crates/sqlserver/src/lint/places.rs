@@ -51,14 +51,24 @@ pub(super) fn is_azure(capture: &Capture) -> Option<bool> {
         .or(if bare { Some(false) } else { None })
 }
 
-/// The mount point of the volume that a file is on; `None`: not known.
-pub(super) fn mount_of<'a>(capture: &'a Capture, file: &File) -> Option<&'a str> {
+/// The mount point of the volume that a file is on; `None`: not known. A drive that no volume was captured of
+/// is a volume all the same, where others were.
+pub(super) fn mount_of<'a>(capture: &'a Capture, file: &'a File) -> Option<&'a str> {
     let known = capture.volume_of(file).filter(|_| !moves(capture, file));
     let mounts = capture.volumes.iter().map(|volume| &*volume.mount_point);
     let told = told_volumes(capture).map(|volume| &*volume.mount_point);
+    let any = !capture.volumes.is_empty();
     known
         .map(|volume| &*volume.mount_point)
         .or_else(|| longest(mounts.chain(told), &file.path))
+        .or_else(|| drive(&file.path).filter(|_| any))
+}
+
+/// `T:\` of `T:\tempdb\tempdb.mdf`.
+fn drive(path: &str) -> Option<&str> {
+    let drive = path.get(..3)?;
+    let letter = drive.chars().next()?.is_ascii_alphabetic();
+    (letter && drive.ends_with(":\\")).then_some(drive)
 }
 
 /// Whether a file of tempdb will be elsewhere after the next start.
@@ -166,7 +176,7 @@ pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
         capture,
         "volume",
         "the volumes that the files are on",
-        "capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)",
+        "--host FILE with mount_point for each volume, or capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)",
     )
 }
 

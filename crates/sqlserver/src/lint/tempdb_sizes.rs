@@ -249,13 +249,10 @@ fn growth_percent(capture: &Capture) -> Vec<Outcome> {
     if by_percent.is_empty() {
         return vec![Outcome::fine("no file of tempdb grows by per cent")];
     }
-    let message = format!(
-        "{} of tempdb by per cent",
-        match by_percent.len() {
-            1 => "1 file grows".to_owned(),
-            more => format!("{more} files grow"),
-        }
-    );
+    let message = match by_percent.len() {
+        1 => "1 file of tempdb grows by per cent".to_owned(),
+        more => format!("{more} files of tempdb grow by per cent"),
+    };
     let mut finding =
         Finding::new(Severity::Low, message).at(places(capture, by_percent.iter().copied()));
     for file in &by_percent {

@@ -114,9 +114,7 @@ fn unit_of(capture: &Capture, mount: &str) -> Outcome {
     match told(capture, mount).and_then(|told| told.allocation_unit_bytes) {
         None => Outcome::cannot_tell(
             format!("the allocation unit of {mount}"),
-            format!(
-                "--host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo {mount}` shows it"
-            ),
+            "--host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it",
         ),
         Some(UNIT) => Outcome::fine(format!("{mount} has 64 KiB")),
         Some(unit) => {
@@ -279,7 +277,7 @@ fn ephemeral_data(capture: &Capture) -> Vec<Outcome> {
         .collect();
     let untold: Vec<&str> = mounts
         .keys()
-        .filter(|mount| is_ephemeral(capture, mount).is_none())
+        .filter(|mount| is_ephemeral(capture, mount).is_none() && !is_system_volume(mount))
         .copied()
         .collect();
     let mut outcomes = Vec::new();
