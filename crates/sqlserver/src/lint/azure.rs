@@ -8,7 +8,7 @@ use super::places::{
     at_volume, by_mount, databases, is_ephemeral, is_system_volume, is_user, mount_of, places,
     tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
 };
-use super::rule::{Applies, Finding, Outcome, Rule, Severity, Topic};
+use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::shown::{bytes, list};
 use super::sources::{AZURE_CONFIGURATION, AZURE_STORAGE, RULESET};
 
@@ -26,7 +26,6 @@ pub(super) const RULES: &[Rule] = &[
                own with a read-only cache), and temporary disks too small for it.",
         sources: &[RULESET, AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: Some(Topic::TempVolume),
         judge: local_disk,
     },
     Rule {
@@ -38,7 +37,6 @@ pub(super) const RULES: &[Rule] = &[
                the SQL IaaS Agent extension, where it manages storage, or a task of one's own.",
         sources: &[AZURE_CONFIGURATION, AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: None,
         judge: folder_recreated,
     },
     Rule {
@@ -49,7 +47,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Disks with data have a read-only host cache. Exempt: Premium SSD v2, Ultra and disks of 4 TiB and more, which have no cache.",
         sources: &[RULESET, AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: None,
         judge: data_cache,
     },
     Rule {
@@ -60,7 +57,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Disks with logs have no host cache. Where data is on the same volume the two rules cannot both be kept.",
         sources: &[RULESET, AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: Some(Topic::LogVolume),
         judge: log_cache,
     },
     Rule {
@@ -71,7 +67,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "The machine's cached limit counts the temporary disk and the host cache together: tempdb on the one takes from reads through the other.",
         sources: &[AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: Some(Topic::TempVolume),
         judge: cached_limit,
     },
     Rule {
@@ -82,7 +77,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Data and logs of production are on Premium SSD, Premium SSD v2 or Ultra.",
         sources: &[RULESET, AZURE_STORAGE],
         applies: Applies::AZURE,
-        topic: None,
         judge: disk_class,
     },
 ];
@@ -141,6 +135,7 @@ fn local_disk(capture: &Capture) -> Vec<Outcome> {
     vec![
         Finding::new(Severity::Medium, message)
             .with("data files of tempdb", bytes(needed))
+            .advises(Change::TempLocal)
             .at(places(capture, files))
             .remedy("compare both places under your load; if the local one wins, see that its folder and rights are made at each start"),
     ]
@@ -261,6 +256,7 @@ fn cache_of(capture: &Capture, mount: &str, files: &[&File], wanted: &str) -> Ou
             "{mount} holds data too, for which a read-only cache is right; a log wants none, so one of the two rules is broken while both are here"
         );
         return Finding::new(Severity::Low, why)
+            .advises(Change::LogApart)
             .with(format!("host cache of {mount}"), cache)
             .at([at_volume(mount)])
             .remedy("put the log on a volume without cache if its writes are slow; else leave it");

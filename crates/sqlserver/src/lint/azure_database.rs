@@ -17,7 +17,6 @@ pub(super) const RULES: &[Rule] = &[Rule {
         products: &[Product::AzureDatabase],
         ..Applies::BOXED
     },
-    topic: None,
     judge: placement,
 }];
 

@@ -25,7 +25,6 @@ pub(super) const RULES: &[Rule] = &[
                logs never are: from 2022 on theirs is instant up to 64 MB only.",
         sources: &[RULESET, LOG_SIZE, IFI],
         applies: Applies::BOXED,
-        topic: None,
         judge: step_large,
     },
     Rule {
@@ -36,7 +35,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Files of users' databases grow by a fixed amount: per cent of a large file is a long wait. tempdb has a rule of its own.",
         sources: &[RULESET, LOG_SIZE],
         applies: Applies::BOXED,
-        topic: None,
         judge: growth_percent,
     },
     Rule {
@@ -47,7 +45,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Of the data files and of the logs of each database, one at least may grow.",
         sources: &[LOG_SIZE],
         applies: Applies::BOXED,
-        topic: None,
         judge: growth_off,
     },
     Rule {
@@ -58,7 +55,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Files without a limit of their own. A log's limit of 2 TiB is what it has when nobody set one, and no finding.",
         sources: &[RULESET, DBATOOLS_LOG_MAXIMUM],
         applies: Applies::BOXED,
-        topic: None,
         judge: max_size,
     },
     Rule {
@@ -69,7 +65,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "One log file for each database; a second one is for a volume that is full.",
         sources: &[LOG_SIZE],
         applies: Applies::BOXED,
-        topic: None,
         judge: several_logs,
     },
 ];

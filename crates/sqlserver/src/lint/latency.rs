@@ -62,7 +62,6 @@ pub(super) const RULES: &[Rule] = &[
                The page itself calls the mean very approximate.",
         sources: &[SLOW_IO, FILE_STATS],
         applies: ladder(Profile::Microsoft),
-        topic: None,
         judge: |capture| climb(capture, MICROSOFT),
     },
     Rule {
@@ -73,7 +72,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Mean latency of a file: below 10 ms very good, below 20 ok, below 50 slow, from 50 on a serious bottleneck.",
         sources: &[DBATOOLS_SPEED, FILE_STATS],
         applies: ladder(Profile::Dbatools),
-        topic: None,
         judge: |capture| climb(capture, DBATOOLS),
     },
     Rule {
@@ -84,7 +82,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Mean latency of a file from 100 ms on, and only where the waits matter.",
         sources: &[FRK, FILE_STATS],
         applies: ladder(Profile::FirstResponderKit),
-        topic: None,
         judge: |capture| climb(capture, FIRST_RESPONDER_KIT),
     },
     Rule {
@@ -95,7 +92,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Latency above 500 ms over five minutes, which a mean since the start of the server can only hint at.",
         sources: &[AZURE_ANALYSIS, FILE_STATS],
         applies: ladder(Profile::Azure),
-        topic: None,
         judge: |capture| climb(capture, AZURE),
     },
 ];

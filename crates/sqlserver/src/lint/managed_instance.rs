@@ -4,7 +4,7 @@ use crate::capture::{Capture, File, FileKind};
 
 use super::files::with_several_logs;
 use super::places::{place, places, tempdb_data, tempdb_missing, user_files};
-use super::rule::{Applies, Finding, Outcome, Rule, Severity, Topic};
+use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::shown::{bytes, count, list, percent};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
@@ -41,7 +41,6 @@ pub(super) const RULES: &[Rule] = &[
                Other tiers allow more, and a capture does not tell the tier.",
         sources: &[MANAGED_LIMITS, MANAGED_DIFFERENCES],
         applies: Applies::MANAGED,
-        topic: None,
         judge: file_count,
     },
     Rule {
@@ -54,7 +53,6 @@ pub(super) const RULES: &[Rule] = &[
                instance's IOPS instead.",
         sources: &[MANAGED_LIMITS, FILE_STATS],
         applies: Applies::MANAGED,
-        topic: Some(Topic::DataFiles),
         judge: file_size,
     },
     Rule {
@@ -65,7 +63,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "One log file for each database.",
         sources: &[MANAGED_DIFFERENCES],
         applies: Applies::MANAGED,
-        topic: None,
         judge: log_files,
     },
     Rule {
@@ -76,7 +73,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Logical names of tempdb's files have at most 16 letters and no space.",
         sources: &[MANAGED_TEMPDB],
         applies: Applies::MANAGED,
-        topic: None,
         judge: tempdb_names,
     },
     Rule {
@@ -88,7 +84,6 @@ pub(super) const RULES: &[Rule] = &[
                the equality rule of other linters is not for an instance.",
         sources: &[MANAGED_TEMPDB],
         applies: Applies::MANAGED,
-        topic: Some(Topic::TempFiles),
         judge: tempdb_file_count,
     },
     Rule {
@@ -102,7 +97,6 @@ pub(super) const RULES: &[Rule] = &[
             products: &[Product::ManagedInstance, Product::AzureDatabase],
             ..Applies::BOXED
         },
-        topic: None,
         judge: governed,
     },
 ];
@@ -196,7 +190,9 @@ fn slow_files(capture: &Capture, database: i64, files: &[&File]) -> Outcome {
         "{name} gets {iops} IOPS from {}, in the General Purpose tier",
         count(files.len(), "data file")
     );
-    let mut finding = Finding::new(severity, message).at(places(capture, files.iter().copied()));
+    let mut finding = Finding::new(severity, message)
+        .advises(Change::MoreDataFiles)
+        .at(places(capture, files.iter().copied()));
     for file in files {
         let (iops, mib_per_s) = speed(file.size_bytes);
         let value = format!("{}: {iops} IOPS, {mib_per_s} MiB/s", bytes(file.size_bytes));

@@ -38,7 +38,7 @@ mod waits;
 use std::collections::BTreeSet;
 
 pub use profile::Profile;
-pub use rule::{Applies, Finding, Outcome, Place, Rule, Severity, Source, Topic};
+pub use rule::{Applies, Change, Finding, Outcome, Place, Rule, Severity, Source};
 
 use crate::capture::{Capture, Product};
 

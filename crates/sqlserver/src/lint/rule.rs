@@ -37,27 +37,44 @@ impl Severity {
     }
 }
 
-/// What an experiment would have to vary to speak for or against a finding.
+/// A change of the layout that a finding advises. An experiment whose arms differ by it, and by nothing else,
+/// speaks for or against the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Topic {
-    /// How many files temporary space has.
-    TempFiles,
-    /// Which volume temporary space is on.
-    TempVolume,
-    /// How many files data has.
-    DataFiles,
-    /// Whether data and log share a volume.
-    LogVolume,
+pub enum Change {
+    /// Temporary space in more files, where it is.
+    MoreTempFiles,
+    /// Temporary space in fewer files, where it is.
+    FewerTempFiles,
+    /// Temporary space on a volume without data and log.
+    TempApart,
+    /// Temporary space on the disk inside the machine.
+    TempLocal,
+    /// Data in more files, where it is.
+    MoreDataFiles,
+    /// The log on a volume without data.
+    LogApart,
 }
 
-impl Topic {
+impl Change {
+    /// All of them.
+    pub const ALL: [Change; 6] = [
+        Change::MoreTempFiles,
+        Change::FewerTempFiles,
+        Change::TempApart,
+        Change::TempLocal,
+        Change::MoreDataFiles,
+        Change::LogApart,
+    ];
+
     /// Its name in every output.
     pub fn name(self) -> &'static str {
         match self {
-            Topic::TempFiles => "number-of-temp-files",
-            Topic::TempVolume => "volume-of-temp",
-            Topic::DataFiles => "number-of-data-files",
-            Topic::LogVolume => "volume-of-log",
+            Change::MoreTempFiles => "more-temp-files",
+            Change::FewerTempFiles => "fewer-temp-files",
+            Change::TempApart => "temp-apart",
+            Change::TempLocal => "temp-local",
+            Change::MoreDataFiles => "more-data-files",
+            Change::LogApart => "log-apart",
         }
     }
 }
@@ -137,8 +154,6 @@ pub struct Rule {
     pub sources: &'static [Source],
     /// For which servers.
     pub applies: Applies,
-    /// What measurement can speak for or against it.
-    pub topic: Option<Topic>,
     /// Looks at a server. Gives at least one outcome.
     pub judge: fn(&Capture) -> Vec<Outcome>,
 }
@@ -187,6 +202,8 @@ pub struct Finding {
     pub places: Vec<Place>,
     /// What to do.
     pub remedy: String,
+    /// The change of the layout that this is, where a comparison could tell whether it pays.
+    pub advises: Option<Change>,
 }
 
 /// A part of a server.
@@ -211,7 +228,14 @@ impl Finding {
             evidence: Vec::new(),
             places: Vec::new(),
             remedy: String::new(),
+            advises: None,
         }
+    }
+
+    /// With the change that the remedy makes.
+    pub fn advises(mut self, change: Change) -> Finding {
+        self.advises = Some(change);
+        self
     }
 
     /// With a value that was found.

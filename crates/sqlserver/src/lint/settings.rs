@@ -23,7 +23,6 @@ pub(super) const RULES: &[Rule] = &[
                Encrypted databases are zeroed all the same.",
         sources: &[RULESET, IFI],
         applies: Applies::WINDOWS,
-        topic: None,
         judge: instant,
     },
     Rule {
@@ -35,7 +34,6 @@ pub(super) const RULES: &[Rule] = &[
                a finding (ours). On Linux the server keeps to 80 % by itself.",
         sources: &[MEMORY, LINUX_MEMORY],
         applies: Applies::BOXED,
-        topic: None,
         judge: memory,
     },
 ];

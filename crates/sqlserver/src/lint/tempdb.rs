@@ -8,7 +8,7 @@ use super::places::{
     by_mount, databases, is_azure, is_linux, mount_of, moves, place, places, tempdb_data,
     tempdb_missing, user_files, volumes_missing,
 };
-use super::rule::{Applies, Finding, Outcome, Place, Rule, Severity, Topic};
+use super::rule::{Applies, Change, Finding, Outcome, Place, Rule, Severity};
 use super::shown::{count, list};
 use super::sources::{
     DBATOOLS_TEMPDB, FRK_MANY_FILES, MOVE, RULESET, TEMPDB_CONTENTION, TEMPDB_PAGE, TRACE_FLAGS,
@@ -35,7 +35,6 @@ pub(super) const RULES: &[Rule] = &[
             FRK_MANY_FILES,
         ],
         applies: Applies::BOXED,
-        topic: Some(Topic::TempFiles),
         judge: file_count,
     },
     Rule {
@@ -47,7 +46,6 @@ pub(super) const RULES: &[Rule] = &[
                there azure-tempdb-local-disk speaks.",
         sources: &[TEMPDB_PAGE, RULESET],
         applies: Applies::BOXED,
-        topic: Some(Topic::TempVolume),
         judge: shares_volume,
     },
     Rule {
@@ -59,7 +57,6 @@ pub(super) const RULES: &[Rule] = &[
                allocation contention goes away on one disk as well.",
         sources: &[TEMPDB_PAGE, TEMPDB_CONTENTION],
         applies: Applies::BOXED,
-        topic: Some(Topic::TempVolume),
         judge: own_disks,
     },
     Rule {
@@ -70,7 +67,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "The files in use are the ones that the next start will make.",
         sources: &[MOVE],
         applies: Applies::BOXED,
-        topic: None,
         judge: pending,
     },
     Rule {
@@ -81,7 +77,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "1117 and 1118 are on up to 2014, and off from 2016 on, where tempdb grows evenly and uses whole extents by itself.",
         sources: &[TRACE_FLAGS, RULESET],
         applies: Applies::BOXED,
-        topic: None,
         judge: trace_flags,
     },
 ];
@@ -115,6 +110,7 @@ fn file_count(capture: &Capture) -> Vec<Outcome> {
             Severity::Medium,
             format!("tempdb has {have} {for_these}{by_setup}"),
         )
+        .advises(Change::MoreTempFiles)
         .remedy(format!(
             "add files until there are {wanted}, all with one size and one growth (ALTER DATABASE tempdb ADD FILE); \
              they fill evenly from the next start on"
@@ -122,7 +118,7 @@ fn file_count(capture: &Capture) -> Vec<Outcome> {
     } else if files.len() > FILES_START && 2 * files.len() > processors {
         let message =
             format!("tempdb has {have} {for_these}: more than 8, and more than half of them");
-        finding(Severity::Low, message).remedy(
+        finding(Severity::Low, message).advises(Change::FewerTempFiles).remedy(
             "go back to 8 unless contention on allocation pages was seen with fewer: large sorts and hashes are spread over all files",
         )
     } else if files.len() > FILES_START && !(files.len() - FILES_START).is_multiple_of(FILES_STEP) {
@@ -173,6 +169,7 @@ fn shares_volume(capture: &Capture) -> Vec<Outcome> {
             Severity::Medium,
             format!("tempdb shares {mount} with {}", list(&names)),
         )
+        .advises(Change::TempApart)
         .with(format!("files of tempdb on {mount}"), ours.len())
         .with(
             format!("files of users' databases on {mount}"),

@@ -36,7 +36,6 @@ pub(super) const RULES: &[Rule] = &[
                Up to 1 % of the largest is the same size (ours); beyond, 1 GiB parts low from medium.",
         sources: &[TEMPDB_PAGE, RULESET, DBATOOLS_TEMPDB, FRK_SIZES],
         applies: BOXED_AND_MANAGED,
-        topic: None,
         judge: sizes_alike,
     },
     Rule {
@@ -47,7 +46,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "The data files in use have one size. They part when one grows alone, or when files are added to a server that runs.",
         sources: &[TEMPDB_PAGE, MANAGED_TEMPDB, FRK_SIZES],
         applies: BOXED_AND_MANAGED,
-        topic: None,
         judge: skewed_in_use,
     },
     Rule {
@@ -58,7 +56,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "tempdb starts with the size that the usual work needs; growth is for surprises.",
         sources: &[TEMPDB_PAGE],
         applies: Applies::BOXED,
-        topic: None,
         judge: grown,
     },
     Rule {
@@ -69,7 +66,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "The smallest data file is larger than 8 MiB, which is what setup leaves.",
         sources: &[RULESET, TEMPDB_PAGE],
         applies: Applies::BOXED,
-        topic: None,
         judge: initial_size,
     },
     Rule {
@@ -80,7 +76,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "All data files of tempdb have the same growth.",
         sources: &[RULESET, MANAGED_TEMPDB],
         applies: BOXED_AND_MANAGED,
-        topic: None,
         judge: growth_alike,
     },
     Rule {
@@ -91,7 +86,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Files of tempdb grow by a fixed amount.",
         sources: &[DBATOOLS_TEMPDB, RULESET],
         applies: BOXED_AND_MANAGED,
-        topic: None,
         judge: growth_percent,
     },
 ];

@@ -9,7 +9,7 @@ use super::places::{
     at_volume, by_mount, databases, is_azure, is_ephemeral, is_linux, is_system_volume, is_user,
     mount_of, places, told, user_files, volume, volumes_missing,
 };
-use super::rule::{Applies, Finding, Outcome, Rule, Severity, Topic};
+use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::shown::{bytes, list, percent};
 use super::sources::{
     AZURE_STORAGE, DBATOOLS_ALLOCATION, DBATOOLS_TEMPDB, PERFKIT, RULESET, TEMPDB_PAGE,
@@ -30,7 +30,6 @@ pub(super) const RULES: &[Rule] = &[
                disk (4 KiB), and ReFS, for which nobody gives this rule. T-SQL cannot see it: somebody has to tell.",
         sources: &[RULESET, DBATOOLS_ALLOCATION, AZURE_STORAGE],
         applies: Applies::WINDOWS,
-        topic: None,
         judge: allocation_unit,
     },
     Rule {
@@ -41,7 +40,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "Users' databases and tempdb are not on C:\\. A mount point below C:\\ is another volume. The server's own databases may stay.",
         sources: &[AZURE_STORAGE, DBATOOLS_TEMPDB, RULESET],
         applies: Applies::BOXED,
-        topic: None,
         judge: on_system_volume,
     },
     Rule {
@@ -53,7 +51,6 @@ pub(super) const RULES: &[Rule] = &[
                data and log together, were faster than any split.",
         sources: &[RULESET, AZURE_STORAGE, PERFKIT],
         applies: Applies::BOXED,
-        topic: Some(Topic::LogVolume),
         judge: data_and_log,
     },
     Rule {
@@ -64,7 +61,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "The next growth of each file fits its volume, that of all of them together does as well, and 10 % are free (ours).",
         sources: &[TEMPDB_PAGE],
         applies: Applies::BOXED,
-        topic: None,
         judge: nearly_full,
     },
     Rule {
@@ -75,7 +71,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "A temporary disk holds tempdb and nothing else.",
         sources: &[AZURE_STORAGE],
         applies: Applies::BOXED,
-        topic: None,
         judge: ephemeral_data,
     },
 ];
@@ -201,7 +196,7 @@ fn data_and_log(capture: &Capture) -> Vec<Outcome> {
         Finding::new(
             Severity::Note,
             format!("data and log of {} share {mount}", list(&names)),
-        )
+        ).advises(Change::LogApart)
         .with(format!("databases on {mount}"), names.len())
         .at(places(capture, files))
         .remedy("compare both layouts before buying a volume: together on one stripe has been measured as the better one")

@@ -3,7 +3,7 @@
 use crate::capture::Capture;
 
 use super::places::missing;
-use super::rule::{Applies, Finding, Outcome, Rule, Severity, Topic};
+use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::sources::{TEMPDB_CONTENTION, TRACE_FLAGS};
 
 /// Below this nobody has waited for pages in a way worth a word. Ours.
@@ -21,7 +21,6 @@ pub(super) const RULES: &[Rule] = &[Rule {
            do nothing. The waits of the whole server do not say which database.",
     sources: &[TEMPDB_CONTENTION, TRACE_FLAGS],
     applies: Applies::BOXED,
-    topic: Some(Topic::TempFiles),
     judge: latches,
 }];
 
@@ -66,6 +65,7 @@ fn latches(capture: &Capture) -> Vec<Outcome> {
             Severity::Medium,
             "sessions wait more for pages in memory than for reads, which no disk makes shorter",
         ))
+        .advises(Change::MoreTempFiles)
         .remedy(format!(
             "look at wait_resource in sys.dm_exec_requests while it happens; on 2:n:1, 2:n:2, 2:n:3 add tempdb files{in_memory}"
         ))
