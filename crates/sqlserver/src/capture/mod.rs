@@ -2,9 +2,11 @@
 //! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
 
 mod host;
+mod read;
 mod take;
 
 pub use host::{HostTold, VolumeTold};
+pub use read::CaptureError;
 pub use take::{AskError, Greeting, ask, capture, identity, read};
 
 use std::collections::BTreeMap;
