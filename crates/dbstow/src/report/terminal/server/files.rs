@@ -69,8 +69,14 @@ pub(super) fn tempdb(capture: &Capture) -> String {
     ids.sort_unstable();
     ids.dedup();
     let files: Vec<_> = ids.into_iter().map(|id| (now(id), then(id))).collect();
-    let moved = files.iter().filter(|(now, then)| moves(*now, *then)).count();
-    let data = capture.tempdb().filter(|file| file.kind == FileKind::Rows).count();
+    let moved = files
+        .iter()
+        .filter(|(now, then)| moves(*now, *then))
+        .count();
+    let data = capture
+        .tempdb()
+        .filter(|file| file.kind == FileKind::Rows)
+        .count();
     if moved == 0 {
         let line = format!("{data} data files, in use where the next start puts them");
         return wrapped("tempdb: ", &line);
@@ -86,7 +92,13 @@ pub(super) fn tempdb(capture: &Capture) -> String {
             then.map_or_else(|| "-".into(), |file| bytes(file.size_bytes)),
         ]
     });
-    let header = ["file of tempdb", "in use now", "after the next start", "size now", "then"];
+    let header = [
+        "file of tempdb",
+        "in use now",
+        "after the next start",
+        "size now",
+        "then",
+    ];
     let mut text = table(header.map(String::from).to_vec(), rows.collect(), 3);
     let plural = if moved == 1 { "file" } else { "files" };
     let line = format!("a restart is pending: {moved} {plural} will be elsewhere after it");
@@ -97,7 +109,9 @@ pub(super) fn tempdb(capture: &Capture) -> String {
 /// A size that has grown is no move: the next start makes the file anew.
 fn moves(now: Option<&FileInUse>, then: Option<&File>) -> bool {
     match (now, then) {
-        (Some(now), Some(then)) => !now.path.eq_ignore_ascii_case(&then.path),
+        (Some(now), Some(then)) if now.path.starts_with('/') => now.path != then.path,
+        // Windows does not tell case apart.
+        (Some(now), Some(then)) => now.path.to_lowercase() != then.path.to_lowercase(),
         (Some(_), None) | (None, Some(_)) => true,
         (None, None) => false,
     }

@@ -37,7 +37,12 @@ pub fn render(capture: &Capture, asked: Option<&Greeting>) -> String {
 
 fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
     let identity = &capture.identity;
-    let product = format!("{} ({}), {}", identity.title(), identity.version, identity.edition);
+    let product = format!(
+        "{} ({}), {}",
+        identity.title(),
+        identity.version,
+        identity.edition
+    );
     let mut text = wrapped("", &product);
     if let Some(asked) = asked {
         let who = format!("{} in {} of {}", asked.login, asked.database, asked.server);
@@ -54,7 +59,10 @@ fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
     text.push_str(&wrapped("taken: ", &format!("{}{started}", capture.taken)));
     text.push_str(&wrapped("", CHECKED));
     if capture.redacted {
-        text.push_str(&wrapped("", "names are stand-ins: this capture was redacted"));
+        text.push_str(&wrapped(
+            "",
+            "names are stand-ins: this capture was redacted",
+        ));
     }
     text
 }
@@ -67,7 +75,9 @@ fn host(machine: &Machine) -> String {
         ("", system) => Some(system.to_owned()),
         (platform, system) => Some(format!("{platform} ({system})")),
     };
-    let processors = machine.processors.map(|count| format!("{count} processors"));
+    let processors = machine
+        .processors
+        .map(|count| format!("{count} processors"));
     let memory = machine
         .memory_bytes
         .map(|memory| format!("{} of memory", bytes(memory)));
@@ -99,7 +109,15 @@ fn volumes(capture: &Capture) -> String {
             volume.files.len().to_string(),
         ]
     };
-    let header = ["volume", "label", "file system", "size", "free", "free", "files"];
+    let header = [
+        "volume",
+        "label",
+        "file system",
+        "size",
+        "free",
+        "free",
+        "files",
+    ];
     let rows = capture.volumes.iter().map(row).collect();
     table(header.map(String::from).to_vec(), rows, 3)
 }
@@ -112,7 +130,10 @@ fn settings(capture: &Capture) -> String {
     let in_memory = capture.identity.tempdb_metadata_in_memory;
     if let Some(in_memory) = in_memory {
         let value = if in_memory { "yes" } else { "no" };
-        rows.push(vec!["tempdb's system tables in memory".into(), value.into()]);
+        rows.push(vec![
+            "tempdb's system tables in memory".into(),
+            value.into(),
+        ]);
     }
     if !capture.trace_flags.is_empty() {
         let flags: Vec<String> = capture.trace_flags.iter().map(i64::to_string).collect();
