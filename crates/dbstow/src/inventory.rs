@@ -56,6 +56,7 @@ impl Inventory {
         let dialect = match engine {
             EngineKind::Sqlite | EngineKind::Raw => Dialect::Sqlite,
             EngineKind::Postgres => Dialect::Postgres,
+            EngineKind::SqlServer => Dialect::SqlServer,
         };
         Inventory { dialect, ..self }
     }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+use tds_double::server::SqlServer;
+use tds_double::{Double, Encryption};
 
 fn captures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures")
@@ -141,4 +143,77 @@ fn help_says_how_far_it_was_checked_and_shows_examples() {
     ] {
         assert!(help.contains(part), "no {part:?} in: {help}");
     }
+}
+
+// Against a double, which says nothing about SQL Server: that the conversation is held, and its end.
+
+const PASSWORD: &str = "Correct-horse-1433";
+
+fn double(server: SqlServer) -> (Double<SqlServer>, String) {
+    let double = Double::start(server, Encryption::None).expect("a free port");
+    let port = double.address().port();
+    (double, format!("sqlserver://sa@127.0.0.1:{port}"))
+}
+
+#[test]
+fn a_server_is_asked_and_its_capture_written() {
+    let (double, server) = double(SqlServer::windows(PASSWORD));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("double.json");
+    let out = out.to_str().expect("its name is text");
+    let arguments = ["--server", &server, "--encrypt", "optional", "--out", out];
+    let output = doctor(&arguments)
+        .env("SQLCMDPASSWORD", PASSWORD)
+        .assert()
+        .success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    for part in [
+        "SQL Server 2022 (16.0.4085.2)",
+        "asked as: sa in master of DOUBLE",
+        r"C:\Data\tempdb.mdf",
+    ] {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    assert!(!text.contains("Without an answer"), "{text}");
+    let written = fs::read_to_string(out).expect("it was written");
+    assert!(
+        !written.contains("DOUBLE") && !written.contains(PASSWORD),
+        "{written}"
+    );
+    assert_eq!(stdout(&[out, "--format", "json"]), written);
+    double.settle();
+}
+
+#[test]
+fn a_login_that_may_little_is_told_what_to_ask_for() {
+    let mut server = SqlServer::linux(PASSWORD);
+    server.add_login("guest", PASSWORD, &[]);
+    let (double, address) = double(server);
+    let address = address.replace("sa@", "guest@");
+    let arguments = ["--server", &address, "--encrypt", "optional"];
+    let output = doctor(&arguments)
+        .env("SQLCMDPASSWORD", PASSWORD)
+        .assert()
+        .success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    for part in [
+        "GRANT VIEW SERVER PERFORMANCE STATE TO [login];",
+        "[login] is [guest]",
+        "Without an answer",
+    ] {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    double.settle();
+}
+
+#[test]
+fn a_wrong_password_is_told_with_where_to_look() {
+    let (_double, server) = double(SqlServer::linux(PASSWORD));
+    let arguments = ["--server", &server, "--encrypt", "optional"];
+    let text = complaint(doctor(&arguments).env("SQLCMDPASSWORD", "hunter2"), 1);
+    assert!(
+        text.contains("18456") && text.contains("SQLCMDPASSWORD"),
+        "{text}"
+    );
+    assert!(!text.contains("hunter2"), "{text}");
 }

@@ -72,7 +72,7 @@ impl Asked {
         let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
         let options = self.place.options();
         options.check(variant, &spec.arms)?;
-        let plan = Plan::new(&spec, aa).at(self.place.facts()?);
+        let plan = Plan::new(&spec, aa).at(self.place.facts(variant.engine)?);
         Ok(Understood { inventory, plan })
     }
 

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::asked::name_and_path;
+use super::login::ServerLogin;
+use crate::engine::sqlserver::{DrivenKind, RunOptions};
+use crate::spec::EngineKind;
 use crate::trial::real::{FrontKind, Options, TransportKind};
 
 /// Where a run in real time has its files, and on what.
@@ -25,13 +28,27 @@ pub struct Place {
     /// How requests reach the emulator [default: io_uring where the kernel allows it]
     #[arg(long, value_enum)]
     pub transport: Option<TransportKind>,
-    /// Use a server that runs on this machine already: postgresql://USER@HOST/; its password comes from
-    /// PGPASSWORD or ~/.pgpass
-    #[arg(long, value_name = "URL")]
+    /// Use a server that is there: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or
+    /// ~/.pgpass), or sqlserver://USER@HOST, HOST,PORT or HOST\INSTANCE (password from SQLCMDPASSWORD); the
+    /// directories of --volume are then as SQL Server sees them
+    #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,
     /// Where PostgreSQL's programs are [default: the newest that is found]
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
+    /// SQL Server: what restarts it, such as 'systemctl restart mssql-server', when tempdb has to move; without
+    /// it you are asked to
+    #[arg(long, value_name = "COMMAND")]
+    pub restart_command: Option<String>,
+    /// SQL Server: leave its memory as it is, instead of that of the experiment
+    #[arg(long)]
+    pub leave_memory: bool,
+    /// SQL Server: who drives the statements; a loop on the server is many times faster [default: client]
+    #[arg(long, value_enum)]
+    pub driven: Option<DrivenKind>,
+    /// SQL Server's login
+    #[command(flatten)]
+    pub login: ServerLogin,
 }
 
 impl Place {
@@ -44,18 +61,26 @@ impl Place {
             transport: self.transport,
             server: self.server.clone(),
             postgres_bin: self.postgres_bin.clone(),
+            login: self.login.options(),
+            sqlserver: RunOptions {
+                restart_command: self.restart_command.clone(),
+                leave_memory: self.leave_memory,
+                driven: self.driven,
+            },
         }
     }
 
-    /// What of it decides the outcome of a trial, with whole paths.
+    /// What of it decides the outcome of a trial, with whole paths; those of a SQL Server are its own.
     ///
     /// # Errors
     /// When the current directory is not known.
-    pub(super) fn facts(&self) -> Result<BTreeMap<String, String>> {
+    pub(super) fn facts(&self, engine: EngineKind) -> Result<BTreeMap<String, String>> {
         let whole = |path: &Path| std::path::absolute(path).context("the current directory");
         let mut options = self.options();
-        for directory in options.volumes.values_mut() {
-            *directory = whole(directory)?;
+        if engine != EngineKind::SqlServer {
+            for directory in options.volumes.values_mut() {
+                *directory = whole(directory)?;
+            }
         }
         for path in [&mut options.backing, &mut options.postgres_bin] {
             if let Some(given) = path {

@@ -9,7 +9,10 @@ use super::metrics::{counters, estimates};
 use super::question::{ArmQuestion, Question};
 use super::split::Split;
 use super::trials::Trials;
-use super::{Arm, Findings, SCHEMA, doubts, pace, published, surroundings, warnings, world};
+use super::{
+    Arm, Findings, SCHEMA, advice, doubts, floor, pace, published, stress, surroundings, warnings,
+    world,
+};
 use crate::record::Record;
 
 /// What `records` say about `question`.
@@ -33,7 +36,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         seed: question.seed,
         blocks: question.blocks,
         arms,
-        comparisons: comparisons(question, &trials),
+        comparisons: floor::withhold(&trials, comparisons(question, &trials)),
         cheapest: cheapest(question, &trials),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
@@ -45,6 +48,8 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     let mut warned = warnings::warnings(question, &trials, &findings);
     warned.extend(pace::warnings(&trials, &findings));
     warned.extend(surroundings::warnings(&trials, &findings));
+    warned.extend(floor::warnings(&trials, &findings));
+    warned.extend(stress::warnings(&trials, &findings));
     warned.extend(doubts::warnings(question, &trials, &findings));
     warned.extend(published::warnings(&findings));
     findings.warnings = warned;
@@ -56,6 +61,11 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
     let split = Split::of(finished);
     let volumes = volumes(finished);
     let diagnosis = diagnose(finished, &split, &volumes);
+    let advice = advice::sentence(finished, &volumes);
+    let reason = match advice {
+        Some(advice) => format!("{} {advice}.", diagnosis.reason),
+        None => diagnosis.reason,
+    };
     Arm {
         name: asked.name.clone(),
         trials: count(finished.len()),
@@ -68,7 +78,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         time_split: split.reported(),
         bound_by: diagnosis.bound_by,
         next: diagnosis.next,
-        reason: diagnosis.reason,
+        reason,
         usd_per_month: asked.usd_per_month,
         counters: counters(finished),
     }

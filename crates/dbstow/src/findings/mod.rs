@@ -3,12 +3,14 @@
 //! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
+mod advice;
 mod cheapest;
 mod compared;
 mod curves;
 mod diagnosis;
 mod disks;
 mod doubts;
+mod floor;
 mod limits;
 mod make;
 mod metrics;
@@ -17,6 +19,7 @@ mod published;
 mod question;
 mod reason;
 mod split;
+mod stress;
 mod surroundings;
 mod trials;
 mod warnings;

@@ -6,7 +6,7 @@ use super::question::Question;
 use super::trials::Trials;
 use super::{Findings, Warning};
 use crate::quantity::{number, percent};
-use crate::record::{NOT_COLD, Record, histogram};
+use crate::record::{NOT_COLD, Record, STRESS, histogram};
 
 /// Everything that the records lack or say of themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -183,7 +183,7 @@ fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
             .finished(&arm.name)
             .iter()
             .flat_map(|record| &record.notes)
-            .filter(|note| !note.starts_with(NOT_COLD))
+            .filter(|note| !note.starts_with(NOT_COLD) && *note != STRESS)
         {
             match noticed.iter_mut().find(|(text, _)| text == note) {
                 Some((_, arms)) if arms.last() == Some(&arm.name.as_str()) => {}

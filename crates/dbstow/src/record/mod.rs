@@ -17,6 +17,9 @@ pub const SCHEMA: &str = "dbstow.record/1";
 /// Begins each note of a trial about a cache that was to be emptied and was not.
 pub const NOT_COLD: &str = "not cold: ";
 
+/// The note of a trial whose workload was written for SQLQueryStress, which averages in a way of its own.
+pub const STRESS: &str = "the workload is one of SQLQueryStress";
+
 /// The setting of an engine that says how much of the machine's page cache it had; [`NOT_LIMITED`] begins it
 /// where that was as much as there is.
 pub const PAGE_CACHE: &str = "page_cache";

@@ -242,5 +242,12 @@ impl Origin {
     }
 }
 
+/// Whether some of the arms have the files of `role` elsewhere, or in another number or size, than others.
+pub fn differ_in(arms: &[Arm], role: Role) -> bool {
+    let mut files = arms.iter().map(|arm| arm.settings.placement.files(role));
+    let first = files.next();
+    files.any(|other| Some(other) != first)
+}
+
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,9 @@ pub enum EngineKind {
     Sqlite,
     /// PostgreSQL 15 to 18
     Postgres,
+    /// A SQL Server that is there (--server); parse-checked and protocol-tested, not yet run on SQL Server
+    #[value(name = "sqlserver")]
+    SqlServer,
     /// Plain reads and writes without a database: fio, or the model in simulate
     Raw,
 }
@@ -76,6 +79,7 @@ impl EngineKind {
         match self {
             EngineKind::Sqlite => "sqlite",
             EngineKind::Postgres => "postgres",
+            EngineKind::SqlServer => "sqlserver",
             EngineKind::Raw => "raw",
         }
     }

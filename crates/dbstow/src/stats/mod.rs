@@ -1,16 +1,18 @@
 //! Numbers only: estimates, comparisons, and looking for what would make them wrong.
 //!
-//! Nothing here knows of records, units or files. Intervals are at [`CONFIDENCE`] and lie *between*
+//! Nothing here knows of records or files, and of units only [`stress_averages`], which repeats another tool's. Intervals are at [`CONFIDENCE`] and lie *between*
 //! trials: how many requests a trial made says nothing about how much the next trial would differ.
 
 mod compare;
 mod estimate;
 mod humps;
+mod stress;
 mod trend;
 
 pub use compare::{Better, Comparison, Verdict, compare};
 pub use estimate::{CONFIDENCE, Estimate, estimate};
 pub use humps::{Humps, two_humps};
+pub use stress::{StressAverages, stress_averages};
 pub use trend::{OrderEffect, Trend, drift, order_effect};
 
 /// Seeded samples for the tests of this folder.

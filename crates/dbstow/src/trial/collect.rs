@@ -76,6 +76,15 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
+    /// The same, with latencies that are no finer than they were counted.
+    pub(super) fn in_whole_ms(self) -> Transfers {
+        Transfers {
+            read_latency_ms: self.read_latency_ms.round(),
+            write_latency_ms: self.write_latency_ms.round(),
+            ..self
+        }
+    }
+
     fn requests(&self) -> f64 {
         (self.reads + self.writes) as f64
     }

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Exp1};
 
 use crate::record::{Errors, histogram, series};
 use crate::spec::{Amount, Arrival, Workload as Asked};
-use crate::workload::{Driver, Script, Variables, Workload};
+use crate::workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
 
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
@@ -212,13 +212,21 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
     /// Carries out this session's share.
     pub(super) fn carry_out(mut self, variables: &mut Variables) -> Tally {
         let mut due = self.seat.now();
-        for number in 0..self.task.share(self.session) {
+        let share = self.task.share(self.session);
+        let per_turn = self.task.workload.run.per_turn;
+        let mut number = 0;
+        while number < share {
             let Some(start) = self.next_start(&mut due) else {
                 break;
             };
+            let count = per_turn.min(share - number);
             self.begin_measuring();
             variables.set_operation(number);
-            self.operation(variables, start);
+            if per_turn > 1 {
+                set_turn(variables, number, count);
+            }
+            self.operation(variables, start, count);
+            number += count;
         }
         if let Some(before) = self.before {
             self.tally.statements += self.seat.statements() - before;
@@ -251,7 +259,8 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    fn operation(&mut self, variables: &mut Variables, start: Instant) {
+    /// One turn, which carries out `count` operations.
+    fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);
         let script: &Script = &mix.scripts[picked].script;
@@ -265,17 +274,19 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         }
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
-        series::add(&mut self.tally.ended, end, 1);
+        series::add(&mut self.tally.ended, end, count);
         if !self.task.window.holds(end) {
             return;
         }
         match result {
             Ok(()) => {
-                self.tally.operations += 1;
-                self.tally
-                    .latency
-                    .record(end.since(start).as_nanos().max(1))
-                    .expect("a histogram that grows takes every value");
+                self.tally.operations += count;
+                if mix.per_turn == 1 {
+                    self.tally
+                        .latency
+                        .record(end.since(start).as_nanos().max(1))
+                        .expect("a histogram that grows takes every value");
+                }
             }
             Err(error) => self.tally.error(format!("{}: {error}", script.name)),
         }
@@ -286,5 +297,16 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
             self.before = Some(self.seat.statements());
             self.seat.measure();
         }
+    }
+}
+/// Tells a loop on the server which operations are its.
+fn set_turn(variables: &mut Variables, first: u64, count: u64) {
+    for (name, value) in [(LOOP_FIRST, first), (LOOP_COUNT, count)] {
+        let value = Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+        let known = variables.set(name, value);
+        assert!(
+            known,
+            "the workload's reader has seen to it that the loop reads :{name}"
+        );
     }
 }

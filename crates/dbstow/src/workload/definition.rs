@@ -93,7 +93,20 @@ pub struct Run {
     pub scripts: Vec<Weighted>,
     /// Bytes of log that one changed row writes: its image and the record's header. An approximation.
     pub log_bytes_per_row: u64,
+    /// The mix as a loop on the server, for an engine that can carry out many operations in one round trip.
+    ///
+    /// One statement, which carries out operations `:first` to `:first + :count - 1` of the session
+    /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); whoever drives it sets both variables.
+    pub server_loop: Option<Script>,
+    /// Operations that one turn of a script carries out: more than one only in a loop on the server.
+    pub per_turn: u64,
 }
+
+/// The variable with the number of the first operation of [`Run::server_loop`].
+pub const LOOP_FIRST: &str = "first";
+
+/// The variable with the number of operations of [`Run::server_loop`].
+pub const LOOP_COUNT: &str = "count";
 
 /// A script of a mix.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +145,9 @@ pub enum Length {
 }
 
 /// A query whose rows are parameters of the script, as SQLQueryStress has it.
+///
+/// It is asked once, before the run. In SQL Server's dialect each `@name` is a variable
+/// ([`Variables::set`]), which whoever drives the script sets before each operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterQuery {
     /// The query.
@@ -218,6 +234,20 @@ impl Workload {
     }
 }
 
+impl ParameterQuery {
+    /// Which of its `rows` rows, from 0, operation number `operation` of all sessions together takes.
+    ///
+    /// One after the other and over again, beginning with the second, as SQLQueryStress does: it counts on
+    /// before it looks. Source: ErikEJ/SqlQueryStress, `LoadEngine.cs`, `GetNextRow_Values` (read 2026-11-21).
+    ///
+    /// # Panics
+    /// When there are no rows.
+    pub fn row(operation: u64, rows: u64) -> u64 {
+        assert!(rows > 0, "operation {operation} has no row to take");
+        (operation % rows + 1) % rows
+    }
+}
+
 impl Load {
     /// All scripts in the order they are carried out.
     pub fn all(&self) -> impl Iterator<Item = &Script> {
@@ -226,6 +256,18 @@ impl Load {
 }
 
 impl Run {
+    /// The same mix as a loop on the server, so many operations a round trip; `None` where the workload has
+    /// none. What a turn takes is no latency of an operation, so that none is recorded.
+    pub fn on_server(self, per_turn: u64) -> Option<Run> {
+        let script = self.server_loop.clone()?;
+        let scripts = vec![Weighted { script, weight: 1 }];
+        Some(Run {
+            scripts,
+            per_turn,
+            ..self
+        })
+    }
+
     /// Draws a script of the mix by weight; gives its place in [`Run::scripts`].
     ///
     /// A mix of one script draws no number, so that adding a second does not shift what others draw.

@@ -8,10 +8,12 @@ use std::{fs, io};
 use model::Duration;
 use toml::Spanned;
 
-use super::definition::{Load, Run, RunLength, Setting, Weighted, Workload};
+use super::definition::{
+    LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,
+};
 use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
-use super::script::{Script, ScriptError, ScriptProblem};
+use super::script::{Command, Script, ScriptError, ScriptProblem};
 use super::suggest;
 use super::value::Value;
 use super::variables::{BUILTIN_VARIABLES, Names};
@@ -58,8 +60,8 @@ impl Folder for Path {
 impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts this names.
     ///
-    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there. Other
-    /// files are left alone.
+    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there, and
+    /// `load.sqlserver.sql` in SQL Server's. Other files are left alone.
     ///
     /// # Errors
     /// The first mistake, with file, line, value and remedy.
@@ -220,18 +222,12 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         let name = file.get_ref();
         let (place, text) = self.text(name);
         let text = text.map_err(|source| {
-            if source.kind() != io::ErrorKind::NotFound {
-                return WorkloadError::Read {
-                    path: place.clone().into(),
-                    source,
-                };
+            if source.kind() == io::ErrorKind::NotFound {
+                return self.missing(file);
             }
-            let there = self.folder.scripts();
-            WorkloadError::MissingScript {
-                file: self.file.clone(),
-                line: self.line(file),
-                script: name.clone(),
-                remedy: suggest::remedy(name, there.iter().map(String::as_str)),
+            WorkloadError::Read {
+                path: place.clone().into(),
+                source,
             }
         })?;
         let script = Script::parse(&place, &text, self.dialect, &mut self.names)?;
@@ -239,6 +235,16 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
             return Err(self.empty(file, format!("script `{name}` does nothing")));
         }
         Ok(script)
+    }
+
+    fn missing(&self, file: &Spanned<String>) -> WorkloadError {
+        let there = self.folder.scripts();
+        WorkloadError::MissingScript {
+            file: self.file.clone(),
+            line: self.line(file),
+            script: file.get_ref().clone(),
+            remedy: suggest::remedy(file.get_ref(), there.iter().map(String::as_str)),
+        }
     }
 
     /// Place and text of a script: the dialect's own where there is one.
@@ -272,11 +278,62 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         let scripts = mix
             .map(|script| self.weighted(script))
             .collect::<Result<_, _>>()?;
+        let server_loop = match &run.server_loop {
+            None => None,
+            Some(file) => self.server_loop(file, parameters)?,
+        };
         Ok(Run {
             length,
             scripts,
             log_bytes_per_row,
+            server_loop,
+            per_turn: 1,
         })
+    }
+
+    /// The loop, where it is in the dialect that is read; in others only whether the file is there.
+    fn server_loop(
+        &mut self,
+        file: &Spanned<String>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<Option<Script>, WorkloadError> {
+        const KEY: &str = "server_loop";
+        let name = file.get_ref();
+        let wrong = |reader: &Self, wanted: &str| {
+            reader.value_error(file, KEY, format!("\"{name}\""), wanted)
+        };
+        if !self.folder.scripts().contains(name) {
+            return Err(self.missing(file));
+        }
+        match Dialect::of(name) {
+            Dialect::Sqlite => {
+                return Err(wrong(
+                    self,
+                    "name it for the server whose SQL it is, such as `loop.sqlserver.sql`",
+                ));
+            }
+            dialect if dialect != self.dialect => return Ok(None),
+            Dialect::Postgres | Dialect::SqlServer => {}
+        }
+        for variable in [LOOP_FIRST, LOOP_COUNT] {
+            if parameters.contains_key(variable) {
+                let wanted = format!("rename the parameter `{variable}`, which the loop is given");
+                return Err(wrong(self, &wanted));
+            }
+            self.names.define(variable);
+        }
+        let script = self.script(file)?;
+        let reads = |variable: &str| match script.commands.as_slice() {
+            [Command::Sql(statement)] => statement.parameters.iter().any(|name| name == variable),
+            _ => false,
+        };
+        match reads(LOOP_FIRST) && reads(LOOP_COUNT) {
+            true => Ok(Some(script)),
+            false => Err(wrong(
+                self,
+                "write one statement for operations `:first` to `:first + :count - 1`",
+            )),
+        }
     }
 
     fn weighted(&mut self, given: WeightedFile) -> Result<Weighted, WorkloadError> {

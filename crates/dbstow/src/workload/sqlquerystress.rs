@@ -1,8 +1,12 @@
 //! What SQLQueryStress users have: a settings file, or an SQL file with threads and iterations.
 //!
 //! Source of the settings: ErikEJ/SqlQueryStress, `QueryStressSettings.cs` and `sample.json`. Only what
-//! says what is run is taken; connections are not, so that no password is read, let alone kept. T-SQL
-//! that the engine cannot run is for the engine to say.
+//! says what is run is taken; connections are not, so that no password is read, let alone kept.
+//!
+//! In T-SQL the query is sent as SQLQueryStress sends it: whole, once for each iteration, whatever `;` are in it.
+//! SQLQueryStress would send a `GO` too, which no server understands; here it ends a batch, since what was
+//! saved by SQL Server Management Studio has them. For other engines the query is a script like any other: they
+//! take one statement at a time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +23,7 @@ use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
 use super::expression::Expression;
 use super::folder::{LOG_BYTES_PER_ROW, check_defined};
-use super::script::{Command, Pause, PauseUnit, Script};
+use super::script::{Command, Pause, PauseUnit, Script, ScriptError};
 use super::value::Value;
 use super::variables::Names;
 
@@ -51,20 +55,21 @@ fn one() -> i64 {
 #[serde(untagged)]
 enum Mappings {
     Pairs(Vec<Pair>),
-    Object(BTreeMap<String, String>),
+    Object(BTreeMap<String, Option<String>>),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Pair {
     key: String,
-    value: String,
+    value: Option<String>,
 }
 
 impl Workload {
     /// A single SQL file, carried out `iterations` times by each of `threads` sessions on one database.
     ///
-    /// The file is a script: statements end in `;`, and the backslash commands work.
+    /// The file is a script: statements end in `;`, and the backslash commands work. T-SQL goes batch by batch
+    /// instead; a backslash command stands behind a `;` or a `GO`.
     ///
     /// # Errors
     /// When the file cannot be read, is no script or is empty, or a count is 0.
@@ -77,7 +82,7 @@ impl Workload {
         let asked = Asked {
             file: path.display().to_string(),
             line: 1,
-            sql: read(path)?,
+            sql: read(path)?.trim_start_matches('\u{feff}').to_owned(),
             threads: i64::from(threads),
             iterations: i64::try_from(iterations).unwrap_or(i64::MAX),
             delay_ms: 0,
@@ -89,7 +94,11 @@ impl Workload {
     /// A settings file of SQLQueryStress.
     ///
     /// `NumThreads` become sessions, `NumThreads * NumIterations` operations; `DelayBetweenQueries`
-    /// becomes a wait behind each. `ParamQuery` is kept for engines that can ask it.
+    /// becomes a wait behind each. `ParamQuery` is kept for engines that can ask it; in T-SQL, the names that are
+    /// mapped to its columns are variables of the query, with their `@`.
+    ///
+    /// Not carried over: SQLQueryStress takes the connection from a pool for each iteration, which resets it (a
+    /// `#table` of one iteration is gone in the next), and asks for statistics first, a round trip more.
     ///
     /// # Errors
     /// When the file cannot be read, is not such a file, its query is empty, or a count is below 1.
@@ -137,6 +146,12 @@ fn parameter_query(text: Option<String>, mappings: Option<Mappings>) -> Option<P
             pairs.map(|pair| (pair.key, pair.value)).collect()
         }
     };
+    // Names without a column are there too, and are none of its parameters.
+    let mapped = |(name, column): (String, Option<String>)| {
+        let column = column.filter(|column| !column.is_empty())?;
+        Some((format!("@{}", name.trim_start_matches('@')), column))
+    };
+    let mappings = mappings.into_iter().filter_map(mapped).collect();
     Some(ParameterQuery { text, mappings })
 }
 
@@ -177,7 +192,7 @@ impl Asked {
         let iterations = count("NumIterations", self.iterations, 1, most)?;
         let delay_ms = count("DelayBetweenQueries", self.delay_ms, 0, most)?;
         let mut names = Names::new();
-        let mut script = Script::parse(&self.file, &self.sql, dialect, &mut names)?;
+        let mut script = self.script(dialect, &mut names)?;
         check_defined(&names)?;
         if script.commands.is_empty() {
             return Err(WorkloadError::Empty {
@@ -204,12 +219,34 @@ impl Asked {
                 length: RunLength::Operations(Setting::Fixed(threads * iterations)),
                 scripts: vec![Weighted { script, weight: 1 }],
                 log_bytes_per_row: LOG_BYTES_PER_ROW,
+                server_loop: None,
+                per_turn: 1,
             },
             sessions: u32::try_from(threads).ok(),
             parameter_query: self.parameter_query,
             parameters: BTreeMap::new(),
             names: Arc::new(names),
         })
+    }
+}
+
+impl Asked {
+    fn script(&self, dialect: Dialect, names: &mut Names) -> Result<Script, ScriptError> {
+        match dialect {
+            Dialect::Sqlite | Dialect::Postgres => {
+                Script::parse(&self.file, &self.sql, dialect, names)
+            }
+            Dialect::SqlServer => {
+                let query = self.parameter_query.as_ref();
+                let mapped: Vec<String> = query
+                    .map(|query| query.mappings.keys().cloned().collect())
+                    .unwrap_or_default();
+                for name in &mapped {
+                    names.define(name);
+                }
+                Script::parse_batches(&self.file, &self.sql, &mapped, names)
+            }
+        }
     }
 }
 

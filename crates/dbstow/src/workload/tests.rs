@@ -72,9 +72,36 @@ impl Driver for Session {
     }
 }
 
+/// Notes the texts of statements and carries nothing out.
+#[derive(Default)]
+struct Notebook(Vec<String>);
+
+impl Driver for Notebook {
+    type Error = std::convert::Infallible;
+
+    fn statement(
+        &mut self,
+        _index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), Self::Error> {
+        assert_eq!(statement.parameters.len(), arguments.len());
+        self.0.push(statement.text.clone());
+        Ok(())
+    }
+
+    fn sleep(&mut self, _: Duration) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
 /// A built-in workload so small that a test does not notice.
 fn tiny(name: &str) -> Workload {
-    let mut workload = Workload::builtin(name, Dialect::Sqlite).expect(name);
+    tiny_in(name, Dialect::Sqlite)
+}
+
+fn tiny_in(name: &str, dialect: Dialect) -> Workload {
+    let mut workload = Workload::builtin(name, dialect).expect(name);
     for (parameter, value) in [
         ("rows", 100),
         ("operations", 50),
@@ -91,6 +118,24 @@ fn tiny(name: &str) -> Workload {
         }
     }
     workload
+}
+
+/// What one session would send: statements of the load, and of `operations`.
+fn notes(workload: &Workload, operations: u64) -> (Vec<String>, Vec<String>) {
+    let mut variables = workload.variables(0, 1);
+    let mut random = stream(1, "keys");
+    let (mut load, mut run) = (Notebook::default(), Notebook::default());
+    for script in workload.load.all() {
+        let result = script.execute(&mut variables, &mut random, &mut load);
+        result.unwrap_or_else(|error| panic!("{}: {error}", script.name));
+    }
+    for operation in 0..operations {
+        variables.set_operation(operation);
+        let script = &workload.run.scripts[workload.run.pick(&mut random)].script;
+        let result = script.execute(&mut variables, &mut random, &mut run);
+        result.unwrap_or_else(|error| panic!("{}: {error}", script.name));
+    }
+    (load.0, run.0)
 }
 
 /// Loads `workload` and carries out `operations` of one session.
@@ -137,6 +182,155 @@ fn every_builtin_workload_runs_on_sqlite() {
         assert!(workload.about.len() > 60, "{name} says what it is");
         let session = carry_out(&workload, 50);
         assert!(session.statements >= 50, "{name}: {}", session.statements);
+    }
+}
+
+/// What other dialects have, and T-SQL has not.
+const FOREIGN: [&str; 19] = [
+    "generate_series",
+    "printf(",
+    "format(",
+    "rpad(",
+    "lpad(",
+    "length(",
+    "substr(",
+    "app_lock",
+    "app_unlock",
+    "pg_",
+    "lastval",
+    "last_insert_rowid",
+    " LIMIT ",
+    " || ",
+    "ON CONFLICT",
+    "OR IGNORE",
+    "SERIAL",
+    "TEXT",
+    "TEMP TABLE",
+];
+
+#[test]
+fn every_builtin_workload_is_there_in_tsql() {
+    for name in Workload::builtin_names() {
+        let workload = tiny_in(name, Dialect::SqlServer);
+        let run = workload.run.scripts.iter().map(|weighted| &weighted.script);
+        for script in workload.load.all().chain(run) {
+            let own = script.name.ends_with(".sqlserver.sql");
+            assert!(own, "{} has no variant in T-SQL", script.name);
+        }
+        let (load, run) = notes(&workload, 50);
+        assert!(load.len() >= 2 && run.len() >= 50, "{name}");
+        for text in load.iter().chain(&run) {
+            let foreign: Vec<&str> = FOREIGN
+                .into_iter()
+                .filter(|word| text.contains(word))
+                .collect();
+            assert_eq!(foreign, [""; 0], "{name}: {text}");
+            let tables = text.matches("test_rows").count();
+            assert_eq!(text.matches("#test_rows").count(), tables, "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn operations_take_as_many_round_trips_in_tsql_as_in_sqlite() {
+    for name in Workload::builtin_names() {
+        let counts = [Dialect::Sqlite, Dialect::SqlServer].map(|dialect| {
+            let (_, run) = notes(&tiny_in(name, dialect), 200);
+            run.len()
+        });
+        assert_eq!(counts[0], counts[1], "{name}");
+    }
+}
+
+#[test]
+fn statements_of_tsql_name_their_parameters_in_order() {
+    let workload = tiny_in("set-based", Dialect::SqlServer);
+    let update = &workload.run.scripts[0].script.commands[1];
+    let Command::Sql(statement) = update else {
+        panic!("{update:?}");
+    };
+    assert_eq!(
+        statement.text,
+        "UPDATE #test_rows SET body = 'Y'\nWHERE id > @p1 AND id <= @p1 + @p2;"
+    );
+    assert_eq!(statement.parameters, ["low", "range"]);
+}
+
+#[test]
+fn loops_on_the_server_are_for_the_server_that_has_them() {
+    for name in ["tempdb-oltp", "read-only", "write-only"] {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+            assert_eq!(tiny_in(name, dialect).run.server_loop, None, "{name}");
+        }
+        let workload = tiny_in(name, Dialect::SqlServer);
+        let script = workload.run.server_loop.as_ref().expect(name);
+        let mut variables = workload.variables(0, 1);
+        assert!(variables.set(LOOP_FIRST, Value::Int(0)));
+        assert!(variables.set(LOOP_COUNT, Value::Int(1_000)));
+        let mut notebook = Notebook::default();
+        script
+            .execute(&mut variables, &mut stream(1, "keys"), &mut notebook)
+            .expect("all variables are set");
+        assert_eq!(notebook.0.len(), 1, "{name} is one round trip");
+    }
+}
+
+#[test]
+fn a_loop_that_does_not_fit_is_refused_with_its_remedy() {
+    const LOOP: &str = "SELECT :first, :count, :rows;";
+    let read = |text: &str, script: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in [
+            ("workload.toml", text),
+            ("a.sql", "SELECT 1;"),
+            ("a.sqlserver.sql", script),
+        ] {
+            fs::write(folder.path().join(name), text).expect("a file");
+        }
+        Workload::from_folder(folder.path(), Dialect::SqlServer)
+    };
+    let with = |file: &str| format!("{SOUND}server_loop = \"{file}\"\n");
+    let sound = with("a.sqlserver.sql");
+    let workload = read(&sound, LOOP).expect("sound");
+    // The plan's digest is made of this, so that another loop is another plan.
+    assert!(format!("{:?}", workload.run).contains("SELECT @p1, @p2, @p3;"));
+    for (text, script, place, remedy) in [
+        (
+            with("b.sqlserver.sql"),
+            LOOP,
+            "workload.toml:9: script `b.sqlserver.sql` is not",
+            "`a.sqlserver.sql`",
+        ),
+        (
+            with("a.sql"),
+            LOOP,
+            "workload.toml:9: ",
+            "`loop.sqlserver.sql`",
+        ),
+        (
+            sound.clone(),
+            "SELECT :first; SELECT :count;",
+            "workload.toml:9: ",
+            "one statement",
+        ),
+        (
+            sound.clone(),
+            "SELECT :rows;",
+            "workload.toml:9: ",
+            "`:first`",
+        ),
+        (
+            sound.replace("rows", "count"),
+            LOOP,
+            "workload.toml:9: ",
+            "rename the parameter `count`",
+        ),
+    ] {
+        let error = read(&text, script).expect_err(remedy).to_string();
+        assert!(
+            error.contains(place) && error.contains(remedy),
+            "{script}: {error}"
+        );
     }
 }
 
@@ -472,6 +666,66 @@ fn a_single_sql_file_runs_with_threads_and_iterations() {
     );
     assert!(Workload::from_sql_file(&path, 0, 50, Dialect::Sqlite).is_err());
     assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::Sqlite).is_err());
+}
+
+/// What the first of the articles ran in SQLQueryStress, in short: one batch.
+const ARTICLE: &str = "begin SET NOCOUNT ON -- RUN TEST\n\
+     if not exists (select 1 from tempdb.dbo.sysobjects where name like '%TempPerfTest%')\n\
+     begin create table tempdb.dbo.TempPerfTest (MyID int NOT NULL IDENTITY(1, 1) PRIMARY KEY); end\n\
+     DECLARE @Id INT = 0;\nWHILE (@Id < 100000) begin\n\
+     SELECT * FROM tempdb.dbo.TempPerfTest WHERE MyID = (@Id * 10); SET @Id = @Id + 1 end end";
+
+#[test]
+fn a_query_in_tsql_is_sent_whole_as_sqlquerystress_sends_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("query.sql");
+    for (text, statements) in [
+        (ARTICLE.to_owned(), 1),
+        ("\u{feff}SELECT 1;\nSELECT 2;\n".to_owned(), 1),
+        ("SELECT 1;\nGO\nSELECT 2;\nSELECT 3\nGO\n".to_owned(), 2),
+    ] {
+        fs::write(&path, &text).expect("a file");
+        let workload = Workload::from_sql_file(&path, 2, 50, Dialect::SqlServer).expect("sound");
+        let (_, sent) = notes(&workload, 3);
+        assert_eq!(sent.len(), 3 * statements, "{text}");
+        if statements == 1 {
+            assert_eq!(sent[0], text.trim_start_matches('\u{feff}').trim_end());
+        }
+    }
+}
+
+#[test]
+fn mapped_parameters_of_sqlquerystress_are_variables_in_tsql() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stress.json");
+    let settings = "{\"MainQuery\": \"DECLARE @a int = @ID; SELECT @name, @id, @a, '@id';\", \
+         \"ParamQuery\": \"SELECT id, name FROM t\", \"ParamMappings\": [{\"Key\": \"@id\", \"Value\": \"id\"}, \
+         {\"Key\": \"name\", \"Value\": \"name\"}, {\"Key\": \"@a\", \"Value\": null}]}";
+    fs::write(&path, settings).expect("a file");
+    let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
+    let query = workload.parameter_query.as_ref().expect("kept");
+    assert!(query.mappings.keys().eq(["@id", "@name"]));
+    let script = &workload.run.scripts[0].script;
+    let Command::Sql(statement) = &script.commands[0] else {
+        panic!("{script:?}");
+    };
+    assert_eq!(
+        statement.text,
+        "DECLARE @a int = @p1; SELECT @p2, @p1, @a, '@id';"
+    );
+    assert_eq!(statement.parameters, ["@id", "@name"]);
+    let mut variables = workload.variables(0, 1);
+    assert!(variables.set("@id", Value::Int(7)));
+    assert!(variables.set("@name", Value::Text("x".to_owned())));
+    let mut notebook = Notebook::default();
+    script
+        .execute(&mut variables, &mut stream(1, "keys"), &mut notebook)
+        .expect("both are set");
+    // Rows 1, 2, 0, 1, .. of 3, as SQLQueryStress takes them.
+    let rows: Vec<u64> = (0..4)
+        .map(|operation| ParameterQuery::row(operation, 3))
+        .collect();
+    assert_eq!(rows, [1, 2, 0, 1]);
 }
 
 proptest! {

@@ -48,6 +48,7 @@ pub(super) struct RunFile {
     pub(super) duration: Option<Spanned<String>>,
     pub(super) scripts: Spanned<Vec<WeightedFile>>,
     pub(super) log_bytes_per_row: Option<Spanned<i64>>,
+    pub(super) server_loop: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]

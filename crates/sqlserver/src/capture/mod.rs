@@ -10,7 +10,10 @@ mod take;
 pub use capability::{Can, Capability};
 pub use host::{HostTold, VolumeTold};
 pub use read::CaptureError;
-pub use take::{AskError, Greeting, ask, capture, identity, read};
+pub use take::{
+    AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity, read,
+    wait_statistics,
+};
 
 use std::collections::BTreeMap;
 

@@ -88,6 +88,38 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
     })
 }
 
+/// Files of all databases; tempdb's as of the next start.
+///
+/// # Errors
+/// As [`read`].
+pub fn files(session: &mut dyn Session) -> Result<Vec<File>, AskError> {
+    read(session, &question::FILES, file)
+}
+
+/// What each file did since the service started.
+///
+/// # Errors
+/// As [`read`].
+pub fn file_statistics(session: &mut dyn Session) -> Result<Vec<FileIo>, AskError> {
+    read(session, &question::FILE_IO, file_io)
+}
+
+/// What was waited for since the service started.
+///
+/// # Errors
+/// As [`read`].
+pub fn wait_statistics(session: &mut dyn Session) -> Result<Vec<Wait>, AskError> {
+    read(session, &question::WAITS, wait)
+}
+
+/// What the buffer pool holds, by database.
+///
+/// # Errors
+/// As [`read`].
+pub fn buffer_pool(session: &mut dyn Session) -> Result<Vec<Cached>, AskError> {
+    read(session, &question::CACHED, cached)
+}
+
 /// Asks everything.
 ///
 /// # Errors
@@ -345,7 +377,7 @@ fn file_in_use(row: Row<'_>) -> Result<FileInUse, Missing> {
 }
 
 /// A row of [`question::FILE_IO`].
-pub(crate) fn file_io(row: Row<'_>) -> Result<FileIo, Missing> {
+fn file_io(row: Row<'_>) -> Result<FileIo, Missing> {
     Ok(FileIo {
         database_id: row.count("database_id")?,
         file_id: row.count("file_id")?,
@@ -362,7 +394,7 @@ pub(crate) fn file_io(row: Row<'_>) -> Result<FileIo, Missing> {
 }
 
 /// A row of [`question::WAITS`].
-pub(crate) fn wait(row: Row<'_>) -> Result<Wait, Missing> {
+fn wait(row: Row<'_>) -> Result<Wait, Missing> {
     Ok(Wait {
         kind: row.word("kind")?,
         count: row.count("tasks")?,
@@ -372,7 +404,7 @@ pub(crate) fn wait(row: Row<'_>) -> Result<Wait, Missing> {
 }
 
 /// A row of [`question::CACHED`]; the server's own pages (resource database) have the number 32767.
-pub(crate) fn cached(row: Row<'_>) -> Result<Cached, Missing> {
+fn cached(row: Row<'_>) -> Result<Cached, Missing> {
     Ok(Cached {
         database_id: row.count("database_id")?,
         bytes: row.count("pages")? * PAGE_BYTES,
@@ -381,7 +413,7 @@ pub(crate) fn cached(row: Row<'_>) -> Result<Cached, Missing> {
 }
 
 /// A row of [`question::TEMPDB_SPACE`].
-pub(crate) fn tempdb_space(row: Row<'_>) -> Result<TempdbSpace, Missing> {
+fn tempdb_space(row: Row<'_>) -> Result<TempdbSpace, Missing> {
     let bytes = |column| row.count(column).map(|pages| pages * PAGE_BYTES);
     Ok(TempdbSpace {
         total_bytes: bytes("total_pages")?,

@@ -26,8 +26,8 @@ use super::{
 ///
 /// Two of its habits are handled here. After an error of the protocol or of its use it goes on reading where
 /// it stopped, which is in the middle of an answer: such a connection is given up. And it gives an answer up
-/// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: statements
-/// therefore go through `sp_executesql`, which is silent about them.
+/// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: a text with a
+/// loop in it therefore goes through `sp_executesql`, which is silent about them.
 pub struct Driver {
     runtime: Runtime,
     /// `None` once it was given up.
@@ -64,7 +64,7 @@ impl Canceller {
 /// Longest that a connection and a login may take, each.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
-/// Rows of a session's name in `sys.dm_exec_sessions` are found by this.
+/// Longest `nvarchar` that is not `max`.
 const WORD_MAX: usize = 4000;
 
 impl Driver {
@@ -155,11 +155,7 @@ impl Session for Driver {
         let arguments: Vec<RpcParameter> = arguments.collect();
         self.with(async |client, prepared, cancel| {
             let options = ExecuteOptions::new().cancel(cancel);
-            let mut next = if arguments.is_empty() {
-                client
-                    .execute_sp_executesql(text.to_owned(), arguments, options)
-                    .await
-            } else {
+            let mut next = if !arguments.is_empty() {
                 if !prepared.contains_key(text) {
                     prepared.insert(text.to_owned(), PreparedStatement::new(text));
                 }
@@ -167,6 +163,12 @@ impl Session for Driver {
                 client
                     .execute_prepared(statement, arguments, &mut None, options)
                     .await
+            } else if loops(text) {
+                client
+                    .execute_sp_executesql(text.to_owned(), arguments, options)
+                    .await
+            } else {
+                client.execute(text.to_owned(), options).await
             };
             let mut count = 0;
             loop {
@@ -184,6 +186,12 @@ impl Session for Driver {
                 next = client.advance().await;
             }
         })
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.client
+            .as_ref()
+            .is_some_and(TdsClient::has_active_transaction)
     }
 
     fn canceller(&self) -> Canceller {
@@ -295,6 +303,12 @@ fn argument(number: usize, value: &Argument) -> RpcParameter {
         }
     };
     RpcParameter::new(Some(format!("@p{number}")), StatusFlags::NONE, value)
+}
+
+/// Whether there may be a loop in a text.
+fn loops(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.any(|word| word.eq_ignore_ascii_case("WHILE"))
 }
 
 /// Whole seconds, at least one: zero would mean no limit.

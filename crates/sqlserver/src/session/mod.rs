@@ -43,12 +43,16 @@ pub trait Session: Send {
     /// Carries one statement out with its arguments as `@p1`, `@p2`, .., prepared when it comes first, and
     /// reads all that it gives. Gives the rows read and changed.
     ///
-    /// Without arguments the text goes through `sp_executesql`: a loop in it then sends no word for each of
-    /// its turns, which [`Session::batch`] would.
+    /// A text without arguments is a batch of its own, because a temporary table that a prepared statement or
+    /// `sp_executesql` makes is gone when it ends. A text with a loop in it goes through `sp_executesql` all the
+    /// same: the loop then sends no word for each of its turns, which a batch does even under `NOCOUNT`.
     ///
     /// # Errors
     /// When it fails, or the server could not be asked.
     fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure>;
+
+    /// Whether a transaction is open.
+    fn in_transaction(&self) -> bool;
 
     /// Something that ends what is under way, from another thread.
     fn canceller(&self) -> Canceller;

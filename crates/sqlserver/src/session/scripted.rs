@@ -126,6 +126,10 @@ impl Session for Scripted {
         Ok(counted.sum())
     }
 
+    fn in_transaction(&self) -> bool {
+        false
+    }
+
     fn canceller(&self) -> Canceller {
         Canceller::default()
     }

@@ -14,12 +14,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
+use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
 use crate::findings::{ArmQuestion, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Plan, Trial};
 use crate::results::Results;
 use crate::spec::Mode;
-use crate::trial::real::Places;
+use crate::trial::real::{Outside, Places};
 use crate::trial::{Stage, Subject, TrialId};
 use crate::workload::Workload;
 
@@ -31,7 +32,9 @@ use crate::workload::Workload;
     dbstow run tempdb-spill --set engine.memory=\"1 GiB\" --format json\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
-    dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data")]
+    dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
+    dbstow run tempdb-ssd-vs-premium --mode measure --engine sqlserver --server sqlserver://sa@db1 \\\n      \
+    --volume d='D:\\' --volume f='F:\\tempdb' --restart-command 'ssh db1 Restart-Service -Force MSSQLSERVER'")]
 pub struct Args {
     /// The experiment
     #[command(flatten)]
@@ -70,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
     let Understood { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, mode)?;
-    let ready = arms(&plan, &inventory)?;
+    let ready = arms(&plan, &inventory, args.asked.place.driven)?;
     let question = question(&plan, &ready);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let results = Results::create(&folder, question, plan, args.fresh)?;
@@ -94,7 +97,7 @@ pub fn run(args: &Args) -> Result<()> {
             #[cfg(target_os = "linux")]
             super::emulated::clear_leftovers()?;
             let options = args.asked.place.options();
-            let places = Places::claim(&results.plan, &options, args.keep, emulator)?;
+            let places = Places::claim(&results.plan, &options, args.keep, OUTSIDE)?;
             let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
             for left in places.close() {
                 eprintln!("dbstow: {left}");
@@ -127,6 +130,20 @@ fn check(args: &Args, mode: Mode) -> Result<()> {
     }
 }
 
+const OUTSIDE: Outside = Outside { emulator, prompt };
+
+/// Shows a text, and waits for Enter.
+fn prompt(text: &str) -> std::io::Result<()> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(std::io::Error::other(format!(
+            "nobody is there to ask (stdin is no terminal); give --restart-command. What would be asked:\n{text}"
+        )));
+    }
+    eprintln!("\n{text}\nPress Enter once that is done.");
+    std::io::BufRead::read_line(&mut stdin.lock(), &mut String::new()).map(|_| ())
+}
+
 /// The command that starts an emulator, which ends with this process.
 fn emulator() -> std::io::Result<std::process::Command> {
     #[cfg(target_os = "linux")]
@@ -141,13 +158,23 @@ pub(super) fn default_folder(plan: &Plan) -> PathBuf {
 }
 
 /// Looks up what every arm needs, before anything runs.
-fn arms(plan: &Plan, inventory: &Inventory) -> Result<Vec<Ready>> {
+fn arms(plan: &Plan, inventory: &Inventory, driven: Option<DrivenKind>) -> Result<Vec<Ready>> {
     let ready = plan.arms.iter().map(|arm| {
         let stage = Stage::new(&arm.settings, &inventory.catalogue)
             .with_context(|| format!("arm \"{}\"", arm.name))?;
-        let workload = inventory
+        let mut workload = inventory
             .workload(&arm.settings.workload)
             .map_err(|error| anyhow!(error))?;
+        if driven == Some(DrivenKind::Server) {
+            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
+            workload.run = run.ok_or_else(|| {
+                Mistake(format!(
+                    "the workload {} has no loop on the server (`server_loop` in its workload.toml); leave \
+                     --driven out",
+                    workload.name
+                ))
+            })?;
+        }
         Ok(Ready { stage, workload })
     });
     ready.collect()

@@ -12,8 +12,9 @@ use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
 use crate::record::{
-    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, VolumeRecord, histogram,
+    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, STRESS, VolumeRecord, histogram,
 };
+use crate::spec::{EngineKind, Mode};
 
 /// The record of a trial that came to no end.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
@@ -43,12 +44,18 @@ pub(super) fn record(
     let done = done.map_err(|error| error.to_string())?;
     let elapsed = collect::measured(&phases);
     let volumes = volumes(subject, disks, &done);
-    let counted = counted(&ran, &done, elapsed);
+    let mut counted = counted(&ran, &done, elapsed);
+    if in_whole_ms(subject) {
+        counted.transfers = counted.transfers.map(Transfers::in_whole_ms);
+    }
     let mut metrics = collect::metrics(&counted, subject.workload.operation);
     if counted.transfers.is_some() {
         metrics.extend(collect::per_disk(&volumes, elapsed));
     }
     notes.extend(ran.notes.iter().cloned());
+    if subject.workload.sessions.is_some() {
+        notes.push(STRESS.to_owned());
+    }
     let none = Samples::default();
     let samples = ran.samples.as_ref().unwrap_or_else(|| {
         notes.push("the engine does not tell what sessions wait for".to_owned());
@@ -71,6 +78,11 @@ pub(super) fn record(
         notes,
         ..collect::blank(subject.id, subject.variant.mode)
     })
+}
+
+/// Whether latencies are sums of whole milliseconds, each rounded by the server: SQL Server's stalls.
+fn in_whole_ms(subject: &Subject<'_>) -> bool {
+    subject.variant.engine == EngineKind::SqlServer && subject.variant.mode == Mode::Measure
 }
 
 /// The engine's counters over the measured time.

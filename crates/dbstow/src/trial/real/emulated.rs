@@ -77,10 +77,12 @@ mod linux {
                 (Some(FrontKind::File), _) | (None, EngineKind::Raw | EngineKind::Sqlite) => {
                     Front::File
                 }
-                (None, EngineKind::Postgres) if is_root() && volume::fuse::loop_devices_exist() => {
+                (None, EngineKind::Postgres | EngineKind::SqlServer)
+                    if is_root() && volume::fuse::loop_devices_exist() =>
+                {
                     block
                 }
-                (None, EngineKind::Postgres) => Front::File,
+                (None, EngineKind::Postgres | EngineKind::SqlServer) => Front::File,
             }
         }
 

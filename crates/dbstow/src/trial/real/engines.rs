@@ -5,20 +5,28 @@ use std::sync::Arc;
 use volume::real_time::Pacer;
 use volume::site::Site;
 
+use super::places::Places;
 use super::{Options, Subject};
 use crate::engine::sqlite::SqliteEngine;
+use crate::engine::sqlserver::SqlServer;
 use crate::engine::{Engine, EngineError};
 use crate::spec::EngineKind;
 
 /// An empty engine on `site`; SQLite is paced by `pacer`, if there is one.
 pub(super) fn start<'a>(
-    options: &Options,
+    places: &Places,
     subject: &'a Subject<'a>,
     site: &dyn Site,
     pacer: Option<Arc<Pacer>>,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {
     match subject.variant.engine {
-        EngineKind::Postgres => postgres(options, subject, site),
+        EngineKind::Postgres => postgres(places.options(), subject, site),
+        EngineKind::SqlServer => {
+            let (settings, workload) = (subject.settings, subject.workload);
+            let run = places.server().expect("a run on SQL Server has one");
+            let engine = SqlServer::start(Arc::clone(run), site, settings, workload)?;
+            Ok(Box::new(engine))
+        }
         EngineKind::Sqlite => {
             let (settings, workload) = (subject.settings, subject.workload);
             let engine = SqliteEngine::start(settings, workload, site, pacer)?;

@@ -38,7 +38,7 @@ use crate::spec::{EngineKind, Mode, Temperature};
 use gate::Gate;
 pub use ground::GroundError;
 pub use options::{FrontKind, Options, OptionsError, TransportKind};
-pub use places::{Emulator, Places, PlacesError};
+pub use places::{Emulator, Outside, Places, PlacesError};
 use run::Ran;
 use seat::Common;
 use series::SecondBySecond;
@@ -140,7 +140,7 @@ fn on(
             drop(engine);
             trial.plain_io(&*site, &disks)
         }
-        EngineKind::Sqlite | EngineKind::Postgres => match engine() {
+        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => match engine() {
             Err(error) => Err(error.to_string()),
             Ok(mut engine) => {
                 let result = trial.carry_out(&*site, &*engine, &serves);

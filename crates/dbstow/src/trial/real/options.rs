@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::spec::{Arm, EngineKind, Mode, Variant};
+use crate::engine::sqlserver::{LoginOptions, RunOptions};
+use crate::spec::{Arm, EngineKind, Mode, Role, Variant};
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,10 @@ pub struct Options {
     pub server: Option<String>,
     /// Where PostgreSQL's programs are; `None`: where they are found.
     pub postgres_bin: Option<PathBuf>,
+    /// How to log in to a SQL Server.
+    pub login: LoginOptions,
+    /// What a run may do on a SQL Server.
+    pub sqlserver: RunOptions,
 }
 
 /// What programs see of an emulated volume.
@@ -60,7 +65,9 @@ impl Options {
             .and_then(|()| self.check_mode(variant));
         result.map_err(OptionsError)?;
         match variant.mode {
-            Mode::Measure => self.check_volumes(arms).map_err(OptionsError),
+            Mode::Measure => self
+                .check_volumes(variant.engine, arms)
+                .map_err(OptionsError),
             Mode::Simulate | Mode::Emulate => Ok(()),
         }
     }
@@ -79,6 +86,7 @@ impl Options {
             ),
             ("server", self.server.as_deref().map(without_password)),
             ("postgres-bin", self.postgres_bin.as_ref().map(path)),
+            ("driven", self.sqlserver.driven.map(|driven| word(&driven))),
         ];
         let others = others
             .into_iter()
@@ -88,23 +96,60 @@ impl Options {
 
     fn check_engine(&self, variant: Variant) -> Result<(), String> {
         let engine = variant.engine;
+        let postgres = [EngineKind::Postgres].as_slice();
+        let sqlserver = [EngineKind::SqlServer].as_slice();
+        let servers = [EngineKind::Postgres, EngineKind::SqlServer].as_slice();
         let given = [
-            ("--server", self.server.is_some()),
-            ("--postgres-bin", self.postgres_bin.is_some()),
+            ("--server", self.server.is_some(), servers),
+            ("--postgres-bin", self.postgres_bin.is_some(), postgres),
+            (
+                "--restart-command",
+                self.sqlserver.restart_command.is_some(),
+                sqlserver,
+            ),
+            ("--leave-memory", self.sqlserver.leave_memory, sqlserver),
+            ("--driven", self.sqlserver.driven.is_some(), sqlserver),
+            (
+                "--access-token-env",
+                self.login.token_env.is_some(),
+                sqlserver,
+            ),
+            (
+                "--access-token-file",
+                self.login.token_file.is_some(),
+                sqlserver,
+            ),
+            ("--encrypt", self.login.encrypt.is_some(), sqlserver),
+            (
+                "--trust-server-certificate",
+                self.login.trust_certificate,
+                sqlserver,
+            ),
         ];
-        for (option, given) in given {
-            if given && engine != EngineKind::Postgres {
+        for (option, given, engines) in given {
+            if given && !engines.contains(&engine) {
+                let engines: Vec<String> = engines
+                    .iter()
+                    .map(|engine| format!("--engine {engine}"))
+                    .collect();
                 return Err(format!(
-                    "{option} is about PostgreSQL, and the engine is {engine}; add --engine \
-                     postgres, or leave {option} out"
+                    "{option} is about a server, and the engine is {engine}; add {}, or leave {option} out",
+                    engines.join(" or ")
                 ));
             }
+        }
+        if engine == EngineKind::SqlServer && self.server.is_none() {
+            return Err(
+                "--engine sqlserver needs a server that is there: add --server HOST, HOST,PORT, HOST\\INSTANCE or \
+                 sqlserver://USER@HOST (password in SQLCMDPASSWORD); `dbstow doctor` says what works there"
+                    .to_owned(),
+            );
         }
         if self.server.as_deref().is_some_and(holds_password) {
             return Err(
                 "--server holds a password, which everybody on this machine can read in the list of \
-                 processes; leave it out, and give it as psql takes it: in the environment \
-                 (PGPASSWORD) or in a password file (~/.pgpass)"
+                 processes; leave it out, and give it in the environment (PGPASSWORD, or SQLCMDPASSWORD for \
+                 SQL Server) or, for PostgreSQL, in a password file (~/.pgpass)"
                     .to_owned(),
             );
         }
@@ -115,9 +160,9 @@ impl Options {
                     .to_owned(),
             );
         }
-        if variant.mode == Mode::Simulate && engine == EngineKind::Postgres {
+        if variant.mode == Mode::Simulate && servers.contains(&engine) {
             return Err(
-                "simulate carries SQL out itself, in virtual time; for PostgreSQL add --mode \
+                "simulate carries SQL out itself, in virtual time; for a server add --mode \
                  emulate (modelled disks) or --mode measure (real ones), otherwise leave --engine \
                  out"
                 .to_owned(),
@@ -162,10 +207,24 @@ impl Options {
         Ok(())
     }
 
-    /// Measure: every volume that an arm uses has a directory.
-    fn check_volumes(&self, arms: &[Arm]) -> Result<(), String> {
-        let volumes = arms.iter().flat_map(|arm| &arm.settings.volumes);
-        let used: BTreeSet<&str> = volumes.map(|volume| volume.name.as_str()).collect();
+    /// Measure: every volume that an arm uses has a directory. SQL Server's temporary space stays where it is
+    /// unless arms differ in it, and a managed instance places all files itself.
+    fn check_volumes(&self, engine: EngineKind, arms: &[Arm]) -> Result<(), String> {
+        let server = engine == EngineKind::SqlServer;
+        if server && self.volumes.is_empty() {
+            return Ok(());
+        }
+        let stays = server && !crate::spec::differ_in(arms, Role::Temp);
+        let roles = Role::ALL
+            .into_iter()
+            .filter(|role| !(stays && *role == Role::Temp));
+        let placements = arms.iter().map(|arm| &arm.settings.placement);
+        let files = roles.flat_map(|role| {
+            placements
+                .clone()
+                .flat_map(move |placement| placement.files(role))
+        });
+        let used: BTreeSet<&str> = files.map(|file| file.volume.as_str()).collect();
         let listed: Vec<&str> = used.iter().copied().collect();
         let unknown = self
             .volumes

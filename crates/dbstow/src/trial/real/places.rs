@@ -13,6 +13,7 @@ use volume::site::Site;
 
 use super::ground::{Ground, GroundError};
 use super::{Options, Placed, Subject, Supply, engines};
+use crate::engine::sqlserver::{Access, Prompt, ServerRun, ServerSite};
 use crate::plan::Plan;
 use crate::spec::{Arm, EngineKind, Mode};
 
@@ -24,6 +25,8 @@ pub struct Places {
     /// Which ground each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
+    /// The SQL Server of the run, where it has one.
+    server: Option<Arc<ServerRun>>,
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only Linux mounts modelled volumes")
@@ -36,12 +39,24 @@ pub struct Places {
 /// Gives the command that starts an emulator in a process of its own.
 pub type Emulator = fn() -> std::io::Result<Command>;
 
+/// What only the program around can do.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Starts emulators.
+    pub emulator: Emulator,
+    /// Asks the user to do something.
+    pub prompt: Prompt,
+}
+
 /// Why a run cannot have its volumes where it should.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacesError {
     /// A directory cannot be used.
     #[error(transparent)]
     Ground(#[from] GroundError),
+    /// The server cannot be used.
+    #[error(transparent)]
+    Server(#[from] crate::engine::EngineError),
     /// There is too little room.
     #[error(
         "{directory} has {free} free, and the volumes of an arm may take {needed}; make room, or give another directory"
@@ -76,13 +91,15 @@ impl Places {
         plan: &Plan,
         options: &Options,
         keep: bool,
-        emulator: Emulator,
+        outside: Outside,
     ) -> Result<Places, PlacesError> {
         let temporary = env::temp_dir();
         let mut parents: Vec<PathBuf> = Vec::new();
         let mut on = BTreeMap::new();
-        match plan.variant.mode {
-            Mode::Measure => {
+        match (plan.variant.mode, plan.variant.engine) {
+            // The server makes its files itself, in directories as it sees them.
+            (Mode::Measure, EngineKind::SqlServer) => {}
+            (Mode::Measure, _) => {
                 for (volume, directory) in &options.volumes {
                     let whole = whole(directory)?;
                     let known = parents.iter().position(|parent| *parent == whole);
@@ -93,7 +110,7 @@ impl Places {
                     on.insert(volume.clone(), place);
                 }
             }
-            Mode::Simulate | Mode::Emulate => {
+            (Mode::Simulate | Mode::Emulate, _) => {
                 parents.push(whole(options.backing.as_ref().unwrap_or(&temporary))?);
                 parents.push(whole(&temporary)?);
                 parents.dedup();
@@ -109,7 +126,8 @@ impl Places {
             grounds: Vec::new(),
             on,
             keep,
-            emulator,
+            server: None,
+            emulator: outside.emulator,
             #[cfg(target_os = "linux")]
             registration: registration()?,
         };
@@ -123,16 +141,44 @@ impl Places {
                 }
             }
         }
+        if plan.variant.engine == EngineKind::SqlServer {
+            match server(plan, options, outside.prompt) {
+                Ok(server) => places.server = Some(Arc::new(server)),
+                Err(error) => {
+                    places.close();
+                    return Err(error.into());
+                }
+            }
+        }
         Ok(places)
     }
 
     /// Takes them away again. Gives what is left.
     pub fn close(self) -> Vec<String> {
+        let on_server = self.server.map(|server| server.close()).unwrap_or_default();
         let closed = self.grounds.into_iter().map(Ground::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
         #[cfg(target_os = "linux")]
         let left = left.chain(self.registration.finish().err().into_iter().flatten());
-        left.collect()
+        on_server.into_iter().chain(left).collect()
+    }
+
+    pub(super) fn server(&self) -> Option<&Arc<ServerRun>> {
+        self.server.as_ref()
+    }
+
+    /// The volumes of a server, as it sees them.
+    fn served(&self, subject: &Subject<'_>) -> Result<Sited, String> {
+        let server = self.server.as_ref().expect("a run on SQL Server has one");
+        let directory = |volume: &str| {
+            self.options
+                .volumes
+                .get(volume)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let site = ServerSite::open(Arc::clone(server), subject.settings, directory);
+        Ok(Sited::new(site.map_err(|error| error.to_string())?))
     }
 
     pub(super) fn options(&self) -> &Options {
@@ -226,9 +272,12 @@ impl Supply for Places {
         let (mode, engine) = (subject.variant.mode, subject.variant.engine);
         let modelled = mode != Mode::Measure;
         let made = match (modelled, engine) {
+            (false, EngineKind::SqlServer) => self.served(subject),
             (false, _) => self.measured(subject),
             (true, EngineKind::Sqlite) => self.paced(subject),
-            (true, EngineKind::Postgres | EngineKind::Raw) => self.emulated(subject),
+            (true, EngineKind::Postgres | EngineKind::SqlServer | EngineKind::Raw) => {
+                self.emulated(subject)
+            }
         };
         let sited = made.map_err(|error| {
             let left = self.remove(subject);
@@ -241,7 +290,7 @@ impl Supply for Places {
                 true => subject.stage.disks.clone(),
                 false => vec!["real".to_owned(); subject.stage.volumes.len()],
             },
-            engine: Box::new(move || engines::start(self.options(), subject, &*on, pacer)),
+            engine: Box::new(move || engines::start(self, subject, &*on, pacer)),
             site,
             serves: Box::new(|server| self.register(subject, server)),
             close: Box::new(move || {
@@ -270,6 +319,17 @@ impl Sited {
             stop: Box::new(|| Ok(())),
         }
     }
+}
+
+/// Logs in to the run's SQL Server.
+fn server(
+    plan: &Plan,
+    options: &Options,
+    prompt: Prompt,
+) -> Result<ServerRun, crate::engine::EngineError> {
+    let name = options.server.as_deref().unwrap_or_default();
+    let access = Access::new(name, &options.login)?;
+    ServerRun::open(access, &options.sqlserver, &plan.arms, prompt)
 }
 
 #[cfg(target_os = "linux")]

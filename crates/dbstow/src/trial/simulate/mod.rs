@@ -32,7 +32,9 @@ use crate::workload::{Database, Tables, Workload};
 pub fn carry_out(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Result<Record, Cancelled> {
     let record = match subject.variant.engine {
         EngineKind::Raw => raw::record(subject, cancelled),
-        EngineKind::Sqlite | EngineKind::Postgres => sql(subject, cancelled),
+        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => {
+            sql(subject, cancelled)
+        }
     };
     if cancelled() {
         return Err(Cancelled);

@@ -10,6 +10,7 @@ mod parse;
 mod scan;
 mod split;
 mod statement;
+mod tsql;
 
 pub use error::{ScriptError, ScriptProblem};
 pub use execute::{Driver, ExecutionError};
@@ -63,6 +64,7 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     /// The SQL, with `?1`, `?2`, .. (PostgreSQL: `$1`, `$2`, ..) where `:name` stood, and without the `;`.
+    /// T-SQL has `@p1`, `@p2`, .., and keeps its `;`.
     pub text: String,
     /// The variables behind these parameters, in that order.
     pub parameters: Vec<String>,

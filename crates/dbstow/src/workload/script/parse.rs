@@ -5,7 +5,7 @@ use super::super::expression::Expression;
 use super::super::suggest;
 use super::super::value::Value;
 use super::super::variables::{BUILTIN_VARIABLES, Names, Slot};
-use super::split::{Piece, pieces};
+use super::split::{Piece, Unit, pieces};
 use super::{Branch, Command, Pause, PauseUnit, Script, ScriptError, ScriptProblem, Statement};
 
 /// Most `\if` inside one another; it bounds the stack that running takes.
@@ -52,20 +52,45 @@ impl Script {
         dialect: Dialect,
         names: &mut Names,
     ) -> Result<Script, ScriptError> {
+        Script::read(
+            name,
+            pieces(text, dialect, Unit::Statement),
+            Builder::new(name, dialect, names),
+        )
+    }
+
+    /// Reads T-SQL of other tools, each batch of which is one statement: what they send at once.
+    ///
+    /// Batches end at a line with `GO`; a backslash command may stand behind one, or behind a `;`. The words in
+    /// `mapped`, such as `@name`, are variables of these names.
+    ///
+    /// # Errors
+    /// The first mistake, with its line.
+    pub(in crate::workload) fn parse_batches(
+        name: &str,
+        text: &str,
+        mapped: &[String],
+        names: &mut Names,
+    ) -> Result<Script, ScriptError> {
+        let dialect = Dialect::SqlServer;
+        let builder = Builder {
+            mapped,
+            ..Builder::new(name, dialect, names)
+        };
+        Script::read(name, pieces(text, dialect, Unit::Batch), builder)
+    }
+
+    fn read(
+        name: &str,
+        pieces: Result<Vec<Piece<'_>>, (u32, ScriptProblem)>,
+        mut builder: Builder<'_>,
+    ) -> Result<Script, ScriptError> {
         let at = |(line, problem)| ScriptError {
             file: name.to_owned(),
             line,
             problem,
         };
-        let mut builder = Builder {
-            file: name,
-            dialect,
-            names,
-            statements: 0,
-            commands: Vec::new(),
-            open: Vec::new(),
-        };
-        for piece in pieces(text).map_err(at)? {
+        for piece in pieces.map_err(at)? {
             builder.piece(piece).map_err(at)?;
         }
         match builder.open.first() {
@@ -82,6 +107,8 @@ impl Script {
 struct Builder<'a> {
     file: &'a str,
     dialect: Dialect,
+    /// Words of T-SQL that are variables, with their `@`.
+    mapped: &'a [String],
     names: &'a mut Names,
     statements: usize,
     commands: Vec<Command>,
@@ -96,14 +123,27 @@ struct Block {
     otherwise: Option<Vec<Command>>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(file: &'a str, dialect: Dialect, names: &'a mut Names) -> Builder<'a> {
+        Builder {
+            file,
+            dialect,
+            mapped: &[],
+            names,
+            statements: 0,
+            commands: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
     fn piece(&mut self, piece: Piece<'_>) -> Result<(), (u32, ScriptProblem)> {
         match piece {
             Piece::Sql { text, line } => {
                 let (names, file) = (&mut *self.names, self.file);
                 let mut resolve = |name: &str| names.reference(name, file, line);
-                let statement =
-                    Statement::new(text, (line, self.statements), self.dialect, &mut resolve);
+                let place = (line, self.statements);
+                let language = (self.dialect, self.mapped);
+                let statement = Statement::new(text, place, language, &mut resolve);
                 self.statements += 1;
                 self.push(Command::Sql(statement));
                 Ok(())

@@ -1,6 +1,9 @@
 //! SQL as a row of lexemes: enough to find the ends of statements and the `:names` within them.
 //!
-//! It is no parser of SQL: it knows quotes, comments and words, which every dialect shares.
+//! It is no parser of SQL: it knows quotes, comments and words. Dialects share most of them; T-SQL also has
+//! `[names]`, comments inside one another, and words that begin with `@` or `#`.
+
+use super::super::dialect::Dialect;
 
 /// What a lexeme is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,11 +12,11 @@ pub(super) enum Kind {
     Blank,
     /// `-- ..` or `/* .. */`
     Comment,
-    /// `'..'`, `".."` or `` `..` ``
+    /// `'..'`, `".."`, and `` `..` `` or T-SQL's `[..]`
     Quoted,
     /// `:name`
     Parameter,
-    /// A word or a number.
+    /// A word or a number; in T-SQL also `@name`, `@@name` and `#name`.
     Word,
     /// `;`
     Semicolon,
@@ -38,11 +41,16 @@ pub(super) struct Lexeme<'a> {
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
     pub(super) position: usize,
+    dialect: Dialect,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Scanner<'a> {
-        Scanner { text, position: 0 }
+    pub(super) fn new(text: &'a str, dialect: Dialect) -> Scanner<'a> {
+        Scanner {
+            text,
+            position: 0,
+            dialect,
+        }
     }
 }
 
@@ -53,15 +61,22 @@ impl<'a> Iterator for Scanner<'a> {
         let start = self.position;
         let rest = &self.text[start..];
         let first = rest.chars().next()?;
+        let tsql = self.dialect == Dialect::SqlServer;
         let (kind, length) = match first {
             ';' => (Kind::Semicolon, 1),
             '\\' => (Kind::Backslash, 1),
-            '\'' | '"' | '`' => quoted(rest, first),
+            '\'' | '"' => quoted(rest, first),
+            '`' if !tsql => quoted(rest, first),
+            '[' if tsql => quoted(rest, ']'),
             _ if rest.starts_with("--") => (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+            _ if rest.starts_with("/*") && tsql => nested_comment(rest),
             _ if rest.starts_with("/*") => block_comment(rest),
             _ if rest.starts_with("::") => (Kind::Other, 2),
             ':' if rest[1..].starts_with(begins_name) => (Kind::Parameter, 1 + word(&rest[1..])),
             _ if first.is_whitespace() => (Kind::Blank, run(rest, char::is_whitespace)),
+            _ if tsql && continues_name_of_tsql(first) => {
+                (Kind::Word, run(rest, continues_name_of_tsql))
+            }
             _ if continues_name(first) => (Kind::Word, word(rest)),
             _ => (Kind::Other, first.len_utf8()),
         };
@@ -74,12 +89,17 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
-/// A doubled quote is two quoted lexemes side by side, which comes to the same.
-fn quoted(rest: &str, quote: char) -> (Kind, usize) {
-    match rest[1..].find(quote) {
-        Some(inside) => (Kind::Quoted, inside + 2),
-        None => (Kind::Unclosed, rest.len()),
+/// A doubled quote is part of the text.
+fn quoted(rest: &str, close: char) -> (Kind, usize) {
+    let mut position = 1;
+    while let Some(inside) = rest[position..].find(close) {
+        position += inside + 1;
+        if !rest[position..].starts_with(close) {
+            return (Kind::Quoted, position);
+        }
+        position += 1;
     }
+    (Kind::Unclosed, rest.len())
 }
 
 fn block_comment(rest: &str) -> (Kind, usize) {
@@ -89,12 +109,38 @@ fn block_comment(rest: &str) -> (Kind, usize) {
     }
 }
 
+/// `/* /* */ */` is one comment.
+fn nested_comment(rest: &str) -> (Kind, usize) {
+    let mut depth = 0_usize;
+    let mut position = 0;
+    while let Some(found) = rest[position..].find(['/', '*']) {
+        position += found;
+        match rest[position..].get(..2) {
+            Some("/*") => depth += 1,
+            Some("*/") => depth -= 1,
+            Some(_) | None => {
+                position += 1;
+                continue;
+            }
+        }
+        position += 2;
+        if depth == 0 {
+            return (Kind::Comment, position);
+        }
+    }
+    (Kind::Unclosed, rest.len())
+}
+
 fn begins_name(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
 fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+fn continues_name_of_tsql(c: char) -> bool {
+    continues_name(c) || matches!(c, '@' | '#' | '$')
 }
 
 fn word(text: &str) -> usize {

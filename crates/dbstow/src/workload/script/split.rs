@@ -1,12 +1,23 @@
 //! Cuts the text of a script into statements and backslash commands.
 
+use super::super::dialect::Dialect;
 use super::scan::{Kind, Lexeme, Scanner};
+use super::tsql::{self, BlockEnd, Separator};
 use super::{ScriptProblem, parse};
+
+/// What is sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// What ends in `;`. In T-SQL a `GO` ends it too.
+    Statement,
+    /// All up to a `GO`: T-SQL as its own tools send it.
+    Batch,
+}
 
 /// A statement or a command, with the line it begins on.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
-    /// SQL without its `;`.
+    /// SQL without its `;`. T-SQL keeps it, since some statements need one (`MERGE`).
     Sql { text: &'a str, line: u32 },
     /// `\name rest`, continued lines joined.
     Command {
@@ -19,10 +30,16 @@ pub(super) enum Piece<'a> {
 /// Cuts `text` up.
 ///
 /// # Errors
-/// The line of a quote that is not closed, or of a command inside a statement.
-pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, (u32, ScriptProblem)> {
+/// The line of a quote or block that is not closed, or of a command inside a statement.
+pub(super) fn pieces(
+    text: &str,
+    dialect: Dialect,
+    unit: Unit,
+) -> Result<Vec<Piece<'_>>, (u32, ScriptProblem)> {
     let mut splitter = Splitter {
-        scanner: Scanner::new(text),
+        scanner: Scanner::new(text, dialect),
+        dialect,
+        unit,
         line: 1,
         open: None,
         pieces: Vec::new(),
@@ -31,12 +48,14 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, (u32, ScriptProblem)>
         splitter.take(lexeme)?;
     }
     // As in pgbench, the last statement may go without its `;`.
-    splitter.close(text.len());
+    splitter.close(text.len())?;
     Ok(splitter.pieces)
 }
 
 struct Splitter<'a> {
     scanner: Scanner<'a>,
+    dialect: Dialect,
+    unit: Unit,
     line: u32,
     open: Option<Open>,
     pieces: Vec<Piece<'a>>,
@@ -46,7 +65,17 @@ struct Splitter<'a> {
 struct Open {
     start: usize,
     line: u32,
-    trigger: TriggerEnd,
+    end: End,
+}
+
+/// What finds the end of a statement.
+enum End {
+    Trigger(TriggerEnd),
+    Block(BlockEnd),
+    /// A `GO` or a command, which may stand behind a `;` only.
+    Batch {
+        after_semicolon: bool,
+    },
 }
 
 impl<'a> Splitter<'a> {
@@ -54,15 +83,18 @@ impl<'a> Splitter<'a> {
         match lexeme.kind {
             Kind::Unclosed => return Err((self.line, unclosed(lexeme.text))),
             Kind::Backslash => return self.command(lexeme.start),
-            Kind::Semicolon => self.semicolon(lexeme.start),
+            Kind::Semicolon => self.semicolon(lexeme.start)?,
             Kind::Word | Kind::Quoted | Kind::Parameter | Kind::Other => {
+                if self.dialect == Dialect::SqlServer && self.separated(lexeme)? {
+                    return Ok(());
+                }
                 let line = self.line;
                 let open = self.open.get_or_insert_with(|| Open {
                     start: lexeme.start,
                     line,
-                    trigger: TriggerEnd::default(),
+                    end: End::of(self.dialect, self.unit),
                 });
-                open.trigger.word(lexeme);
+                open.end.take(lexeme, line);
             }
             Kind::Blank | Kind::Comment => {}
         }
@@ -70,21 +102,48 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    fn semicolon(&mut self, start: usize) {
-        if let Some(open) = &mut self.open
-            && open.trigger.semicolon_ends()
-        {
-            self.close(start);
+    fn semicolon(&mut self, start: usize) -> Result<(), (u32, ScriptProblem)> {
+        let ends = match &mut self.open {
+            None => false,
+            Some(open) => open.end.semicolon_ends(),
+        };
+        match (ends, self.dialect) {
+            (false, _) => Ok(()),
+            (true, Dialect::Sqlite | Dialect::Postgres) => self.close(start),
+            (true, Dialect::SqlServer) => self.close(start + 1),
         }
     }
 
-    fn close(&mut self, end: usize) {
-        if let Some(open) = self.open.take() {
-            self.pieces.push(Piece::Sql {
-                text: self.scanner.text[open.start..end].trim_end(),
-                line: open.line,
-            });
+    /// Whether the lexeme is a `GO`, which ends what is open.
+    fn separated(&mut self, lexeme: Lexeme<'_>) -> Result<bool, (u32, ScriptProblem)> {
+        match tsql::separator(self.scanner.text, lexeme) {
+            None => Ok(false),
+            Some(Separator::End) => self.close(lexeme.start).map(|()| true),
+            Some(Separator::Repeat(count)) => Err((
+                self.line,
+                ScriptProblem::Unsupported {
+                    command: format!("GO {count}"),
+                    remedy: "write `GO` alone; how often a script runs is for the run to say",
+                },
+            )),
         }
+    }
+
+    fn close(&mut self, end: usize) -> Result<(), (u32, ScriptProblem)> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        if let End::Block(block) = &open.end
+            && let Some(line) = block.open()
+        {
+            let what = "a block (a transaction takes `BEGIN TRANSACTION`)";
+            return Err((line, ScriptProblem::Unclosed { what, close: "END" }));
+        }
+        self.pieces.push(Piece::Sql {
+            text: self.scanner.text[open.start..end].trim_end(),
+            line: open.line,
+        });
+        Ok(())
     }
 
     /// Takes the command whose backslash is at `start`, to the end of its line.
@@ -96,6 +155,11 @@ impl<'a> Splitter<'a> {
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .map_or(end, |length| length + 1);
         let name = &written[..name_end];
+        if let Some(open) = &self.open
+            && open.end.is_behind_semicolon()
+        {
+            self.close(start)?;
+        }
         if self.open.is_some() {
             // `\gset` ends a statement in pgbench: say that it is unsupported, not that it is misplaced.
             let problem = parse::unsupported(name).unwrap_or(ScriptProblem::InsideStatement {
@@ -139,9 +203,50 @@ fn unclosed(text: &str) -> ScriptProblem {
         Some(b'\'') => ("a text", "'"),
         Some(b'"') => ("a quoted name", "\""),
         Some(b'`') => ("a quoted name", "`"),
+        Some(b'[') => ("a quoted name", "]"),
         _ => ("a comment", "*/"),
     };
     ScriptProblem::Unclosed { what, close }
+}
+
+impl End {
+    fn of(dialect: Dialect, unit: Unit) -> End {
+        match (unit, dialect) {
+            (Unit::Batch, _) => End::Batch {
+                after_semicolon: false,
+            },
+            (Unit::Statement, Dialect::SqlServer) => End::Block(BlockEnd::default()),
+            (Unit::Statement, Dialect::Sqlite | Dialect::Postgres) => {
+                End::Trigger(TriggerEnd::default())
+            }
+        }
+    }
+
+    fn take(&mut self, lexeme: Lexeme<'_>, line: u32) {
+        match self {
+            End::Trigger(trigger) => trigger.word(lexeme),
+            End::Block(block) => block.take(lexeme, line),
+            End::Batch { after_semicolon } => *after_semicolon = false,
+        }
+    }
+
+    fn semicolon_ends(&mut self) -> bool {
+        match self {
+            End::Trigger(trigger) => trigger.semicolon_ends(),
+            End::Block(block) => block.semicolon_ends(),
+            End::Batch { after_semicolon } => {
+                *after_semicolon = true;
+                false
+            }
+        }
+    }
+
+    fn is_behind_semicolon(&self) -> bool {
+        match self {
+            End::Trigger(_) | End::Block(_) => false,
+            End::Batch { after_semicolon } => *after_semicolon,
+        }
+    }
 }
 
 /// Finds the end of `CREATE TRIGGER .. BEGIN ..; ..; END`, which has `;` inside.

@@ -250,6 +250,127 @@ fn what_has_no_value_at_run_time_is_told_with_its_line() {
     assert!(error.starts_with("test.sql:2: `\\sleep -1`"), "{error}");
 }
 
+/// The statements of a script in T-SQL.
+fn tsql(text: &str) -> Vec<String> {
+    statements(Script::parse(
+        "test.sql",
+        text,
+        Dialect::SqlServer,
+        &mut Names::new(),
+    ))
+}
+
+/// Its batches, with `@id` for a variable.
+fn batches(text: &str) -> Vec<String> {
+    let mut names = Names::new();
+    names.define("@id");
+    statements(Script::parse_batches(
+        "test.sql",
+        text,
+        &["@id".to_owned()],
+        &mut names,
+    ))
+}
+
+/// Texts of the statements, and the mistake where there is one.
+fn statements(script: Result<Script, ScriptError>) -> Vec<String> {
+    let script = match script {
+        Ok(script) => script,
+        Err(error) => return vec![error.to_string()],
+    };
+    let texts = script.commands.into_iter().map(|command| match command {
+        Command::Sql(statement) => statement.text,
+        Command::Set { .. } | Command::If { .. } | Command::Sleep { .. } => "no SQL".to_owned(),
+    });
+    texts.collect()
+}
+
+#[test]
+fn a_block_of_tsql_is_one_statement_and_keeps_its_semicolons() {
+    for text in [
+        "BEGIN DECLARE @a int; SELECT @a; END;",
+        "WHILE @i < 3\nBEGIN\n  SELECT CASE WHEN @i = 1 THEN 2 END;\n  SET @i += 1;\nEND;",
+        "IF @a = 1 BEGIN SELECT 1; BEGIN SELECT 2; END; END ELSE BEGIN SELECT 3; END;",
+        "BEGIN TRY SELECT 1; END TRY BEGIN CATCH THROW; END CATCH;",
+        "BEGIN BEGIN TRANSACTION; COMMIT; END;",
+        "CREATE OR ALTER PROCEDURE p AS SELECT 1; SELECT 2;",
+        "SELECT [a;]]b'], N'x;''y', #case.id, @begin, @@rowcount, \"q;\" FROM #begin /* ; /* ; */ ; */;",
+    ] {
+        assert_eq!(tsql(text), [text]);
+        let texts = tsql(&format!("{text}\nGO\nSELECT 1;"));
+        assert_eq!(texts, [text, "SELECT 1;"]);
+    }
+}
+
+#[test]
+fn a_transaction_of_tsql_is_no_block() {
+    for begin in [
+        "BEGIN TRAN;",
+        "begin transaction;",
+        "BEGIN DISTRIBUTED TRANSACTION t;",
+    ] {
+        let texts = tsql(&format!("{begin} UPDATE t SET a = 1; COMMIT"));
+        assert_eq!(texts, [begin, "UPDATE t SET a = 1;", "COMMIT"]);
+    }
+}
+
+#[test]
+fn go_ends_a_statement_of_tsql_where_it_stands_alone() {
+    let text = "SELECT 1\nGO\nSELECT 2;\n  go -- on\nGO\r\nSELECT 3 AS\n  go FROM t";
+    assert_eq!(
+        tsql(text),
+        ["SELECT 1", "SELECT 2;", "SELECT 3 AS\n  go FROM t"]
+    );
+}
+
+#[test]
+fn names_in_tsql_become_parameters_beside_its_own_variables() {
+    assert_eq!(
+        tsql("SELECT :b, :a, :b, @c FROM #t WHERE x = geography::Parse('y');"),
+        ["SELECT @p1, @p2, @p1, @c FROM #t WHERE x = geography::Parse('y');"]
+    );
+}
+
+#[test]
+fn a_batch_is_one_statement_up_to_its_go() {
+    let text = "DECLARE @a int = 1; SELECT @a;\n\\sleep 5 ms\nSELECT 2; SELECT 3\nGO\n\nSELECT @id, @ID, '@id', @ids;";
+    assert_eq!(
+        batches(text),
+        [
+            "DECLARE @a int = 1; SELECT @a;",
+            "no SQL",
+            "SELECT 2; SELECT 3",
+            "SELECT @p1, @p1, '@id', @ids;"
+        ]
+    );
+}
+
+#[test]
+fn a_mistake_in_tsql_is_told_with_its_line_and_the_remedy() {
+    for (text, start, remedy) in [
+        ("SELECT 1\nGO 5", "test.sql:2: `GO 5` is not", "alone"),
+        (
+            "\nBEGIN;\nSELECT 1;\nCOMMIT;",
+            "test.sql:2: a block",
+            "`BEGIN TRANSACTION`",
+        ),
+        (
+            "\nWHILE 1 = 1 BEGIN SELECT 1;\nGO\nSELECT 1;",
+            "test.sql:2: a block",
+            "`END`",
+        ),
+        ("SELECT [a", "test.sql:1: a quoted name", "`]`"),
+        ("/* /* */", "test.sql:1: a comment", "`*/`"),
+    ] {
+        let texts = tsql(text);
+        let error = texts.first().expect("a mistake");
+        assert!(error.starts_with(start), "{text}: {error}");
+        assert!(error.contains(remedy), "{text}: {error}");
+    }
+    let inside = batches("SELECT 1\n\\sleep 5 ms");
+    assert!(inside[0].starts_with("test.sql:2: `\\sleep` stands inside"));
+}
+
 #[test]
 fn depth_is_bounded_where_it_would_cost_stack() {
     assert!(error(&"\\if 1\n".repeat(1_000)).contains("more than 32 `\\if`"));
@@ -300,6 +421,13 @@ fn scriptish() -> impl Strategy<Value = String> {
         "SELECT ",
         "CREATE ",
         "TRIGGER ",
+        "BEGIN ",
+        "TRAN",
+        "END",
+        "\nGO\n",
+        "[",
+        "]",
+        "@a",
         "ü",
         "\u{2028}",
         "9223372036854775807 ",
@@ -310,8 +438,12 @@ fn scriptish() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in ".*", words in scriptish()) {
-        let _ = Script::parse("test.sql", &text, Dialect::Sqlite, &mut Names::new());
-        let _ = Script::parse("test.sql", &words, Dialect::Sqlite, &mut Names::new());
+        for text in [&text, &words] {
+            for dialect in [Dialect::Sqlite, Dialect::SqlServer] {
+                let _ = Script::parse("test.sql", text, dialect, &mut Names::new());
+            }
+            let _ = Script::parse_batches("test.sql", text, &["@a".to_owned()], &mut Names::new());
+        }
     }
 
     #[test]

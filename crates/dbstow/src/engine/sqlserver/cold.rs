@@ -1,0 +1,63 @@
+//! Before a run: what is in memory is written and, for a cold start, forgotten; and whether it was.
+
+use sqlserver::capture::{self, Product, TEMPDB};
+use sqlserver::session::{Driver, Session};
+use sqlserver::tsql::{Name, Statement};
+
+use super::run::{ServerRun, tell};
+use crate::engine::EngineError;
+
+/// Share of a database's pages that may still be in memory: system tables are read again by the very questions
+/// that look.
+const LEFT_BYTES_MAX: i64 = 16 << 20;
+
+/// Writes the pages of `databases` that have changed. A checkpoint is of the current database, and a manual one
+/// writes those of tempdb too, which automatic ones do not.
+///
+/// Source: Randal, "What does checkpoint do for tempdb?" (sqlskills.com, read 2026-11).
+pub(super) fn checkpoint(session: &mut Driver, databases: [&Name; 2]) -> Result<(), EngineError> {
+    for database in databases {
+        tell(session, &Statement::Use(database.clone()))?;
+        tell(session, &Statement::Checkpoint)?;
+    }
+    Ok(())
+}
+
+/// Empties the buffer pool. Gives what could not be done.
+pub(super) fn empty(
+    run: &ServerRun,
+    session: &mut Driver,
+    database: i64,
+) -> Result<Vec<String>, EngineError> {
+    let statement = Statement::DropCleanBuffers;
+    if let Err(error) = tell(session, &statement) {
+        if !session.is_usable() {
+            return Err(error);
+        }
+        let remedy = match (run.product(), run.major()) {
+            (Product::AzureDatabase, _) => {
+                "ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER [login]"
+            }
+            (_, 16..) => "GRANT ALTER SERVER STATE TO [login]",
+            (_, _) => "it takes a member of sysadmin",
+        };
+        return Ok(vec![format!(
+            "the buffer pool was not emptied ({error}): {remedy}; until then take data that is at least four times \
+             the server's memory"
+        )]);
+    }
+    let pools = capture::buffer_pool(session);
+    let pools = pools.map_err(|error| EngineError::failed("look into the buffer pool", error))?;
+    let left: i64 = pools
+        .iter()
+        .filter(|pool| pool.database_id == database || pool.database_id == TEMPDB)
+        .map(|pool| pool.bytes)
+        .sum();
+    if left <= LEFT_BYTES_MAX {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!(
+        "{} MiB of the run's pages were still in the buffer pool after it was emptied: something else uses them",
+        left >> 20
+    )])
+}

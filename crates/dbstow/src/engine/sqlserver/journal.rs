@@ -1,0 +1,207 @@
+//! What has to be put back on a server, written down before it is changed: for the end of the run, and for
+//! the next start after a crash.
+//!
+//! ```text
+//!   <state>/sqlserver/<server>.json     held (locked) by the run that uses the server
+//! ```
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sqlserver::capture;
+
+/// What one run changed on one server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Changes {
+    /// The server, as it was given: for people.
+    pub(super) server: String,
+    /// Databases that were made.
+    #[serde(default)]
+    pub(super) databases: Vec<String>,
+    /// `max server memory (MB)` as it was.
+    #[serde(default)]
+    pub(super) memory_mib: Option<i64>,
+    /// tempdb's files as they were, as of the next start; none: it was not touched.
+    #[serde(default)]
+    pub(super) tempdb: Vec<capture::File>,
+}
+
+impl Changes {
+    /// Whether nothing is left to be put back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.databases.is_empty() && self.memory_mib.is_none() && self.tempdb.is_empty()
+    }
+}
+
+/// The file with a run's changes.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    changes: Changes,
+}
+
+/// Why there is no journal.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum JournalError {
+    /// Another run is at work.
+    #[error("another run of dbstow uses {0} at this moment; wait for its end")]
+    InUse(String),
+    /// It cannot be read as one.
+    #[error(
+        "{path} should say what an earlier run changed on the server, but cannot be read ({why}); \
+             look at it, put tempdb back by hand if it was moved, and remove the file"
+    )]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The system refused something.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Journal {
+    /// Opens the journal of `server` in `state`, with what a killed run left in it.
+    pub(super) fn open(state: &Path, server: &str) -> Result<Journal, JournalError> {
+        let folder = state.join("sqlserver");
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| JournalError::Io { path, source }
+        };
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let name = server.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let path = folder.join(format!("{}.json", name.to_lowercase()));
+        let options = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path);
+        let mut file = options.map_err(at(&path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse(server.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(at(&path)(source)),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(at(&path))?;
+        let changes = match text.trim() {
+            "" => Changes {
+                server: server.to_owned(),
+                ..Changes::default()
+            },
+            text => serde_json::from_str(text).map_err(|error| JournalError::Damaged {
+                path: path.clone(),
+                why: error.to_string(),
+            })?,
+        };
+        Ok(Journal {
+            path,
+            file,
+            changes,
+        })
+    }
+
+    /// What is to be put back.
+    pub(super) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Where it is, for people.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a change down; call it before the change is made, or after it was undone.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Changes)) -> Result<(), JournalError> {
+        change(&mut self.changes);
+        let path = self.path.clone();
+        let at = move |source| JournalError::Io {
+            path: path.clone(),
+            source,
+        };
+        let text = match self.changes.is_empty() {
+            true => String::new(),
+            false => {
+                serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON")
+            }
+        };
+        self.file.set_len(0).map_err(&at)?;
+        self.file.rewind().map_err(&at)?;
+        self.file.write_all(text.as_bytes()).map_err(&at)?;
+        self.file.sync_all().map_err(&at)
+    }
+}
+
+/// Where journals are: the user's state directory, or one in the temporary directory where there is none.
+pub(super) fn state_directory() -> PathBuf {
+    let of = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let state = if cfg!(windows) {
+        of("LOCALAPPDATA")
+    } else {
+        of("XDG_STATE_HOME").or_else(|| of("HOME").map(|home| home.join(".local/state")))
+    };
+    state.unwrap_or_else(std::env::temp_dir).join("dbstow")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_run_changed_is_there_at_the_next_start() {
+        let state = tempfile::tempdir().expect("a directory");
+        let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("a journal");
+        assert!(journal.changes().is_empty());
+        journal
+            .change(|changes| changes.databases.push("dbstow_1".to_owned()))
+            .expect("written");
+        drop(journal);
+
+        let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
+        assert_eq!(journal.changes().databases, ["dbstow_1"]);
+        journal
+            .change(|changes| changes.databases.clear())
+            .expect("written");
+        drop(journal);
+        let journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
+        assert!(journal.changes().is_empty());
+    }
+
+    #[test]
+    fn a_server_is_used_by_one_run_at_a_time() {
+        let state = tempfile::tempdir().expect("a directory");
+        let _first = Journal::open(state.path(), "db1").expect("a journal");
+        let error = Journal::open(state.path(), "db1").expect_err("it is in use");
+        assert!(error.to_string().contains("another run"), "{error}");
+        assert!(Journal::open(state.path(), "db2").is_ok());
+    }
+
+    #[test]
+    fn a_damaged_journal_is_not_thrown_away() {
+        let state = tempfile::tempdir().expect("a directory");
+        drop(Journal::open(state.path(), "db1").expect("a journal"));
+        let path = state.path().join("sqlserver/db1.json");
+        fs::write(&path, "{\"databases\": 1}").expect("written");
+        let error = Journal::open(state.path(), "db1").expect_err("it is damaged");
+        assert!(
+            error.to_string().contains("put tempdb back by hand"),
+            "{error}"
+        );
+        assert!(path.exists());
+    }
+}

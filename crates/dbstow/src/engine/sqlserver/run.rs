@@ -1,0 +1,320 @@
+//! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sqlserver::capture::{self, Product};
+use sqlserver::session::{Driver, Session};
+use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
+
+use super::OBSERVER;
+use super::access::Access;
+use super::journal::{Journal, JournalError, state_directory};
+use super::restart::{Prompt, Restart, started};
+use super::tempdb;
+use crate::engine::EngineError;
+use crate::spec::{Arm, Role, differ_in};
+
+/// What a user says of a run on SQL Server, besides the login.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// What restarts the server, for the shell; without it the user is asked to.
+    pub restart_command: Option<String>,
+    /// Whether `max server memory` is left as it is.
+    pub leave_memory: bool,
+    /// Who drives the statements.
+    pub driven: Option<DrivenKind>,
+}
+
+/// Who drives the statements of a workload. The two differ by an order of magnitude: a round trip takes longer
+/// than most of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DrivenKind {
+    /// dbstow, one statement a round trip
+    Client,
+    /// A loop on the server, as in the articles: many operations a round trip
+    Server,
+}
+
+/// Operations of one round trip where the server drives them: long enough for the trip not to count, short
+/// enough to be ended.
+pub const OPERATIONS_PER_TRIP: u64 = 1_000;
+
+/// A server for one run.
+#[derive(Debug)]
+pub struct ServerRun {
+    access: Access,
+    product: Product,
+    major: u32,
+    /// Whether arms differ in where temporary space is, so that tempdb has to move.
+    moves_tempdb: bool,
+    restart: Restart,
+    leave_memory: bool,
+    /// Where scripts for the user are written.
+    scripts: PathBuf,
+    journal: Mutex<Journal>,
+    /// On which volume of the arm each file is: by database and file number.
+    files: Mutex<Files>,
+}
+
+/// Role and volume of each file of a trial, by database and file number.
+pub(super) type Files = BTreeMap<(i64, i64), (Role, usize)>;
+
+impl ServerRun {
+    /// Logs in, puts back what a killed run left, and looks whether the arms can be had there.
+    ///
+    /// # Errors
+    /// When the server does not let us in, lacks a permission or the freedom to place files; with the remedy.
+    pub fn open(
+        access: Access,
+        options: &RunOptions,
+        arms: &[Arm],
+        prompt: Prompt,
+    ) -> Result<ServerRun, EngineError> {
+        let mut session = access.connect(OBSERVER)?;
+        let told = capture::identity(&mut session);
+        let (identity, _, _) =
+            told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
+        let journal = Journal::open(&state_directory(), &access.server()).map_err(unusable)?;
+        let run = ServerRun {
+            product: identity.product(),
+            major: identity.major(),
+            moves_tempdb: differ_in(arms, Role::Temp),
+            restart: match &options.restart_command {
+                Some(command) => Restart::Command(command.clone()),
+                None => Restart::Ask(prompt),
+            },
+            leave_memory: options.leave_memory,
+            scripts: journal.path().with_extension("scripts"),
+            journal: Mutex::new(journal),
+            files: Mutex::new(Files::new()),
+            access,
+        };
+        run.check(&mut session, arms)?;
+        if let Some(left) = run.put_back(&mut session).into_iter().next() {
+            return Err(EngineError::failed(
+                "put back what an earlier run changed on the server",
+                left,
+            ));
+        }
+        Ok(run)
+    }
+
+    /// Puts everything back. Gives what could not be.
+    pub fn close(&self) -> Vec<String> {
+        if self.journal().changes().is_empty() {
+            return Vec::new();
+        }
+        match self.access.connect(OBSERVER) {
+            Ok(mut session) => self.put_back(&mut session),
+            Err(error) => vec![format!(
+                "{error}; what has to be put back is in {}, and the next run on this server does it",
+                self.journal().path().display()
+            )],
+        }
+    }
+
+    pub(super) fn access(&self) -> &Access {
+        &self.access
+    }
+
+    pub(super) fn product(&self) -> Product {
+        self.product
+    }
+
+    pub(super) fn major(&self) -> u32 {
+        self.major
+    }
+
+    /// Whether trials place tempdb, or leave it where it is.
+    pub(super) fn moves_tempdb(&self) -> bool {
+        self.moves_tempdb
+    }
+
+    /// Whether the server's memory is to be set.
+    pub(super) fn sets_memory(&self) -> bool {
+        !self.leave_memory
+    }
+
+    pub(super) fn restart(&self) -> &Restart {
+        &self.restart
+    }
+
+    pub(super) fn scripts(&self) -> &std::path::Path {
+        &self.scripts
+    }
+
+    pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be said before anything is made.
+    fn check(&self, session: &mut Driver, arms: &[Arm]) -> Result<(), EngineError> {
+        let missing = |text: String| Err(EngineError::Missing(text));
+        match self.product {
+            Product::AzureDatabase => {
+                return missing(format!(
+                    "{} is Azure SQL Database, which places its files itself: there is nothing to compare. \
+                     What works there: `dbstow doctor` and `dbstow lint`. To compare placements take a server \
+                     of your own, or a managed instance (number and size of files)",
+                    self.access.server()
+                ));
+            }
+            Product::ManagedInstance if places(arms) > 1 => {
+                return missing(format!(
+                    "{} is a managed instance, which decides where files are: arms may differ in the number \
+                     and size of files only, as in the experiment managed-instance-files",
+                    self.access.server()
+                ));
+            }
+            Product::Boxed | Product::ManagedInstance | Product::Other => {}
+        }
+        let allowed = capture::read(session, &question::PERMISSIONS, |row| {
+            Ok((
+                row.word("permission")?,
+                row.flag("allowed")?.unwrap_or(false),
+            ))
+        });
+        let allowed =
+            allowed.map_err(|error| EngineError::failed("ask what the login may do", error))?;
+        let allowed: BTreeMap<String, bool> = allowed.into_iter().collect();
+        let may = |permission: &str| allowed.get(permission).copied().unwrap_or(false);
+        if !may("VIEW SERVER STATE") && !may("VIEW SERVER PERFORMANCE STATE") {
+            let grant = question::Needs::ServerState
+                .grant(self.major, self.product)
+                .unwrap_or_default();
+            return missing(format!(
+                "the login may not see the server's counters, without which there is no reason to give: {grant}"
+            ));
+        }
+        if !may("CREATE ANY DATABASE") {
+            return missing(
+                "the login may not make a database for the run: GRANT CREATE ANY DATABASE TO [login]".to_owned(),
+            );
+        }
+        if self.moves_tempdb && !may("CONTROL SERVER") {
+            return missing(
+                "the arms differ in where temporary space is, so that tempdb has to move, which takes a member of \
+                 sysadmin: ALTER SERVER ROLE sysadmin ADD MEMBER [login]"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Puts back what the journal says. Gives what could not be.
+    fn put_back(&self, session: &mut Driver) -> Vec<String> {
+        let mut left = Vec::new();
+        for name in self.journal().changes().databases.clone() {
+            left.extend(self.drop_database(session, &name).err());
+        }
+        if let Some(mib) = self.journal().changes().memory_mib {
+            left.extend(self.set_memory(session, mib).err());
+        }
+        if !self.journal().changes().tempdb.is_empty() {
+            left.extend(tempdb::put_back(self).err().map(|error| error.to_string()));
+        }
+        left
+    }
+
+    /// Drops a database that this run or an earlier one made.
+    pub(super) fn drop_database(&self, session: &mut Driver, name: &str) -> Result<(), String> {
+        let own = Name::new(name).map_err(|error| error.to_string())?;
+        let exists = capture::read(session, &question::DATABASES, |row| row.word("name"));
+        let exists = exists
+            .map_err(|error| error.to_string())?
+            .iter()
+            .any(|known| known == name);
+        if exists {
+            let alone = Statement::alter(&own, Alter::Set(DatabaseOption::SingleUser));
+            let mut statements = vec![
+                Statement::Use(Name::new("master").expect("a name")),
+                alone,
+                Statement::Drop(own),
+            ];
+            if self.product == Product::ManagedInstance {
+                statements.remove(1);
+            }
+            for statement in statements {
+                tell(session, &statement).map_err(|error| error.to_string())?;
+            }
+        }
+        let forgotten = self
+            .journal()
+            .change(|changes| changes.databases.retain(|known| known != name));
+        forgotten.map_err(|error| error.to_string())
+    }
+
+    fn set_memory(&self, session: &mut Driver, mib: i64) -> Result<(), String> {
+        let statement = Statement::MaxServerMemory {
+            mib: u32::try_from(mib).unwrap_or(u32::MAX),
+        };
+        tell(session, &statement).map_err(|error| error.to_string())?;
+        let forgotten = self.journal().change(|changes| changes.memory_mib = None);
+        forgotten.map_err(|error| error.to_string())
+    }
+
+    /// When the service started.
+    pub(super) fn started(&self) -> Result<String, EngineError> {
+        started(&self.access)
+    }
+}
+
+/// Carries a statement of ours out.
+pub(super) fn tell(session: &mut dyn Session, statement: &Statement) -> Result<(), EngineError> {
+    let text = statement.to_string();
+    let done = session
+        .batch(&text, None)
+        .and_then(sqlserver::session::Batch::refused);
+    done.map(|_| ()).map_err(|failure| {
+        let why = match failure.number().and_then(remedy) {
+            Some(remedy) => format!("{failure}; {remedy}"),
+            None => failure.to_string(),
+        };
+        EngineError::failed(text, why)
+    })
+}
+
+/// What helps against errors with files. Source: Microsoft, "Database engine events and errors", read 2026-11.
+fn remedy(number: u32) -> Option<&'static str> {
+    match number {
+        // CREATE FILE encountered operating system error ..
+        5123 | 5133 => Some(
+            "the directory has to be there, as the server sees it, and the account of its service needs full control \
+             of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
+        ),
+        5149 | 1105 | 5144 => Some("the volume is full: make room, or give smaller files"),
+        5170 | 1828 => {
+            Some("a file of that name is there already: look whose it is, and move it away")
+        }
+        262 | 300 | 297 | 229 | 5011 | 15247 => {
+            Some("`dbstow doctor` says which permission is missing")
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn unusable(error: JournalError) -> EngineError {
+    EngineError::Missing(error.to_string())
+}
+
+/// How many places the arms' files have, for all roles that differ.
+fn places(arms: &[Arm]) -> usize {
+    let volumes = |arm: &Arm| {
+        arm.settings
+            .placement
+            .volumes()
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let mut all: Vec<Vec<String>> = arms.iter().map(volumes).collect();
+    all.sort();
+    all.dedup();
+    all.len()
+}

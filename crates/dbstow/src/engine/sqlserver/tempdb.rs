@@ -1,0 +1,218 @@
+//! Bringing tempdb to where an arm has it, and back: its files move at a restart of the server only.
+//!
+//! ```text
+//!  as it is ─► journal ─► apply ─► restart ─► sizes ─► look: is it so?
+//!     ▲                   (a script for the user, where no restart command was given)
+//!     └──────────────── undo ◄─ restart ◄─ end of the run, Ctrl-C, or the next start after a crash
+//! ```
+
+use std::fs;
+
+use sqlserver::capture::{self, FileKind, Product, TEMPDB};
+use sqlserver::session::Driver;
+use sqlserver::tsql::tempdb::{TempdbFile, TempdbMove, TempdbPlan};
+use sqlserver::tsql::{FileSpec, Statement, question, script};
+
+use super::OBSERVER;
+use super::place::{self, Directories, Placed};
+use super::restart::Restart;
+use super::run::{ServerRun, tell, unusable};
+use crate::engine::EngineError;
+use crate::spec::Settings;
+
+/// Brings tempdb to where `settings` have temporary space. Gives its files, with their volumes.
+pub(super) fn bring(
+    run: &ServerRun,
+    settings: &Settings,
+    directories: Directories<'_>,
+) -> Result<Vec<Placed>, EngineError> {
+    let mut session = run.access().connect(OBSERVER)?;
+    let present = captured(&mut session)?;
+    let files = files(&present)?;
+    let directories = directories.filter(|_| run.product() != Product::ManagedInstance);
+    let (data, log) = place::tempdb(&files, settings, directories)?;
+    let specs = |placed: &[Placed]| {
+        placed
+            .iter()
+            .map(|file| file.spec.clone())
+            .collect::<Vec<FileSpec>>()
+    };
+    let wanted = Wanted {
+        data: specs(&data),
+        log: specs(&log),
+    };
+    let placed: Vec<Placed> = data.into_iter().chain(log).collect();
+    if wanted.missing(&mut session)?.is_none() {
+        return Ok(placed);
+    }
+    {
+        let mut journal = run.journal();
+        if journal.changes().tempdb.is_empty() {
+            journal
+                .change(|changes| changes.tempdb = present)
+                .map_err(unusable)?;
+        }
+    }
+    drop(session);
+    change(run, files, &wanted)?;
+    let mut session = run.access().connect(OBSERVER)?;
+    match wanted.missing(&mut session)? {
+        None => Ok(placed),
+        Some(what) => Err(EngineError::failed(
+            "move tempdb",
+            format!("the server was restarted, and {what}; look at its error log"),
+        )),
+    }
+}
+
+/// Puts tempdb back to where the journal says it was.
+pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
+    let original = run.journal().changes().tempdb.clone();
+    let mut session = run.access().connect(OBSERVER)?;
+    let present = files(&captured(&mut session)?)?;
+    let back = files(&original)?;
+    let of = |kind| {
+        back.iter()
+            .filter(move |file| file.kind == kind)
+            .map(TempdbFile::spec)
+            .collect()
+    };
+    let wanted = Wanted {
+        data: of(sqlserver::tsql::tempdb::Kind::Data),
+        log: of(sqlserver::tsql::tempdb::Kind::Log),
+    };
+    let there = wanted.missing(&mut session)?.is_none();
+    drop(session);
+    if !there || present != back {
+        change(run, present, &wanted)?;
+        let mut session = run.access().connect(OBSERVER)?;
+        if let Some(what) = wanted.missing(&mut session)? {
+            return Err(EngineError::failed(
+                "put tempdb back",
+                format!(
+                    "the server was restarted, and {what}; the files it had are in {}",
+                    run.journal().path().display()
+                ),
+            ));
+        }
+    }
+    run.journal()
+        .change(|changes| changes.tempdb.clear())
+        .map_err(unusable)
+}
+
+/// Where tempdb is to be.
+struct Wanted {
+    data: Vec<FileSpec>,
+    log: Vec<FileSpec>,
+}
+
+impl Wanted {
+    /// What is not so yet, of the files in use.
+    fn missing(&self, session: &mut Driver) -> Result<Option<String>, EngineError> {
+        let in_use = capture::read(session, &question::TEMPDB_IN_USE, |row| {
+            Ok((
+                row.word("kind")? == "LOG",
+                row.word("name")?,
+                row.word("path")?,
+            ))
+        });
+        let in_use =
+            in_use.map_err(|error| EngineError::failed("look at tempdb's files", error))?;
+        for (is_log, wanted) in [(false, &self.data), (true, &self.log)] {
+            let there: Vec<_> = in_use.iter().filter(|(log, _, _)| *log == is_log).collect();
+            if there.len() != wanted.len() {
+                let kind = if is_log { "log" } else { "data" };
+                return Ok(Some(format!(
+                    "tempdb has {} {kind} files, not {}",
+                    there.len(),
+                    wanted.len()
+                )));
+            }
+            for file in wanted {
+                let known = there
+                    .iter()
+                    .find(|(_, name, _)| name.eq_ignore_ascii_case(file.name.text()));
+                let path = file.path.as_ref().map(|path| path.text());
+                let right = known.is_some_and(|(_, _, is)| {
+                    path.is_none_or(|path| path.eq_ignore_ascii_case(is))
+                });
+                if !right {
+                    let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
+                    return Ok(Some(format!("tempdb has no file {}{at}", file.name)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Moves it, with a restart.
+fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(), EngineError> {
+    let (data, log) = (wanted.data.clone(), wanted.log.clone());
+    let plan = TempdbMove { from, data, log }.plan();
+    let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
+    if run.product() == Product::ManagedInstance {
+        // Its files are added and removed while it runs; there is no restart to wait for.
+        carry_out(run, &plan.apply)?;
+        return carry_out(run, &plan.after_restart);
+    }
+    let todo = match run.restart() {
+        Restart::Command(_) => {
+            carry_out(run, &plan.apply)?;
+            String::new()
+        }
+        Restart::Ask(_) => write(run, &plan)?,
+    };
+    run.restart().carry_out(run.access(), &todo)?;
+    carry_out(run, &plan.after_restart)
+}
+
+fn carry_out(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
+    let mut session = run.access().connect(OBSERVER)?;
+    statements
+        .iter()
+        .try_for_each(|statement| tell(&mut session, statement))
+}
+
+/// Writes the scripts, and says what is to be done with them.
+fn write(run: &ServerRun, plan: &TempdbPlan) -> Result<String, EngineError> {
+    let folder = run.scripts();
+    let failed =
+        |error| EngineError::failed(format!("write scripts to {}", folder.display()), error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    for (name, statements) in [
+        ("apply.sql", &plan.apply),
+        ("undo.sql", &plan.undo),
+        ("rescue.sql", &plan.rescue),
+    ] {
+        fs::write(folder.join(name), script(statements)).map_err(failed)?;
+    }
+    let apply = folder.join("apply.sql");
+    Ok(format!(
+        "tempdb has to move, and the server to be restarted:\n  1. sqlcmd -S {} -i {}\n  2. restart the service\n\
+         ({} takes it back; {} helps if the server does not start: see `dbstow layout --help`.)",
+        run.access().server(),
+        apply.display(),
+        folder.join("undo.sql").display(),
+        folder.join("rescue.sql").display(),
+    ))
+}
+
+/// tempdb's files as of the next start.
+fn captured(session: &mut Driver) -> Result<Vec<capture::File>, EngineError> {
+    let files = capture::files(session)
+        .map_err(|error| EngineError::failed("look at tempdb's files", error))?;
+    Ok(files
+        .into_iter()
+        .filter(|file| file.database_id == TEMPDB)
+        .collect())
+}
+
+fn files(captured: &[capture::File]) -> Result<Vec<TempdbFile>, EngineError> {
+    let known = captured
+        .iter()
+        .filter(|file| matches!(file.kind, FileKind::Rows | FileKind::Log));
+    let files: Result<Vec<TempdbFile>, _> = known.map(TempdbFile::of).collect();
+    files.map_err(|error| EngineError::Missing(error.to_string()))
+}

@@ -1,0 +1,386 @@
+//! The rows of dbstow's questions, from the state.
+
+use sqlserver::tsql::question::{self, Needs};
+
+use super::SqlServer;
+use super::error;
+use super::state::{Database, File, TEMPDB};
+use super::text::{Max, PAGE};
+use crate::model::Session;
+use crate::reply::{Item, Reply, Rows};
+use crate::value::{Kind, Value};
+
+/// The reply to a question, or `None` where the text is none.
+pub(super) fn answer(server: &SqlServer, session: &Session, text: &str) -> Option<Reply> {
+    let question = question::QUESTIONS
+        .into_iter()
+        .find(|question| question.text == text)?;
+    let azure = server.edition.engine == 5;
+    if azure && !question.azure_database {
+        return Some(Reply::error(error::invalid_object(object(text))));
+    }
+    if question.needs == Needs::ServerState
+        && !server.may(&session.login, server.state_permission())
+    {
+        let mut reply = Reply::new();
+        reply
+            .items
+            .extend(error::state_denied(server.state_permission()).map(Item::Error));
+        return Some(reply);
+    }
+    let rows = rows(server, session, text)
+        .unwrap_or_else(|| panic!("no rows for the question \"{}\"", question.name));
+    Some(Reply::new().rows(rows))
+}
+
+/// What a text selects from.
+fn object(text: &str) -> &str {
+    let after = text.split_once(" FROM ").map_or(text, |(_, after)| after);
+    after.split([' ', ';', '(']).next().unwrap_or(after)
+}
+
+fn rows(server: &SqlServer, session: &Session, text: &str) -> Option<Rows> {
+    let rows = match text {
+        _ if text == question::IDENTITY.text => identity(server, session),
+        _ if text == question::PERMISSIONS.text => permissions(server, session),
+        _ if text == question::HOST.text => {
+            table("platform distribution release", "ttt").row(words(&[
+                &server.edition.platform,
+                &server.edition.distribution,
+                "",
+            ]))
+        }
+        _ if text == question::MACHINE.text => table(
+            "processors memory_kb target_kb started virtual_machine",
+            "nnntt",
+        )
+        .row([
+            server.edition.processors.into(),
+            server.edition.memory_kb.into(),
+            server.edition.memory_kb.into(),
+            started(server).into(),
+            "HYPERVISOR".into(),
+        ]),
+        _ if text == question::STARTED.text => table("started", "t").row([started(server).into()]),
+        _ if text == question::SERVICES.text => services(server),
+        _ if text == question::SETTINGS.text => server
+            .settings
+            .iter()
+            .fold(table("name value", "tn"), |rows, (name, setting)| {
+                rows.row([name.as_str().into(), setting.in_use.into()])
+            }),
+        _ if text == question::DATABASES.text => databases(server),
+        _ if text == question::FILES.text => files(server, session),
+        _ if text == question::TEMPDB_IN_USE.text => tempdb_in_use(server),
+        _ if text == question::VOLUMES.text => volumes(server),
+        _ if text == question::FILE_IO.text => file_io(server),
+        _ if text == question::WAITS.text => waits(server),
+        _ if text == question::CACHED.text => cached(server),
+        _ if text == question::TEMPDB_SPACE.text => tempdb_space(server),
+        _ if text == question::TRACE_FLAGS.text => table("TraceFlag Status Global Session", "nnnn"),
+        _ if text == question::PERFORMANCE.text => performance(server),
+        _ if text == question::WAITING.text => waiting(server),
+        _ if text == question::SESSION_READS.text => session_reads(server),
+        _ => return None,
+    };
+    Some(rows)
+}
+
+/// Columns by their names, and by a letter each: `n` for bigint, `t` for nvarchar.
+fn table(names: &str, kinds: &str) -> Rows {
+    let kind = |letter| {
+        if letter == 'n' {
+            Kind::BigInt
+        } else {
+            Kind::Text(512)
+        }
+    };
+    Rows::new(names.split(' ').zip(kinds.chars().map(kind)))
+}
+
+fn words<const N: usize>(words: &[&str; N]) -> [Value; N] {
+    words.map(Value::from)
+}
+
+/// A day later at each start. The double has no clock: its times are made up, and only differ.
+fn started(server: &SqlServer) -> String {
+    format!("2026-01-{:02}T08:00:00.000", server.starts.min(28))
+}
+
+fn identity(server: &SqlServer, session: &Session) -> Rows {
+    let names = "version edition engine_edition tempdb_metadata_in_memory clustered data_path log_path server_name \
+                 database_name login_name taken";
+    let in_memory = server.settings["tempdb metadata memory-optimized"].in_use;
+    let folder = server.folder();
+    table(names, "ttnnntttttt").row([
+        server.edition.version.as_str().into(),
+        server.edition.name.as_str().into(),
+        server.edition.engine.into(),
+        Value::from((server.major() >= 15).then_some(in_memory)),
+        0.into(),
+        folder.as_str().into(),
+        folder.as_str().into(),
+        server.name.as_str().into(),
+        session.database.as_str().into(),
+        session.login.as_str().into(),
+        "2026-02-01T12:00:00.0000000+00:00".into(),
+    ])
+}
+
+fn permissions(server: &SqlServer, session: &Session) -> Rows {
+    let names = [
+        "VIEW SERVER STATE",
+        "VIEW SERVER PERFORMANCE STATE",
+        "VIEW ANY DEFINITION",
+        "ALTER SERVER STATE",
+        "ALTER SETTINGS",
+        "CREATE ANY DATABASE",
+        "ALTER ANY DATABASE",
+        "CONTROL SERVER",
+        "sysadmin",
+    ];
+    names
+        .into_iter()
+        .fold(table("permission allowed", "tn"), |rows, name| {
+            // A name that the version does not know is NULL.
+            let known = name != "VIEW SERVER PERFORMANCE STATE" || server.major() >= 16;
+            // The double has no roles: who may control it is its administrator.
+            let permission = if name == "sysadmin" {
+                "CONTROL SERVER"
+            } else {
+                name
+            };
+            let allowed = i64::from(server.may(&session.login, permission));
+            rows.row([name.into(), known.then_some(allowed).into()])
+        })
+}
+
+fn services(server: &SqlServer) -> Rows {
+    let flag = if server.instant_file_initialization {
+        "Y"
+    } else {
+        "N"
+    };
+    let account = if server.edition.platform == "Windows" {
+        "NT Service\\MSSQLSERVER"
+    } else {
+        "mssql"
+    };
+    table("name account instant_file_initialization", "ttt").row(words(&[
+        "SQL Server (MSSQLSERVER)",
+        account,
+        flag,
+    ]))
+}
+
+fn databases(server: &SqlServer) -> Rows {
+    let rows = table(
+        "id name recovery read_committed_snapshot encrypted",
+        "nttnn",
+    );
+    server.databases.iter().fold(rows, |rows, (id, database)| {
+        rows.row([
+            (*id).into(),
+            database.name.as_str().into(),
+            database.recovery.as_str().into(),
+            i64::from(database.read_committed_snapshot).into(),
+            0.into(),
+        ])
+    })
+}
+
+/// Every file with the ids of its database and of itself.
+fn each_file(server: &SqlServer) -> impl Iterator<Item = (i64, i64, &Database, &File)> {
+    server.databases.iter().flat_map(|(id, database)| {
+        let files = database.files.iter();
+        files.map(move |(file_id, file)| (*id, *file_id, database, file))
+    })
+}
+
+fn kind(file: &File) -> &'static str {
+    if file.log { "LOG" } else { "ROWS" }
+}
+
+/// Of tempdb as of the next start. Without the permission, a login sees nothing of the files of others.
+fn files(server: &SqlServer, session: &Session) -> Rows {
+    let names = "database_id id kind name path size_pages max_pages growth percent_growth state";
+    let sees = ["VIEW ANY DEFINITION", "ALTER ANY DATABASE"]
+        .iter()
+        .any(|name| server.may(&session.login, name));
+    let seen =
+        each_file(server).filter(|(_, _, database, _)| sees || database.owner == session.login);
+    seen.fold(
+        table(names, "nntttnnnnt"),
+        |rows, (id, file_id, database, file)| {
+            let max = match file.max {
+                // A log that may grow without limit grows to 2 TiB.
+                Max::Unlimited if file.log => 268_435_456,
+                Max::Unlimited => -1,
+                Max::Pages(pages) => pages as i64,
+            };
+            let (growth, percent) = file.growth.columns();
+            let pending = database.options.contains("RECOVERY_PENDING");
+            rows.row([
+                id.into(),
+                file_id.into(),
+                kind(file).into(),
+                file.next.name.as_str().into(),
+                file.next.path.as_str().into(),
+                (file.next.pages as i64).into(),
+                max.into(),
+                growth.into(),
+                percent.into(),
+                if pending {
+                    "RECOVERY_PENDING"
+                } else {
+                    "ONLINE"
+                }
+                .into(),
+            ])
+        },
+    )
+}
+
+fn tempdb_in_use(server: &SqlServer) -> Rows {
+    let rows = table("id kind name path size_pages", "ntttn");
+    server.databases[&TEMPDB]
+        .files
+        .iter()
+        .fold(rows, |rows, (id, file)| {
+            rows.row([
+                (*id).into(),
+                kind(file).into(),
+                file.now.name.as_str().into(),
+                file.now.path.as_str().into(),
+                (file.now.pages as i64).into(),
+            ])
+        })
+}
+
+fn volumes(server: &SqlServer) -> Rows {
+    let rows = table(
+        "database_id file_id mount_point label file_system total_bytes available_bytes",
+        "nntttnn",
+    );
+    each_file(server).fold(rows, |rows, (id, file_id, _, file)| {
+        match server.volume_of(&file.now.path) {
+            None => rows,
+            Some(volume) => rows.row([
+                id.into(),
+                file_id.into(),
+                volume.mount_point.as_str().into(),
+                volume.label.as_str().into(),
+                volume.file_system.as_str().into(),
+                (volume.total_bytes as i64).into(),
+                (server.free(volume) as i64).into(),
+            ]),
+        }
+    })
+}
+
+fn file_io(server: &SqlServer) -> Rows {
+    let names = "database_id file_id reads read_bytes read_stall_ms read_governed_ms writes written_bytes write_stall_ms \
+                 write_governed_ms size_bytes";
+    each_file(server).fold(
+        table(names, "nnnnnnnnnnn"),
+        |rows, (id, file_id, _, file)| {
+            let (io, size) = (file.io, (file.now.pages * PAGE) as i64);
+            let numbers = [
+                id,
+                file_id,
+                io.reads,
+                io.read_bytes,
+                io.read_stall_ms,
+                0,
+                io.writes,
+                io.written_bytes,
+                io.write_stall_ms,
+                0,
+                size,
+            ];
+            rows.row(numbers.map(Value::from))
+        },
+    )
+}
+
+fn waits(server: &SqlServer) -> Rows {
+    let counted = server.waits.iter().filter(|(_, wait)| wait.tasks > 0);
+    counted.fold(
+        table("kind tasks wait_ms signal_ms", "tnnn"),
+        |rows, (kind, wait)| {
+            rows.row([
+                kind.as_str().into(),
+                wait.tasks.into(),
+                wait.wait_ms.into(),
+                wait.signal_ms.into(),
+            ])
+        },
+    )
+}
+
+fn cached(server: &SqlServer) -> Rows {
+    let rows = table("database_id pages dirty_pages", "nnn");
+    let held = server
+        .databases
+        .iter()
+        .filter(|(_, database)| database.clean_pages + database.dirty_pages > 0);
+    held.fold(rows, |rows, (id, database)| {
+        let (pages, dirty) = (
+            database.clean_pages + database.dirty_pages,
+            database.dirty_pages,
+        );
+        rows.row([*id, pages as i64, dirty as i64].map(Value::from))
+    })
+}
+
+fn tempdb_space(server: &SqlServer) -> Rows {
+    let data = server.databases[&TEMPDB]
+        .files
+        .values()
+        .filter(|file| !file.log);
+    let (total, used) = data.fold((0, 0), |(total, used), file| {
+        (total + file.now.pages, used + file.used_pages)
+    });
+    let numbers = [total, total - used, used, 0, 0].map(|pages| Value::from(pages as i64));
+    table(
+        "total_pages free_pages user_pages internal_pages version_pages",
+        "nnnnn",
+    )
+    .row(numbers)
+}
+
+fn performance(server: &SqlServer) -> Rows {
+    let rows = table("object counter instance value kind", "tttnn");
+    server.performance.iter().fold(
+        rows,
+        |rows, ([object, counter, instance], (value, kind))| {
+            rows.row([
+                object.as_str().into(),
+                counter.as_str().into(),
+                instance.as_str().into(),
+                (*value).into(),
+                (*kind).into(),
+            ])
+        },
+    )
+}
+
+fn waiting(server: &SqlServer) -> Rows {
+    let rows = table("session_id status wait_type wait_resource", "nttt");
+    server.waiting.iter().fold(rows, |rows, waiting| {
+        rows.row([
+            waiting.session.into(),
+            waiting.status.clone().into(),
+            waiting.kind.clone().into(),
+            waiting.resource.clone().into(),
+        ])
+    })
+}
+
+/// Sums of nothing are NULL.
+fn session_reads(server: &SqlServer) -> Rows {
+    let numbers = server
+        .session_reads
+        .map_or([None; 4], |numbers| numbers.map(Some));
+    table("logical_reads reads writes cpu_ms", "nnnn").row(numbers.map(Value::from))
+}

@@ -1,0 +1,358 @@
+//! A server with a state: what its texts change, its questions show.
+//!
+//! ```text
+//! text ──► text: statement ──► change: state ──► answer: rows of dbstow's questions
+//!                                    ▲
+//!            restart ────────────────┘  tempdb made anew, pending paths and sizes in force, counters at zero
+//! ```
+//!
+//! It knows the questions of `sqlserver::tsql::question` by their exact texts, statements about databases, files and
+//! settings by their grammar, and other texts only where a test states what they do ([`SqlServer::works`]). All of it
+//! is made from Microsoft's documentation. Nothing that it shows is a figure of SQL Server.
+
+mod answer;
+mod change;
+mod error;
+mod state;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::double::Double;
+use crate::login::{Login, Proof};
+use crate::model::{Admitted, Identity, Model, Question, Refusal, Session};
+use crate::reply::{Message, Reply};
+
+pub use error::System;
+pub use state::{
+    Account, Database, Edition, File, Io, Place, Setting, TEMPDB, Volume, Wait, Waiting, Work,
+};
+
+use text::PAGE;
+
+/// A server.
+pub struct SqlServer {
+    /// What it is
+    pub edition: Edition,
+    /// `@@SERVERNAME`
+    pub name: String,
+    /// How often it was started; its start time comes of it
+    pub starts: u32,
+    /// By `database_id`
+    pub databases: BTreeMap<i64, Database>,
+    /// Where files may be
+    pub volumes: Vec<Volume>,
+    /// By type
+    pub waits: BTreeMap<String, Wait>,
+    /// By name, as `sys.configurations` has them
+    pub settings: BTreeMap<String, Setting>,
+    /// Who may log in
+    pub accounts: Vec<Account>,
+    /// An access token that logs its owner in as the first account
+    pub token: Option<String>,
+    /// By object, counter and instance: value and type, as `sys.dm_os_performance_counters` has them
+    pub performance: BTreeMap<[String; 3], (i64, i64)>,
+    /// Of dbstow's sessions: logical reads, reads, writes, milliseconds of processor; `None` while there are none
+    pub session_reads: Option<[i64; 4]>,
+    /// Of dbstow's sessions
+    pub waiting: Vec<Waiting>,
+    /// Whether instant file initialization is on
+    pub instant_file_initialization: bool,
+    works: Vec<Rule>,
+    /// `@shown` of the batch under way
+    kept: i64,
+}
+
+type Known = Box<dyn Fn(&Question) -> bool + Send>;
+
+struct Rule {
+    known: Known,
+    work: Work,
+    reply: Reply,
+}
+
+/// Why a server did not start: what stands in its error log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotStarted(pub Vec<Message>);
+
+impl SqlServer {
+    /// SQL Server 2022 Developer on Windows: data on C:, an empty and faster D:, a small tempdb. The login `sa`
+    /// with this password may do everything.
+    pub fn windows(password: &str) -> SqlServer {
+        let edition = Edition {
+            version: "16.0.4085.2".to_owned(),
+            name: "Developer Edition (64-bit)".to_owned(),
+            engine: 3,
+            platform: "Windows".to_owned(),
+            distribution: "Windows Server 2022 Standard".to_owned(),
+            processors: 4,
+            memory_kb: 16 << 20,
+        };
+        let volumes = vec![
+            volume("C:\\", "System", "NTFS", 128),
+            volume("D:\\", "Temporary Storage", "NTFS", 32),
+        ];
+        SqlServer::new(edition, volumes, "C:\\Data\\", password)
+    }
+
+    /// SQL Server 2022 Developer on Linux: data on the root, an empty and faster /nvme.
+    pub fn linux(password: &str) -> SqlServer {
+        let edition = Edition {
+            version: "16.0.4085.2".to_owned(),
+            name: "Developer Edition (64-bit)".to_owned(),
+            engine: 3,
+            platform: "Linux".to_owned(),
+            distribution: "Ubuntu".to_owned(),
+            processors: 4,
+            memory_kb: 16 << 20,
+        };
+        let volumes = vec![
+            volume("/", "", "ext4", 128),
+            volume("/nvme/", "", "xfs", 32),
+        ];
+        SqlServer::new(edition, volumes, "/var/opt/mssql/data/", password)
+    }
+
+    fn new(edition: Edition, volumes: Vec<Volume>, folder: &str, password: &str) -> SqlServer {
+        let pages = |mib: u64| mib * (1 << 20) / PAGE;
+        let file = |log, name: &str, file: &str, mib| {
+            File::new(log, name, &format!("{folder}{file}"), pages(mib))
+        };
+        let database = |name: &str, files: Vec<File>| Database {
+            name: name.to_owned(),
+            files: (1..).zip(files).collect(),
+            clean_pages: 100,
+            ..Database::empty()
+        };
+        let pair = |name: &str, data: &str, log: &str| {
+            let files = [(false, data, "mdf"), (true, log, "ldf")];
+            let files = files.map(|(is_log, logical, ending)| {
+                file(is_log, logical, &format!("{logical}.{ending}"), 8)
+            });
+            database(name, files.into())
+        };
+        let tempdb = vec![
+            file(false, "tempdev", "tempdb.mdf", 8),
+            file(true, "templog", "templog.ldf", 8),
+            file(false, "temp2", "tempdb_mssql_2.ndf", 8),
+        ];
+        let databases = [
+            pair("master", "master", "mastlog"),
+            database("tempdb", tempdb),
+            pair("model", "modeldev", "modellog"),
+            pair("msdb", "MSDBData", "MSDBLog"),
+        ];
+        let settings = [
+            ("cost threshold for parallelism", 5, true),
+            ("max degree of parallelism", 0, true),
+            ("max server memory (MB)", i64::from(i32::MAX), true),
+            ("min server memory (MB)", 0, true),
+            ("optimize for ad hoc workloads", 0, true),
+            ("recovery interval (min)", 0, true),
+            ("show advanced options", 0, false),
+            ("tempdb metadata memory-optimized", 0, true),
+        ];
+        let setting = |(name, value, advanced): (&str, i64, bool)| {
+            (name.to_owned(), Setting::new(value, advanced))
+        };
+        SqlServer {
+            edition,
+            name: "DOUBLE".to_owned(),
+            starts: 1,
+            databases: (1..).zip(databases).collect(),
+            volumes,
+            waits: BTreeMap::new(),
+            settings: settings.map(setting).into(),
+            accounts: vec![account("sa", password, &["CONTROL SERVER"])],
+            token: None,
+            performance: BTreeMap::new(),
+            session_reads: None,
+            waiting: Vec::new(),
+            instant_file_initialization: true,
+            works: Vec::new(),
+            kept: 0,
+        }
+    }
+
+    /// Another version or product of the same server.
+    #[must_use]
+    pub fn edition(mut self, version: &str, engine: i64) -> SqlServer {
+        self.edition.version = version.to_owned();
+        self.edition.engine = engine;
+        self
+    }
+
+    /// One more login, with these permissions of the server.
+    pub fn add_login(&mut self, name: &str, password: &str, permissions: &[&str]) {
+        self.accounts.push(account(name, password, permissions));
+    }
+
+    /// Texts that are carried out with this reply and this work. The rule that was stated first is asked first.
+    pub fn works(
+        &mut self,
+        known: impl Fn(&Question) -> bool + Send + 'static,
+        work: Work,
+        reply: Reply,
+    ) {
+        let known = Box::new(known);
+        self.works.push(Rule { known, work, reply });
+    }
+
+    /// Stops and starts. What was pending is in force then, tempdb is new, and counters are at zero.
+    ///
+    /// # Errors
+    /// Where a file of tempdb cannot be made: the server is down then, as SQL Server is.
+    pub fn restart(&mut self) -> Result<(), NotStarted> {
+        change::restart(self)
+    }
+
+    /// Major version: 14 is 2017, 15 is 2019, 16 is 2022, 17 is 2025.
+    pub fn major(&self) -> u8 {
+        let major = self.edition.version.split('.').next();
+        major
+            .and_then(|major| major.parse().ok())
+            .expect("a version begins with a number")
+    }
+
+    /// The database of this name, with its id.
+    pub fn database(&self, name: &str) -> Option<(i64, &Database)> {
+        let same = |(_, database): &(&i64, &Database)| database.name.eq_ignore_ascii_case(name);
+        self.databases
+            .iter()
+            .find(same)
+            .map(|(id, database)| (*id, database))
+    }
+
+    fn id_of(&self, name: &str) -> Option<i64> {
+        self.database(name).map(|(id, _)| id)
+    }
+
+    fn may(&self, login: &str, permission: &str) -> bool {
+        let same = |account: &&Account| account.name.eq_ignore_ascii_case(login);
+        self.accounts.iter().find(same).is_some_and(|account| {
+            let has = |permission: &str| account.permissions.contains(permission);
+            // What implies what: https://learn.microsoft.com/sql/relational-databases/security/permissions-database-engine
+            let implied = match permission {
+                "VIEW SERVER PERFORMANCE STATE" => {
+                    has("VIEW SERVER STATE") || has("ALTER SERVER STATE")
+                }
+                "VIEW SERVER STATE" => has("ALTER SERVER STATE"),
+                "CREATE ANY DATABASE" => has("ALTER ANY DATABASE"),
+                _ => false,
+            };
+            has(permission) || implied || has("CONTROL SERVER")
+        })
+    }
+
+    /// What a login needs to see the state of this version.
+    fn state_permission(&self) -> &'static str {
+        if self.major() >= 16 {
+            "VIEW SERVER PERFORMANCE STATE"
+        } else {
+            "VIEW SERVER STATE"
+        }
+    }
+}
+
+fn volume(mount_point: &str, label: &str, file_system: &str, gib: u64) -> Volume {
+    Volume {
+        mount_point: mount_point.to_owned(),
+        label: label.to_owned(),
+        file_system: file_system.to_owned(),
+        total_bytes: gib << 30,
+        other_bytes: 0,
+        writable: true,
+    }
+}
+
+fn account(name: &str, password: &str, permissions: &[&str]) -> Account {
+    Account {
+        name: name.to_owned(),
+        password: password.to_owned(),
+        permissions: permissions.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+impl Model for SqlServer {
+    fn identity(&self) -> Identity {
+        let mut parts = self
+            .edition
+            .version
+            .split('.')
+            .map(|part| part.parse::<u16>().unwrap_or(0));
+        let mut next = || parts.next().unwrap_or(0);
+        Identity {
+            name: self.name.clone(),
+            major: next() as u8,
+            minor: next() as u8,
+            build: next(),
+        }
+    }
+
+    fn login(&mut self, login: &Login) -> Result<Admitted, Refusal> {
+        let account = match &login.proof {
+            Proof::Password { user, password } => {
+                let known = |account: &&Account| {
+                    account.name.eq_ignore_ascii_case(user) && account.password == *password
+                };
+                self.accounts.iter().find(known)
+            }
+            Proof::Token(token) => self
+                .accounts
+                .first()
+                .filter(|_| self.token.as_ref() == Some(token)),
+            Proof::Integrated => None,
+        };
+        let account = account.ok_or(Refusal::Denied)?;
+        let wanted = if login.database.is_empty() {
+            "master"
+        } else {
+            &login.database
+        };
+        let database = self
+            .database(wanted)
+            .ok_or_else(|| Refusal::NoDatabase(wanted.to_owned()))?;
+        Ok(Admitted {
+            login: account.name.clone(),
+            database: database.1.name.clone(),
+        })
+    }
+
+    fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
+        if let Some(reply) = answer::answer(self, session, &question.text) {
+            return Some(reply);
+        }
+        if let Some(statements) = text::read(&question.text) {
+            return Some(change::run(self, session, &statements));
+        }
+        let rule = self.works.iter().find(|rule| (rule.known)(question))?;
+        let (work, reply) = (rule.work.clone(), rule.reply.clone());
+        Some(match change::work(self, &work) {
+            Ok(()) => reply,
+            Err(error) => Reply::error(error),
+        })
+    }
+}
+
+/// Restarts the server behind a double: its connections end, it is away, and it comes back where it can.
+///
+/// # Errors
+/// Where it does not start: it stays away then.
+pub fn restart(double: &mut Double<SqlServer>) -> Result<(), RestartError> {
+    double.go_down();
+    let started = double.model().restart();
+    started.map_err(RestartError::NotStarted)?;
+    double.come_back().map_err(RestartError::Port)
+}
+
+/// Why a server did not come back.
+#[derive(Debug)]
+pub enum RestartError {
+    /// SQL Server would not start either.
+    NotStarted(NotStarted),
+    /// The double's port was taken meanwhile.
+    Port(io::Error),
+}

@@ -1,0 +1,247 @@
+//! The state of a server: databases, files, volumes, counters, logins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::{Growth, Max};
+
+/// `database_id` of tempdb.
+pub const TEMPDB: i64 = 2;
+
+/// What the server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edition {
+    /// `ProductVersion`, such as 16.0.4085.2
+    pub version: String,
+    /// `Edition`
+    pub name: String,
+    /// `EngineEdition`: 2 Standard, 3 Enterprise and Developer, 4 Express, 5 Azure SQL Database, 8 Managed Instance
+    pub engine: i64,
+    /// `Windows` or `Linux`
+    pub platform: String,
+    /// `Windows Server 2022 Standard`, `Ubuntu`
+    pub distribution: String,
+    /// Logical processors
+    pub processors: i64,
+    /// Memory of the machine
+    pub memory_kb: i64,
+}
+
+/// A place for files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// `C:\` or `/`, with the separator at its end
+    pub mount_point: String,
+    /// Its name
+    pub label: String,
+    /// `NTFS`, `ext4`
+    pub file_system: String,
+    /// All of it
+    pub total_bytes: u64,
+    /// What other programs have on it
+    pub other_bytes: u64,
+    /// Whether the service's account may make files there
+    pub writable: bool,
+}
+
+/// A database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Database {
+    /// Its name
+    pub name: String,
+    /// The login that made it, which may alter and drop it
+    pub owner: String,
+    /// `SIMPLE`, `FULL`
+    pub recovery: String,
+    /// `READ_COMMITTED_SNAPSHOT`
+    pub read_committed_snapshot: bool,
+    /// Other options that were set
+    pub options: BTreeSet<String>,
+    /// By `file_id`
+    pub files: BTreeMap<i64, File>,
+    /// Pages in memory: clean and dirty
+    pub clean_pages: u64,
+    /// Changed since they were written
+    pub dirty_pages: u64,
+}
+
+/// A file of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Whether it is a log
+    pub log: bool,
+    /// As it is in use now
+    pub now: Place,
+    /// As it is in the catalog, and at the next start; the same but in tempdb, or where a path was changed
+    pub next: Place,
+    /// `MAXSIZE`
+    pub max: Max,
+    /// `FILEGROWTH`
+    pub growth: Growth,
+    /// Pages with content
+    pub used_pages: u64,
+    /// What was read and written since the start
+    pub io: Io,
+}
+
+/// Where a file is and how large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Logical name
+    pub name: String,
+    /// Path as the server sees it
+    pub path: String,
+    /// Pages
+    pub pages: u64,
+}
+
+/// What `sys.dm_io_virtual_file_stats` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Io {
+    /// Requests
+    pub reads: i64,
+    /// Bytes
+    pub read_bytes: i64,
+    /// Milliseconds that they took
+    pub read_stall_ms: i64,
+    /// Requests
+    pub writes: i64,
+    /// Bytes
+    pub written_bytes: i64,
+    /// Milliseconds that they took
+    pub write_stall_ms: i64,
+}
+
+impl Io {
+    /// Both together.
+    pub fn add(&mut self, other: Io) {
+        self.reads += other.reads;
+        self.read_bytes += other.read_bytes;
+        self.read_stall_ms += other.read_stall_ms;
+        self.writes += other.writes;
+        self.written_bytes += other.written_bytes;
+        self.write_stall_ms += other.write_stall_ms;
+    }
+}
+
+/// A kind of wait, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// How often
+    pub tasks: i64,
+    /// How long
+    pub wait_ms: i64,
+    /// Of that, for a processor
+    pub signal_ms: i64,
+}
+
+/// What a session waits for at this moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// `session_id`
+    pub session: i64,
+    /// Of its request; `None` without one
+    pub status: Option<String>,
+    /// Type of wait
+    pub kind: Option<String>,
+    /// What for
+    pub resource: Option<String>,
+}
+
+/// What a text that is carried out does to the counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Each data file of these databases
+    pub data: BTreeMap<String, Io>,
+    /// Each log of these databases
+    pub log: BTreeMap<String, Io>,
+    /// Waits by type
+    pub waits: BTreeMap<String, Wait>,
+    /// Pages of these databases that come into memory and are not changed
+    pub cached_pages: BTreeMap<String, u64>,
+    /// Pages of these databases that are changed
+    pub dirty_pages: BTreeMap<String, u64>,
+    /// Pages that become used, spread over the data files of these databases, which grow where they may
+    pub filled_pages: BTreeMap<String, u64>,
+}
+
+/// A login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its name
+    pub name: String,
+    /// Its password
+    pub password: String,
+    /// What it may do; `CONTROL SERVER` means everything, as a sysadmin may
+    pub permissions: BTreeSet<String>,
+}
+
+/// A setting of `sp_configure`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// As configured
+    pub value: i64,
+    /// As in use, since the last `RECONFIGURE`
+    pub in_use: i64,
+    /// Only with `show advanced options`
+    pub advanced: bool,
+}
+
+impl Setting {
+    pub(super) fn new(value: i64, advanced: bool) -> Setting {
+        Setting {
+            value,
+            in_use: value,
+            advanced,
+        }
+    }
+}
+
+impl Database {
+    /// Without a name and files.
+    pub fn empty() -> Database {
+        Database {
+            name: String::new(),
+            owner: "sa".to_owned(),
+            recovery: "SIMPLE".to_owned(),
+            read_committed_snapshot: false,
+            options: BTreeSet::new(),
+            files: BTreeMap::new(),
+            clean_pages: 0,
+            dirty_pages: 0,
+        }
+    }
+}
+
+impl File {
+    /// A file that is in use as it is in the catalog.
+    pub fn new(log: bool, name: &str, path: &str, pages: u64) -> File {
+        let place = Place {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            pages,
+        };
+        File {
+            log,
+            next: place.clone(),
+            now: place,
+            max: Max::Unlimited,
+            growth: Growth::Pages(64 * 128), // 64 MiB, as setup has it since 2016
+            used_pages: 0,
+            io: Io::default(),
+        }
+    }
+
+    /// Size after it grew by one step; `None` where it may not.
+    pub fn grown(&self) -> Option<u64> {
+        let step = match self.growth {
+            Growth::Pages(0) | Growth::Percent(0) => return None,
+            Growth::Pages(pages) => pages,
+            Growth::Percent(percent) => (self.now.pages * percent / 100).max(1),
+        };
+        let pages = self.now.pages + step;
+        match self.max {
+            Max::Unlimited => Some(pages),
+            Max::Pages(max) => (pages <= max).then_some(pages),
+        }
+    }
+}

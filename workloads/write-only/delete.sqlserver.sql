@@ -1,0 +1,2 @@
+\set key random(1, :rows)
+DELETE FROM #test_rows WHERE id = :key;

@@ -1,0 +1,1 @@
+INSERT INTO #test_rows (body) VALUES ('X');

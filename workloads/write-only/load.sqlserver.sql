@@ -1,0 +1,3 @@
+INSERT INTO #test_rows WITH (TABLOCK) (body)
+SELECT TOP (:rows) 'X'
+FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b CROSS JOIN sys.all_columns AS c;
