@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, experiments, machines, plan, report, run, workloads,
+    self, calibrate, check, completions, disks, doctor, experiments, machines, plan, report, run,
+    workloads,
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
@@ -37,6 +38,8 @@ enum Command {
     Emulated(command::emulated::Command),
     /// Measure a directory, and write a disk of the catalogue that behaves like it
     Calibrate(calibrate::Args),
+    /// Look at a SQL Server: what it is, what dbstow may do there, where its files are
+    Doctor(doctor::Args),
     /// List disks, or show one
     Disks(disks::Args),
     /// List machines, or show one
@@ -70,6 +73,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
             command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
         }
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),

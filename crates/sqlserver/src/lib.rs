@@ -21,5 +21,6 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+pub mod lint;
 pub mod session;
 pub mod tsql;

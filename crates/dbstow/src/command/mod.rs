@@ -9,6 +9,7 @@ pub mod calibrate;
 pub mod check;
 pub mod completions;
 pub mod disks;
+pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;

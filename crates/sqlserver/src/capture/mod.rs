@@ -1,10 +1,15 @@
 //! A server as a value: what it is, its files, volumes, settings and counters, at one moment. It is what
 //! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
 
+mod capability;
 mod host;
+mod read;
+mod redact;
 mod take;
 
+pub use capability::{Can, Capability};
 pub use host::{HostTold, VolumeTold};
+pub use read::CaptureError;
 pub use take::{
     AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity, read,
     wait_statistics,
@@ -123,6 +128,23 @@ impl Identity {
     pub fn major(&self) -> u32 {
         let major = self.version.split('.').next().unwrap_or_default();
         major.parse().unwrap_or(0)
+    }
+
+    /// What people call it: `SQL Server 2022`, `Azure SQL Database`.
+    pub fn title(&self) -> &'static str {
+        match (self.product(), self.major()) {
+            (Product::AzureDatabase, _) => "Azure SQL Database",
+            (Product::ManagedInstance, _) => "Azure SQL Managed Instance",
+            (Product::Boxed, 11) => "SQL Server 2012",
+            (Product::Boxed, 12) => "SQL Server 2014",
+            (Product::Boxed, 13) => "SQL Server 2016",
+            (Product::Boxed, 14) => "SQL Server 2017",
+            (Product::Boxed, 15) => "SQL Server 2019",
+            (Product::Boxed, 16) => "SQL Server 2022",
+            (Product::Boxed, 17) => "SQL Server 2025",
+            (Product::Boxed, _) => "SQL Server",
+            (Product::Other, _) => "something that speaks T-SQL",
+        }
     }
 }
 

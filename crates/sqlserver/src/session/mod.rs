@@ -6,12 +6,14 @@ mod answer;
 mod driver;
 mod failure;
 mod login;
+mod scripted;
 mod server;
 
 pub use answer::{Batch, Cell, Item, Message, Missing, Row, Rows};
 pub use driver::{Canceller, Driver};
 pub use failure::Failure;
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};
+pub use scripted::Scripted;
 pub use server::{Server, ServerError};
 
 use std::time::Duration;

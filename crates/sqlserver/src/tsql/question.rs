@@ -68,13 +68,15 @@ pub const IDENTITY: Question = Question {
     azure_database: true,
 };
 
-/// What the login may do on the server.
+/// What the login may do on the server, and whether it is an administrator: before 2022 some statements want the
+/// role itself. Azure SQL Database says that nobody has it.
 pub const PERMISSIONS: Question = Question {
     name: "permissions",
     text: "SELECT permission, CAST(HAS_PERMS_BY_NAME(NULL, NULL, permission) AS bigint) AS allowed \
         FROM (VALUES (N'VIEW SERVER STATE'), (N'VIEW SERVER PERFORMANCE STATE'), (N'VIEW ANY DEFINITION'), \
         (N'ALTER SERVER STATE'), (N'ALTER SETTINGS'), (N'CREATE ANY DATABASE'), (N'ALTER ANY DATABASE'), \
-        (N'CONTROL SERVER')) AS asked (permission);",
+        (N'CONTROL SERVER')) AS asked (permission) \
+        UNION ALL SELECT N'sysadmin', CAST(IS_SRVROLEMEMBER(N'sysadmin') AS bigint);",
     needs: Needs::Nothing,
     since: 11,
     azure_database: true,

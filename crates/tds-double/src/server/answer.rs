@@ -137,13 +137,20 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
         "CREATE ANY DATABASE",
         "ALTER ANY DATABASE",
         "CONTROL SERVER",
+        "sysadmin",
     ];
     names
         .into_iter()
         .fold(table("permission allowed", "tn"), |rows, name| {
             // A name that the version does not know is NULL.
             let known = name != "VIEW SERVER PERFORMANCE STATE" || server.major() >= 16;
-            let allowed = i64::from(server.may(&session.login, name));
+            // The double has no roles: who may control it is its administrator.
+            let permission = if name == "sysadmin" {
+                "CONTROL SERVER"
+            } else {
+                name
+            };
+            let allowed = i64::from(server.may(&session.login, permission));
             rows.row([name.into(), known.then_some(allowed).into()])
         })
 }

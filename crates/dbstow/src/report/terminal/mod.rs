@@ -6,6 +6,7 @@
 mod arms;
 mod disks;
 mod place;
+pub mod server;
 mod table;
 mod time;
 

@@ -1,0 +1,158 @@
+//! `dbstow doctor`: looks at a SQL Server, or at a capture of one, and says what it is, what dbstow can do
+//! there and what is missing for the rest. It changes nothing.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sqlserver::capture::{Capture, Greeting, capture};
+
+use super::listing::ListFormat;
+use super::{Mistake, ServerLogin};
+use crate::engine::EngineError;
+use crate::engine::sqlserver::Access;
+use crate::report::terminal::server;
+use crate::results::write_whole;
+
+/// Name under which the server lists our session.
+const APPLICATION: &str = "dbstow doctor";
+
+/// Arguments of `doctor`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "It asks questions alone, and changes nothing on the server. A question that the login may not \
+        ask is named with the GRANT that helps.\n\n\
+        SQL Server: parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
+        Examples:\n  \
+        SQLCMDPASSWORD=.. dbstow doctor --server sqlserver://sa@db1\n  \
+        dbstow doctor --server 'db1\\SQL2022' --out db1.json\n  \
+        dbstow doctor --server tcp:db1,1433 --trust-server-certificate --out db1.json\n  \
+        dbstow doctor db1.json\n  \
+        dbstow lint db1.json\n\n\
+        Exit codes: 0 the server was asked, 1 it was not, 2 a mistake in what was asked."
+)]
+pub struct Args {
+    /// Look at this capture, without a server
+    #[arg(value_name = "CAPTURE", conflicts_with = "server")]
+    pub capture: Option<PathBuf>,
+    /// The server: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST:PORT/DATABASE; without a user,
+    /// whoever runs this
+    #[arg(long, value_name = "SERVER", required_unless_present = "capture")]
+    pub server: Option<String>,
+    /// Write a capture to this file: what was answered, as JSON (schema/capture.json), with stand-ins for
+    /// names
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Leave names as they are in the capture: for your own eyes
+    #[arg(long)]
+    pub plain: bool,
+    /// How to print; as JSON it is the capture itself
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
+    /// How to log in
+    #[command(flatten)]
+    pub login: ServerLogin,
+}
+
+/// Asks a server everything that a capture holds. Names are as they are.
+///
+/// # Errors
+/// When it is no server, it does not let us in, or does not say what it is.
+pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<(Capture, Greeting)> {
+    let access = Access::new(server, &login.options()).map_err(mistake)?;
+    let mut session = access.connect(APPLICATION)?;
+    capture(&mut session).with_context(|| format!("ask the SQL Server at {}", access.server()))
+}
+
+/// Reads a capture's file.
+///
+/// # Errors
+/// When it cannot be read, or is no capture.
+pub(crate) fn load(file: &Path) -> Result<Capture> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| {
+        Mistake(format!(
+            "{name}: {error}; give a file that `dbstow doctor --out` wrote, or a server with --server"
+        ))
+    })?;
+    Capture::from_json(&name, &text).map_err(|error| Mistake(error.to_string()).into())
+}
+
+/// Prints what there is to say, and writes the capture where that is asked for.
+///
+/// # Errors
+/// As [`take`] and [`load`], and when the capture cannot be written.
+pub fn run(args: &Args) -> Result<()> {
+    let (capture, greeting) = match (&args.capture, &args.server) {
+        (Some(file), _) => (load(file)?, None),
+        (None, Some(server)) => {
+            let (capture, greeting) = take(server, &args.login)?;
+            (capture, Some(greeting))
+        }
+        (None, None) => return Err(Mistake("give --server or a capture".to_owned()).into()),
+    };
+    // First of all, so that nothing printed promises a file that is not there.
+    if let Some(file) = &args.out {
+        write_whole(file, &json(&capture, greeting.as_ref(), args.plain)?)?;
+    }
+    let text = match args.format {
+        ListFormat::Json => json(&capture, greeting.as_ref(), args.plain)?,
+        ListFormat::Text => {
+            let report = server::render(&capture, greeting.as_ref());
+            format!("{report}\n{}", next(args, &capture))
+        }
+    };
+    super::print(&text)?;
+    Ok(())
+}
+
+/// The capture as a file holds it.
+fn json(capture: &Capture, greeting: Option<&Greeting>, plain: bool) -> Result<String> {
+    let text = match plain {
+        true => serde_json::to_string_pretty(capture),
+        false => {
+            let greeting = greeting.cloned().unwrap_or_default();
+            serde_json::to_string_pretty(&capture.redacted(&greeting))
+        }
+    };
+    Ok(text.context("a capture as JSON")? + "\n")
+}
+
+/// What was written, and what to do next.
+fn next(args: &Args, capture: &Capture) -> String {
+    let shown = |file: &Path| quoted(&file.display().to_string());
+    match (&args.out, &args.capture, &args.server) {
+        (Some(file), ..) => {
+            let names = match args.plain && !capture.redacted {
+                true => "names as they are: for your own eyes",
+                false => "stand-ins for names; look through it before you hand it on",
+            };
+            let file = shown(file);
+            format!("Capture: {file} ({names})\nNext:    dbstow lint {file}\n")
+        }
+        (None, Some(file), _) => format!("Next:    dbstow lint {}\n", shown(file)),
+        (None, None, server) => {
+            let server = quoted(server.as_deref().unwrap_or_default());
+            format!(
+                "Next:    dbstow doctor --server {server} --out server.json\n         dbstow lint server.json\n"
+            )
+        }
+    }
+}
+
+/// As every shell takes it, those of Windows too.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-,:/@".contains(c);
+    match text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("\"{text}\""),
+    }
+}
+
+/// What is missing before anything was tried is a mistake in what was asked.
+fn mistake(error: EngineError) -> anyhow::Error {
+    match error {
+        EngineError::Missing(text) => Mistake(text).into(),
+        EngineError::Failed { .. } => error.into(),
+    }
+}

@@ -1,0 +1,204 @@
+//! A captured SQL Server for a terminal: what it is, what dbstow can do with it, where its files are, and what
+//! it did not answer.
+
+mod able;
+mod files;
+#[cfg(test)]
+mod tests;
+
+use sqlserver::capture::{Capture, Greeting, Machine, Product};
+
+use super::super::words::wrapped;
+use super::table::table;
+use crate::quantity::{Quantity, percent};
+
+/// How far the support of SQL Server has been checked.
+pub const CHECKED: &str =
+    "SQL Server: parse-checked and protocol-tested; not yet run on SQL Server";
+
+/// The whole report, with a line feed at its end; `asked` is who asked, where that is known.
+pub fn render(capture: &Capture, asked: Option<&Greeting>) -> String {
+    let sections = [
+        heading(capture, asked),
+        able::table_of(capture, asked),
+        files::all(capture),
+        files::tempdb(capture),
+        volumes(capture),
+        settings(capture),
+        services(capture),
+        unanswered(capture),
+    ];
+    let written: Vec<String> = sections
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    written.join("\n")
+}
+
+fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
+    let identity = &capture.identity;
+    let product = format!(
+        "{} ({}), {}",
+        identity.title(),
+        identity.version,
+        identity.edition
+    );
+    let mut text = wrapped("", &product);
+    if let Some(asked) = asked {
+        let who = format!("{} in {} of {}", asked.login, asked.database, asked.server);
+        text.push_str(&wrapped("asked as: ", &who));
+    }
+    let host = host(&capture.machine);
+    if !host.is_empty() {
+        text.push_str(&wrapped("host: ", &host));
+    }
+    let started = match &*capture.machine.started {
+        "" => String::new(),
+        started => format!("; the service started {started}"),
+    };
+    text.push_str(&wrapped("taken: ", &format!("{}{started}", capture.taken)));
+    text.push_str(&wrapped("", CHECKED));
+    if capture.redacted {
+        text.push_str(&wrapped(
+            "",
+            "names are stand-ins: this capture was redacted",
+        ));
+    }
+    text
+}
+
+/// `Windows (Windows Server 2022), 16 processors, 128 GiB of memory, of which the server means to take 96 GiB`.
+fn host(machine: &Machine) -> String {
+    let platform = match (&*machine.platform, &*machine.system) {
+        ("", "") => None,
+        (platform, "") => Some(platform.to_owned()),
+        ("", system) => Some(system.to_owned()),
+        (platform, system) => Some(format!("{platform} ({system})")),
+    };
+    let processors = machine
+        .processors
+        .map(|count| format!("{count} processors"));
+    let memory = machine
+        .memory_bytes
+        .map(|memory| format!("{} of memory", bytes(memory)));
+    let target = machine
+        .memory_target_bytes
+        .map(|target| format!("the server means to take {}", bytes(target)));
+    let kind = match &*machine.virtual_machine {
+        "" => None,
+        kind if kind.eq_ignore_ascii_case("none") => Some("no virtual machine".to_owned()),
+        kind => Some(format!("virtual machine: {kind}")),
+    };
+    let known = [platform, processors, memory, target, kind];
+    known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn volumes(capture: &Capture) -> String {
+    if capture.volumes.is_empty() {
+        return String::new();
+    }
+    let row = |volume: &sqlserver::capture::Volume| {
+        let free = volume.available_bytes as f64 / volume.total_bytes.max(1) as f64;
+        vec![
+            volume.mount_point.clone(),
+            volume.label.clone(),
+            volume.file_system.clone(),
+            bytes(volume.total_bytes),
+            bytes(volume.available_bytes),
+            percent(free),
+            volume.files.len().to_string(),
+        ]
+    };
+    let header = [
+        "volume",
+        "label",
+        "file system",
+        "size",
+        "free",
+        "free",
+        "files",
+    ];
+    let rows = capture.volumes.iter().map(row).collect();
+    table(header.map(String::from).to_vec(), rows, 3)
+}
+
+fn settings(capture: &Capture) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (name, value) in &capture.settings {
+        rows.push(vec![name.clone(), value.to_string()]);
+    }
+    let in_memory = capture.identity.tempdb_metadata_in_memory;
+    if let Some(in_memory) = in_memory {
+        let value = if in_memory { "yes" } else { "no" };
+        rows.push(vec![
+            "tempdb's system tables in memory".into(),
+            value.into(),
+        ]);
+    }
+    if !capture.trace_flags.is_empty() {
+        let flags: Vec<String> = capture.trace_flags.iter().map(i64::to_string).collect();
+        rows.push(vec!["trace flags".into(), flags.join(", ")]);
+    }
+    match rows.is_empty() {
+        true => String::new(),
+        false => table(vec!["setting".into(), "value".into()], rows, 1),
+    }
+}
+
+fn services(capture: &Capture) -> String {
+    let mut text = String::new();
+    for service in &capture.services {
+        let instant = match service.instant_file_initialization {
+            Some(true) => "; makes files without zeroing them",
+            Some(false) => "; zeroes files when it makes them",
+            None => "",
+        };
+        let line = format!("{} runs as {}{instant}", service.name, service.account);
+        text.push_str(&wrapped("service: ", &line));
+    }
+    text
+}
+
+fn unanswered(capture: &Capture) -> String {
+    if capture.unanswered.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("Without an answer\n");
+    for unanswered in &capture.unanswered {
+        let remedy = match &*unanswered.remedy {
+            "" => String::new(),
+            remedy => format!("; what helps: {remedy}"),
+        };
+        let line = format!("{}: {}{remedy}", unanswered.question, unanswered.why);
+        text.push_str(&wrapped("- ", &line));
+    }
+    text
+}
+
+/// Whether a server has files that somebody can place.
+fn places_files(capture: &Capture) -> bool {
+    match capture.identity.product() {
+        Product::Boxed | Product::ManagedInstance | Product::Other => true,
+        Product::AzureDatabase => false,
+    }
+}
+
+/// `8 GiB`, `1.46 TiB`.
+fn bytes(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while unit + 1 < UNITS.len() && value.abs() >= 1024.0 {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let quantity = Quantity {
+        value,
+        error: None,
+        unit: UNITS[unit],
+    };
+    match value.fract() == 0.0 {
+        true => format!("{value:.0} {}", UNITS[unit]),
+        false => quantity.to_string(),
+    }
+}

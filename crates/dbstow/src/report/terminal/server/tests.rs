@@ -1,0 +1,226 @@
+//! What doctor shows of servers that are scripts: no figure here was measured anywhere.
+
+use sqlserver::capture::{Capture, Greeting, capture};
+use sqlserver::session::Scripted;
+
+use super::render;
+
+/// An installed server whose login may do everything. A file of tempdb moves with the next start.
+const EVERYTHING: &str = r"
+# identity
+version | edition | engine_edition | tempdb_metadata_in_memory | clustered | data_path | log_path | server_name | database_name | login_name | taken
+16.0.4135.4 | Developer Edition (64-bit) | 3 | 0 | 0 | E:\data\ | L:\log\ | DB1\SQL2022 | master | ACME\eva | 2026-11-21T08:00:00+00:00
+# permissions
+permission | allowed
+VIEW SERVER STATE | 1
+VIEW SERVER PERFORMANCE STATE | 1
+VIEW ANY DEFINITION | 1
+ALTER SERVER STATE | 1
+ALTER SETTINGS | 1
+CREATE ANY DATABASE | 1
+ALTER ANY DATABASE | 1
+CONTROL SERVER | 1
+sysadmin | 1
+# host
+platform | distribution | release
+Windows | Windows Server 2022 Standard | 10.0
+# machine
+processors | memory_kb | target_kb | started | virtual_machine
+16 | 134217728 | 100663296 | 2026-11-20T21:00:00 | HYPERVISOR
+# services
+name | account | instant_file_initialization
+SQL Server (SQL2022) | ACME\sqlservice | Y
+# settings
+name | value
+max server memory (MB) | 98304
+max degree of parallelism | 8
+# databases
+id | name | recovery | read_committed_snapshot | encrypted
+1 | master | SIMPLE | 0 | 0
+2 | tempdb | SIMPLE | 0 | 0
+5 | Sales | FULL | 1 | 0
+# files
+database_id | id | kind | name | path | size_pages | max_pages | growth | percent_growth | state
+2 | 1 | ROWS | tempdev | T:\tempdb\tempdb.mdf | 1048576 | -1 | 8192 | 0 | ONLINE
+2 | 2 | LOG | templog | L:\log\templog.ldf | 131072 | 268435456 | 8192 | 0 | ONLINE
+5 | 1 | ROWS | Sales | E:\data\Sales.mdf | 12800000 | -1 | 10 | 1 | ONLINE
+5 | 2 | LOG | Sales_log | L:\log\Sales_log.ldf | 1310720 | 268435456 | 0 | 0 | ONLINE
+# tempdb's files in use
+id | kind | name | path | size_pages
+1 | ROWS | tempdev | E:\data\tempdb.mdf | 2097152
+2 | LOG | templog | L:\log\templog.ldf | 131072
+# volumes
+database_id | file_id | mount_point | label | file_system | total_bytes | available_bytes
+2 | 1 | E:\ | DATA | NTFS | 1099511627776 | 858993459200
+2 | 2 | L:\ | LOG | NTFS | 274877906944 | 236223201280
+5 | 1 | E:\ | DATA | NTFS | 1099511627776 | 858993459200
+5 | 2 | L:\ | LOG | NTFS | 274877906944 | 236223201280
+# file statistics
+database_id | file_id | reads | read_bytes | read_stall_ms | read_governed_ms | writes | written_bytes | write_stall_ms | write_governed_ms | size_bytes
+5 | 1 | 100 | 819200 | 90 | 0 | 10 | 81920 | 20 | 0 | 104857600000
+# waits
+kind | tasks | wait_ms | signal_ms
+WRITELOG | 10 | 20 | 1
+# buffer pool
+database_id | pages | dirty_pages
+5 | 1000 | 10
+# space in tempdb
+total_pages | free_pages | user_pages | internal_pages | version_pages
+2097152 | 2000000 | 90000 | 7152 | 0
+# trace flags
+TraceFlag | Status | Global | Session
+3226 | 1 | 1 | 0
+";
+
+/// The same server, to a login without permissions.
+const NOTHING_ALLOWED: &str = r"
+# permissions
+permission | allowed
+VIEW SERVER STATE | 0
+VIEW SERVER PERFORMANCE STATE | 0
+VIEW ANY DEFINITION | 0
+ALTER SERVER STATE | 0
+ALTER SETTINGS | 0
+CREATE ANY DATABASE | 0
+ALTER ANY DATABASE | 0
+CONTROL SERVER | 0
+sysadmin | 0
+# host
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# machine
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# services
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# files
+database_id | id | kind | name | path | size_pages | max_pages | growth | percent_growth | state
+# volumes
+error 297 The user does not have permission to perform this action.
+# file statistics
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# waits
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# buffer pool
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# space in tempdb
+error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+# trace flags
+error 2571 User 'ACME\eva' does not have permission to run DBCC TRACESTATUS.
+";
+
+/// Azure SQL Database, which has no files to show and is not asked for them.
+const AZURE_DATABASE: &str = r"
+# identity
+version | edition | engine_edition | tempdb_metadata_in_memory | clustered | data_path | log_path | server_name | database_name | login_name | taken
+12.0.2000.8 | SQL Azure | 5 | NULL | NULL | NULL | NULL | acme | web | eva | 2026-11-21T08:00:00+00:00
+# permissions
+permission | allowed
+VIEW SERVER STATE | NULL
+sysadmin | 0
+# databases
+id | name | recovery | read_committed_snapshot | encrypted
+1 | master | FULL | 0 | 0
+7 | web | FULL | 1 | 1
+# tempdb's files in use
+id | kind | name | path | size_pages
+1 | ROWS | tempdev | C:\data\tempdb.mdf | 2048
+# file statistics
+database_id | file_id | reads | read_bytes | read_stall_ms | read_governed_ms | writes | written_bytes | write_stall_ms | write_governed_ms | size_bytes
+# waits
+error 300 VIEW DATABASE PERFORMANCE STATE permission was denied in database 'web'.
+# buffer pool
+database_id | pages | dirty_pages
+# space in tempdb
+total_pages | free_pages | user_pages | internal_pages | version_pages
+2048 | 1000 | 0 | 0 | 0
+";
+
+/// A managed instance.
+const MANAGED_INSTANCE: &str = r"
+# identity
+version | edition | engine_edition | tempdb_metadata_in_memory | clustered | data_path | log_path | server_name | database_name | login_name | taken
+12.0.2000.8 | SQL Azure | 8 | 0 | NULL | NULL | NULL | acme.database.windows.net | master | eva | 2026-11-21T08:00:00+00:00
+# volumes
+database_id | file_id | mount_point | label | file_system | total_bytes | available_bytes
+# services
+name | account | instant_file_initialization
+";
+
+fn asked(tables: &[&str]) -> (Capture, Greeting) {
+    let mut session = Scripted::new();
+    for table in tables {
+        session.tables(table);
+    }
+    capture(&mut session).expect("every question has an answer")
+}
+
+fn shown(tables: &[&str]) -> String {
+    let (capture, greeting) = asked(tables);
+    let text = render(&capture, Some(&greeting));
+    let wide = text.lines().filter(|line| line.chars().count() > 100);
+    let wide: Vec<&str> = wide.collect();
+    assert!(wide.is_empty(), "wider than 100 columns: {wide:?}");
+    text
+}
+
+#[test]
+fn a_login_that_may_do_everything() {
+    insta::assert_snapshot!(shown(&[EVERYTHING]), @"");
+}
+
+#[test]
+fn a_login_without_permissions_is_told_the_grants() {
+    insta::assert_snapshot!(shown(&[EVERYTHING, NOTHING_ALLOWED]), @"");
+}
+
+#[test]
+fn azure_sql_database_has_nothing_to_place() {
+    insta::assert_snapshot!(shown(&[AZURE_DATABASE]), @"");
+}
+
+#[test]
+fn a_managed_instance_has_numbers_and_sizes_to_choose() {
+    insta::assert_snapshot!(shown(&[EVERYTHING, MANAGED_INSTANCE]), @"");
+}
+
+#[test]
+fn a_missing_column_is_a_defect_and_the_rest_is_shown() {
+    let waits = "# waits\nkind | tasks | wait_ms\nWRITELOG | 1 | 1\n";
+    let text = shown(&[EVERYTHING, waits]);
+    let (_, unanswered) = text
+        .split_once("Without an answer\n")
+        .expect("there is one");
+    insta::assert_snapshot!(unanswered, @"");
+    assert!(text.contains("Sales_log"), "{text}");
+}
+
+#[test]
+fn a_redacted_capture_shows_stand_ins() {
+    let (capture, greeting) = asked(&[EVERYTHING, NOTHING_ALLOWED]);
+    let text = render(&capture.redacted(&greeting), None);
+    for name in ["Sales", "ACME", "eva", "DB1", "SQL2022"] {
+        assert!(!text.contains(name), "{name} is in {text}");
+    }
+    assert!(text.contains("redacted"), "{text}");
+}
+
+#[test]
+fn a_capture_keeps_to_its_schema_redacted_or_not() {
+    const SCHEMA: &str = include_str!("../../../../../../schema/capture.json");
+    let schema = serde_json::from_str(SCHEMA).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+    for tables in [
+        &[EVERYTHING][..],
+        &[EVERYTHING, NOTHING_ALLOWED],
+        &[AZURE_DATABASE],
+    ] {
+        let (capture, greeting) = asked(tables);
+        for capture in [capture.redacted(&greeting), capture] {
+            let value = serde_json::to_value(&capture).expect("its keys are texts");
+            let wrong: Vec<String> = validator
+                .iter_errors(&value)
+                .map(|error| error.to_string())
+                .collect();
+            assert_eq!(wrong, [""; 0]);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What dbstow can do with a server, by what the login may do there, and the statement that would let it do
+//! the rest.
+//!
+//! Permissions are those of Microsoft's documentation of each statement and view (learn.microsoft.com, read
+//! 2026-11); that a permission is there does not prove that the statement works.
+
+use super::{Capture, Product};
+use crate::tsql::question::{self, Needs, Question};
+
+/// Something that dbstow does with a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capability {
+    /// What, in words.
+    pub what: &'static str,
+    /// Whether it can.
+    pub can: Can,
+    /// Why, or why not.
+    pub why: String,
+    /// The statement that would help, for an administrator to run; empty where none is needed or none helps.
+    pub grant: String,
+}
+
+/// Whether something can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Can {
+    /// All of it.
+    Yes,
+    /// Some of it.
+    Partly,
+    /// Nothing of it.
+    No,
+    /// The server did not say.
+    Unknown,
+}
+
+/// Questions whose answers are counters.
+const COUNTERS: [&Question; 5] = [
+    &question::MACHINE,
+    &question::FILE_IO,
+    &question::WAITS,
+    &question::CACHED,
+    &question::TEMPDB_SPACE,
+];
+
+impl Capture {
+    /// What dbstow can do here, in the order in which a comparison of two places for tempdb needs it.
+    pub fn capabilities(&self) -> Vec<Capability> {
+        vec![
+            self.counters(),
+            self.all_files(),
+            self.databases_of_its_own(),
+            self.empty_cache(),
+            self.server_memory(),
+            self.move_tempdb(),
+        ]
+    }
+
+    /// `None` where the server did not say.
+    fn may(&self, permission: &str) -> Option<bool> {
+        self.permissions.get(permission).copied()
+    }
+
+    /// Whether a login has the role that may do everything; in a capture that does not say, what the role's
+    /// members have too.
+    fn is_administrator(&self) -> Option<bool> {
+        self.may("sysadmin").or(self.may("CONTROL SERVER"))
+    }
+
+    /// By the answers, not by permissions: which of the two a service of Azure goes by is its own business.
+    fn counters(&self) -> Capability {
+        let product = self.identity.product();
+        let asked = COUNTERS.iter().filter(|question| match product {
+            Product::AzureDatabase => question.azure_database,
+            Product::Boxed => question.since <= self.identity.major(),
+            Product::ManagedInstance | Product::Other => true,
+        });
+        let asked: Vec<&str> = asked.map(|question| question.name).collect();
+        let unanswered = |name: &&str| self.unanswered.iter().any(|none| none.question == *name);
+        let missing: Vec<&str> = asked.iter().copied().filter(unanswered).collect();
+        let grant = Needs::ServerState.grant(self.identity.major(), product);
+        let what = "see counters";
+        let with = |can, why, grant: Option<&str>| Capability {
+            what,
+            can,
+            why,
+            grant: grant.unwrap_or_default().to_owned(),
+        };
+        match missing.len() {
+            0 => with(Can::Yes, "every question was answered".to_owned(), None),
+            some if some == asked.len() => {
+                let why = "no question about the server's state was answered".to_owned();
+                with(Can::No, why, grant)
+            }
+            _ => with(
+                Can::Partly,
+                format!("without an answer: {}", missing.join(", ")),
+                grant,
+            ),
+        }
+    }
+
+    /// `sys.master_files` leaves out what a login may not see, without an error.
+    fn all_files(&self) -> Capability {
+        let what = "see the files of all databases";
+        if self.identity.product() == Product::AzureDatabase {
+            return cannot(
+                what,
+                "Azure SQL Database places its files itself and shows no paths",
+            );
+        }
+        let any = [
+            "VIEW ANY DEFINITION",
+            "CREATE ANY DATABASE",
+            "ALTER ANY DATABASE",
+        ];
+        let any = any.map(|permission| self.may(permission));
+        let grant = Needs::Definition.grant(self.identity.major(), self.identity.product());
+        if any.contains(&Some(true)) {
+            let one = "the login has one of the permissions that show all of sys.master_files";
+            return can(what, one);
+        }
+        Capability {
+            what,
+            can: if any == [None; 3] {
+                Can::Unknown
+            } else {
+                Can::Partly
+            },
+            why: "sys.master_files leaves out what the login may not see, and does not say so"
+                .to_owned(),
+            grant: grant.unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn databases_of_its_own(&self) -> Capability {
+        let what = "make and drop databases to measure";
+        let permission = "CREATE ANY DATABASE";
+        match self.identity.product() {
+            Product::AzureDatabase => Capability {
+                what,
+                can: Can::Unknown,
+                why: "a database is made in master, by a member of dbmanager, and costs money; none has files to place"
+                    .to_owned(),
+                grant: String::new(),
+            },
+            Product::ManagedInstance => Capability {
+                why: "with file groups and files added afterwards; the service chooses their places".to_owned(),
+                can: match self.may(permission) {
+                    Some(true) => Can::Partly,
+                    Some(false) => Can::No,
+                    None => Can::Unknown,
+                },
+                ..self.by_permission(what, permission, "")
+            },
+            Product::Boxed | Product::Other => {
+                self.by_permission(what, permission, "who makes a database owns it, and may drop it")
+            }
+        }
+    }
+
+    /// Source: Microsoft, "DBCC DROPCLEANBUFFERS", permissions (read 2026-11).
+    fn empty_cache(&self) -> Capability {
+        let what = "empty the cache (CHECKPOINT, DBCC DROPCLEANBUFFERS)";
+        let administrator = self.is_administrator() == Some(true);
+        match self.identity.product() {
+            Product::AzureDatabase => Capability {
+                what,
+                can: Can::Unknown,
+                why: "a member of ##MS_ServerStateManager## may; it empties the cache of this database, in an elastic pool of all of its databases"
+                    .to_owned(),
+                grant: "ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER [login]".to_owned(),
+            },
+            _ if administrator => can(what, "the login is a member of sysadmin"),
+            Product::Boxed if self.identity.major() < 16 => Capability {
+                what,
+                can: if self.is_administrator().is_none() { Can::Unknown } else { Can::No },
+                why: "before 2022 only members of sysadmin may, who may do everything; a restart empties it too"
+                    .to_owned(),
+                grant: "ALTER SERVER ROLE sysadmin ADD MEMBER [login]".to_owned(),
+            },
+            Product::Boxed | Product::ManagedInstance | Product::Other => {
+                let why = "for tempdb it takes a member of sysadmin too, since CHECKPOINT wants the database's owner";
+                let mut capability = self.by_permission(what, "ALTER SERVER STATE", why);
+                if capability.can == Can::Yes {
+                    capability.can = Can::Partly;
+                }
+                capability
+            }
+        }
+    }
+
+    fn server_memory(&self) -> Capability {
+        let what = "set max server memory";
+        match self.identity.product() {
+            Product::AzureDatabase => cannot(what, "the service objective decides it"),
+            Product::ManagedInstance => cannot(what, "the instance's number of cores decides it"),
+            Product::Boxed | Product::Other => self.by_permission(
+                what,
+                "ALTER SETTINGS",
+                "sp_configure, then RECONFIGURE; at once, without a restart",
+            ),
+        }
+    }
+
+    /// Source: Microsoft, "Move system databases" and "Configure tempdb settings for Azure SQL Managed
+    /// Instance" (read 2026-11).
+    fn move_tempdb(&self) -> Capability {
+        let what = "move tempdb";
+        let permission = "ALTER ANY DATABASE";
+        match self.identity.product() {
+            Product::AzureDatabase => cannot(
+                what,
+                "the service places tempdb; another service objective is what can be compared",
+            ),
+            Product::ManagedInstance => Capability {
+                why: "number, size and growth of its files can be changed, not their place"
+                    .to_owned(),
+                can: match self.may(permission) {
+                    Some(true) => Can::Partly,
+                    Some(false) => Can::No,
+                    None => Can::Unknown,
+                },
+                ..self.by_permission(what, permission, "")
+            },
+            Product::Boxed | Product::Other => self.by_permission(
+                what,
+                permission,
+                "the new places are used from the next start on, and no T-SQL starts a server",
+            ),
+        }
+    }
+
+    /// Yes or no, by one permission.
+    fn by_permission(&self, what: &'static str, permission: &str, why: &str) -> Capability {
+        let grant = format!("GRANT {permission} TO [login]");
+        match self.may(permission) {
+            Some(true) => can(what, why),
+            Some(false) => Capability {
+                what,
+                can: Can::No,
+                why: format!("the login lacks {permission}"),
+                grant,
+            },
+            None => Capability {
+                what,
+                can: Can::Unknown,
+                why: "the server did not say what the login may do".to_owned(),
+                grant,
+            },
+        }
+    }
+}
+
+fn can(what: &'static str, why: &str) -> Capability {
+    Capability {
+        what,
+        can: Can::Yes,
+        why: why.to_owned(),
+        grant: String::new(),
+    }
+}
+
+fn cannot(what: &'static str, why: &str) -> Capability {
+    Capability {
+        can: Can::No,
+        ..can(what, why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A capture of one version, whose login has these permissions and no others.
+    fn capture(version: &str, engine_edition: i64, allowed: &[&str]) -> Capture {
+        let mut capture = Capture::default();
+        capture.identity.version = version.to_owned();
+        capture.identity.engine_edition = engine_edition;
+        let asked = [
+            "sysadmin",
+            "CONTROL SERVER",
+            "ALTER SERVER STATE",
+            "ALTER SETTINGS",
+            "CREATE ANY DATABASE",
+            "ALTER ANY DATABASE",
+            "VIEW ANY DEFINITION",
+        ];
+        let asked = asked.map(|name| (name.to_owned(), allowed.contains(&name)));
+        capture.permissions = asked.into();
+        capture
+    }
+
+    fn about(capture: &Capture, what: &str) -> Capability {
+        let mut all = capture.capabilities().into_iter();
+        all.find(|capability| capability.what.starts_with(what))
+            .expect("it is one")
+    }
+
+    #[test]
+    fn before_2022_only_an_administrator_empties_the_cache() {
+        let state = ["ALTER SERVER STATE"];
+        assert_eq!(about(&capture("15.0.1", 3, &state), "empty").can, Can::No);
+        assert_eq!(
+            about(&capture("16.0.1", 3, &state), "empty").can,
+            Can::Partly
+        );
+        assert_eq!(
+            about(&capture("15.0.1", 3, &["sysadmin"]), "empty").can,
+            Can::Yes
+        );
+        let none = about(&capture("16.0.1", 3, &[]), "empty");
+        assert_eq!(none.grant, "GRANT ALTER SERVER STATE TO [login]");
+    }
+
+    #[test]
+    fn a_managed_instance_keeps_its_places_whatever_is_granted() {
+        let all = ["sysadmin", "ALTER ANY DATABASE", "CREATE ANY DATABASE"];
+        assert_eq!(
+            about(&capture("12.0.2000.8", 8, &all), "move").can,
+            Can::Partly
+        );
+        assert_eq!(about(&capture("12.0.2000.8", 8, &[]), "move").can, Can::No);
+        assert_eq!(about(&capture("12.0.2000.8", 5, &all), "move").can, Can::No);
+    }
+
+    #[test]
+    fn what_a_server_did_not_say_is_unknown() {
+        let mut silent = capture("16.0.1", 3, &[]);
+        silent.permissions.clear();
+        for what in ["see the files", "make", "empty", "set", "move"] {
+            assert_eq!(about(&silent, what).can, Can::Unknown, "{what}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A capture from its file's text, with one clear message where it is none.
+
+use serde::Deserialize;
+
+use super::{Capture, FORMAT};
+
+/// Why a text is not a capture.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// It is not JSON.
+    #[error(
+        "{file}:{line}: this is not JSON ({why}); give a file that `dbstow doctor` wrote, whole"
+    )]
+    NotJson {
+        /// The file.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// What the reader stumbled over.
+        why: String,
+    },
+    /// It is the JSON of something else.
+    #[error(
+        "{file}: this is {found}, not a capture of a server; give a file that `dbstow doctor` wrote"
+    )]
+    Other {
+        /// The file.
+        file: String,
+        /// What it looks like.
+        found: String,
+    },
+    /// A later version wrote it.
+    #[error(
+        "{file}: this capture has format {found}, written by dbstow {by}, and this program reads up to {FORMAT}; use that version"
+    )]
+    Newer {
+        /// The file.
+        file: String,
+        /// Its format.
+        found: u64,
+        /// Who wrote it.
+        by: String,
+    },
+    /// A member is missing or has another shape.
+    #[error("{file}:{line}: {why}; capture again with `dbstow doctor`, or put it right by hand")]
+    Shape {
+        /// The file.
+        file: String,
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Capture {
+    /// Reads the text of `file`.
+    ///
+    /// # Errors
+    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+    pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
+        // Windows programs put a mark before UTF-8.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| CaptureError::NotJson {
+                file: file.to_owned(),
+                line: error.line(),
+                why: plain(&error),
+            })?;
+        let by = value["dbstow"].as_str();
+        let format = value["format"].as_u64();
+        let (Some(by), Some(format)) = (by, format) else {
+            let found = other(&value);
+            let file = file.to_owned();
+            return Err(CaptureError::Other { file, found });
+        };
+        if format > u64::from(FORMAT) {
+            return Err(CaptureError::Newer {
+                file: file.to_owned(),
+                found: format,
+                by: by.to_owned(),
+            });
+        }
+        // From the text once more: a value has no lines.
+        let mut reader = serde_json::Deserializer::from_str(text);
+        Capture::deserialize(&mut reader).map_err(|error| CaptureError::Shape {
+            file: file.to_owned(),
+            line: error.line(),
+            why: plain(&error),
+        })
+    }
+}
+
+/// What a JSON text is that is no capture.
+fn other(value: &serde_json::Value) -> String {
+    let named = value["schema"].as_str().or(value["$schema"].as_str());
+    match (named, value) {
+        (Some(name), _) => format!("\"{name}\""),
+        (None, serde_json::Value::Object(members)) => {
+            let names: Vec<&str> = members.keys().take(3).map(String::as_str).collect();
+            match names.is_empty() {
+                true => "an empty JSON object".to_owned(),
+                false => format!("JSON with {}", names.join(", ")),
+            }
+        }
+        (None, _) => "JSON without members".to_owned(),
+    }
+}
+
+/// The reader's words without the place, which stands before them.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    match text
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'))
+    {
+        Some(name) => format!("\"{name}\" is missing from what ends here"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let error = Capture::from_json("c.json", text).expect_err("it is no capture");
+        error.to_string()
+    }
+
+    #[test]
+    fn what_is_no_capture_is_named_with_place_and_remedy() {
+        let cases = [
+            ("{\"format\": 1,\n\"dbstow\" ", "c.json:2: this is not JSON"),
+            ("[]", "this is JSON without members"),
+            (
+                "{\"a\": 1, \"b\": 2}",
+                "this is JSON with a, b, not a capture",
+            ),
+            (
+                "{\"schema\": \"dbstow.findings/1\"}",
+                "this is \"dbstow.findings/1\"",
+            ),
+            (
+                "{\"format\": 2, \"dbstow\": \"0.9.0\"}",
+                "has format 2, written by dbstow 0.9.0",
+            ),
+            (
+                "{\"format\": 1, \"dbstow\": \"0.1.0\",\n\"taken\": 3}",
+                "c.json:2: invalid type: integer `3`, expected a string",
+            ),
+            (
+                "{\"format\": 1, \"dbstow\": \"0.1.0\"}",
+                "c.json:1: \"taken\" is missing",
+            ),
+        ];
+        for (text, expected) in cases {
+            let error = refused(text);
+            assert!(error.contains(expected), "{text}: {error}");
+            assert!(error.contains("; "), "no remedy: {error}");
+        }
+    }
+
+    #[test]
+    fn a_capture_comes_back_as_it_was_written() {
+        let capture = Capture {
+            format: FORMAT,
+            dbstow: "0.1.0".into(),
+            ..Capture::default()
+        };
+        let text = serde_json::to_string_pretty(&capture).expect("its keys are texts");
+        let read = Capture::from_json("c.json", &format!("\u{feff}{text}"));
+        assert_eq!(read.expect("it is one"), capture);
+    }
+}

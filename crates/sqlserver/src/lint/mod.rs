@@ -1,0 +1,163 @@
+//! Rules over a capture: each looks at a server as a value and says what it found, what is fine, what is
+//! exempt and by which exception, and what cannot be told and how to find out. Nothing is silently skipped.
+//!
+//! A rule is data and a small function; a family of rules is a file. Thresholds that others published carry
+//! their source, those of ours say so.
+//!
+//! ```
+//! use dbstow_sqlserver::capture::Capture;
+//! use dbstow_sqlserver::lint::{self, Asked, Outcome};
+//!
+//! let mut capture = Capture::default();
+//! capture.identity.engine_edition = 3;
+//! capture.identity.version = "16.0.1000.6".into();
+//! capture.machine.platform = "Windows".into();
+//! let judged = lint::judge(&capture, &Asked::default());
+//! // An empty capture: much cannot be told, and each outcome says how to find out.
+//! assert!(judged.iter().flat_map(|rule| &rule.outcomes).any(|outcome| {
+//!     matches!(outcome, Outcome::CannotTell { how, .. } if !how.is_empty())
+//! }));
+//! ```
+
+mod azure;
+mod azure_database;
+mod files;
+mod latency;
+mod managed_instance;
+mod places;
+mod profile;
+mod rule;
+mod settings;
+mod shown;
+mod sources;
+mod tempdb;
+mod tempdb_sizes;
+mod volumes;
+mod waits;
+
+use std::collections::BTreeSet;
+
+pub use profile::Profile;
+pub use rule::{Applies, Change, Finding, Outcome, Place, Rule, Severity, Source};
+
+use crate::capture::{Capture, Product};
+
+/// All rules, family by family.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let families = [
+        tempdb::RULES,
+        tempdb_sizes::RULES,
+        volumes::RULES,
+        files::RULES,
+        settings::RULES,
+        waits::RULES,
+        azure::RULES,
+        managed_instance::RULES,
+        azure_database::RULES,
+        latency::RULES,
+    ];
+    families.into_iter().flatten()
+}
+
+/// The rule called `id`.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
+
+/// Which rules look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Only these, by id; empty: all.
+    pub only: BTreeSet<String>,
+    /// Not these, by id.
+    pub ignored: BTreeSet<String>,
+    /// Ladders of latency that are in force.
+    pub profiles: BTreeSet<Profile>,
+}
+
+/// A rule and what it said.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// At least one outcome, findings first, the worst at the top.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Looks at a server with all rules that are asked for, in the order of [`rules`]. Ladders of latency that
+/// are not asked for do not look.
+pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
+    let wanted = |rule: &&Rule| {
+        let named = asked.only.is_empty() || asked.only.contains(rule.id);
+        let awake = rule
+            .applies
+            .profile
+            .is_none_or(|profile| asked.profiles.contains(&profile));
+        named && awake && !asked.ignored.contains(rule.id)
+    };
+    let judged = |rule: &'static Rule| {
+        let mut outcomes = match held_back(capture, &rule.applies) {
+            Some(outcome) => vec![outcome],
+            None => (rule.judge)(capture),
+        };
+        assert!(!outcomes.is_empty(), "{} said nothing", rule.id);
+        outcomes.sort_by_key(|outcome| match outcome {
+            Outcome::Finding(finding) => (0, std::cmp::Reverse(Some(finding.severity))),
+            Outcome::Exempt { .. } => (1, std::cmp::Reverse(None)),
+            Outcome::CannotTell { .. } => (2, std::cmp::Reverse(None)),
+            Outcome::Fine { .. } => (3, std::cmp::Reverse(None)),
+            Outcome::NotApplicable { .. } => (4, std::cmp::Reverse(None)),
+        });
+        Judged { rule, outcomes }
+    };
+    rules().filter(wanted).map(judged).collect()
+}
+
+/// What to say instead of looking, where a rule is not for this server, or that cannot be told.
+fn held_back(capture: &Capture, applies: &Applies) -> Option<Outcome> {
+    let product = capture.identity.product();
+    let not = |why: String| Some(Outcome::NotApplicable { why });
+    if !applies.products.contains(&product) {
+        let products: Vec<&str> = applies.products.iter().map(|p| product_name(*p)).collect();
+        return not(format!(
+            "for {}, and this is {}",
+            products.join(" and "),
+            product_name(product)
+        ));
+    }
+    let major = capture.identity.major();
+    let too_old = applies.since > 0 && major < applies.since;
+    let too_new = applies.until > 0 && major > applies.until;
+    if too_old || too_new {
+        return not(format!(
+            "for other versions than {}",
+            capture.identity.version
+        ));
+    }
+    if applies.windows && places::is_linux(capture) {
+        return not("for Windows, and this is Linux".to_owned());
+    }
+    if applies.windows && !places::is_windows(capture) {
+        return Some(Outcome::cannot_tell(
+            "whether the server runs on Windows",
+            "capture again as a login that may read sys.dm_os_host_info (VIEW SERVER STATE)",
+        ));
+    }
+    match (applies.azure, places::is_azure(capture)) {
+        (true, Some(false)) => not("for virtual machines of Azure, and this is none".to_owned()),
+        (true, None) => Some(Outcome::cannot_tell(
+            "whether this is a virtual machine of Azure",
+            "--host FILE with azure = true or azure = false",
+        )),
+        (true, Some(true)) | (false, _) => None,
+    }
+}
+
+fn product_name(product: Product) -> &'static str {
+    match product {
+        Product::Boxed => "SQL Server",
+        Product::AzureDatabase => "Azure SQL Database",
+        Product::ManagedInstance => "Azure SQL Managed Instance",
+        Product::Other => "an edition that dbstow does not know",
+    }
+}

@@ -1,0 +1,35 @@
+//! Published ladders of latency. They disagree by more than a hundredfold, so none is in force unless it is
+//! asked for by name.
+
+/// Whose ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Profile {
+    /// Microsoft's page on slow I/O.
+    Microsoft,
+    /// Test-DbaDiskSpeed of dbatools.
+    Dbatools,
+    /// The First Responder Kit.
+    FirstResponderKit,
+    /// Azure's I/O performance analysis.
+    Azure,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Profile; 4] = [
+        Profile::Microsoft,
+        Profile::Dbatools,
+        Profile::FirstResponderKit,
+        Profile::Azure,
+    ];
+
+    /// Its name in every output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Microsoft => "microsoft",
+            Profile::Dbatools => "dbatools",
+            Profile::FirstResponderKit => "first-responder-kit",
+            Profile::Azure => "azure",
+        }
+    }
+}
