@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, experiments, machines, plan, report, run, workloads,
+    self, calibrate, check, completions, disks, experiments, lint, machines, plan, report, run, workloads,
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
@@ -15,7 +15,8 @@ use dbstow::{catalogue, spec, trial, workload};
 #[command(
     version,
     after_help = "Start with:\n  dbstow experiments\n  dbstow run tempdb-ssd-vs-premium\n\n\
-        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked."
+        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked,\n\
+        3 an expectation that was stated is not met."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -35,6 +36,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Look at a capture of a SQL Server with rules that name their source and know their exceptions
+    Lint(lint::Args),
     /// Measure a directory, and write a disk of the catalogue that behaves like it
     Calibrate(calibrate::Args),
     /// List disks, or show one
@@ -54,7 +57,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("dbstow: {}", message(&error));
-            ExitCode::from(if is_mistake(&error) { 2 } else { 1 })
+            ExitCode::from(code(&error))
         }
     }
 }
@@ -69,6 +72,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Emulated(emulated) => {
             command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
         }
+        Command::Lint(args) => lint::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
@@ -93,6 +97,17 @@ fn message(error: &anyhow::Error) -> String {
     })
 }
 
+/// The exit code that an error ends with.
+fn code(error: &anyhow::Error) -> u8 {
+    if error.is::<command::NotMet>() {
+        3
+    } else if is_mistake(error) {
+        2
+    } else {
+        1
+    }
+}
+
 /// Whether the user asked for something that cannot be, rather than something going wrong.
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
@@ -100,6 +115,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<NothingInCommon>()
+            || cause.is::<dbstow::lint::HostError>()
+            || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()
