@@ -21,6 +21,7 @@ pub mod calibrate;
 
 // What happened, and what that says.
 pub mod findings;
+pub mod lint;
 pub mod quantity;
 pub mod record;
 pub mod report;

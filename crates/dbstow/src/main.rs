@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, doctor, experiments, machines, plan, report, run,
-    workloads,
+    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines, plan,
+    report, run, workloads,
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
@@ -16,7 +16,8 @@ use dbstow::{catalogue, spec, trial, workload};
 #[command(
     version,
     after_help = "Start with:\n  dbstow experiments\n  dbstow run tempdb-ssd-vs-premium\n\n\
-        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked."
+        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked,\n\
+        3 an expectation that was stated is not met."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -36,6 +37,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Look at a capture of a SQL Server with rules that name their source and know their exceptions
+    Lint(lint::Args),
     /// Measure a directory, and write a disk of the catalogue that behaves like it
     Calibrate(calibrate::Args),
     /// Look at a SQL Server: what it is, what dbstow may do there, where its files are
@@ -57,7 +60,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("dbstow: {}", message(&error));
-            ExitCode::from(if is_mistake(&error) { 2 } else { 1 })
+            ExitCode::from(code(&error))
         }
     }
 }
@@ -72,6 +75,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Emulated(emulated) => {
             command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
         }
+        Command::Lint(args) => lint::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Disks(args) => disks::run(&args),
@@ -97,6 +101,17 @@ fn message(error: &anyhow::Error) -> String {
     })
 }
 
+/// The exit code that an error ends with.
+fn code(error: &anyhow::Error) -> u8 {
+    if error.is::<command::NotMet>() {
+        3
+    } else if is_mistake(error) {
+        2
+    } else {
+        1
+    }
+}
+
 /// Whether the user asked for something that cannot be, rather than something going wrong.
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
@@ -104,6 +119,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<NothingInCommon>()
+            || cause.is::<dbstow::lint::HostError>()
+            || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()

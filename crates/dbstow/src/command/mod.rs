@@ -13,6 +13,7 @@ pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;
+pub mod lint;
 pub mod machines;
 pub mod plan;
 pub mod report;
@@ -29,6 +30,12 @@ use std::io::{self, ErrorKind, Write};
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Mistake(pub String);
+
+/// An expectation that was stated, such as with `--fail-on`, and is not met: what was asked for was carried
+/// out and printed, and its answer is no.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotMet(pub String);
 
 /// Prints a result; that its reader went away early, as `head` does, is no failure.
 fn print(text: &str) -> io::Result<()> {

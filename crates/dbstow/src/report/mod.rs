@@ -2,6 +2,7 @@
 
 pub mod csv;
 pub mod json;
+pub mod lint;
 pub mod markdown;
 pub mod page;
 pub mod side_by_side;

@@ -100,7 +100,7 @@ pub(crate) fn remedy<'a>(
 ///
 /// Near enough: one edit in three letters (Damerau-Levenshtein), so that "sesions" finds "sessions",
 /// and "disk" does not find "data".
-fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(given, name), name))

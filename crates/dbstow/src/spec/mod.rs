@@ -28,7 +28,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use builtin::{builtin_names, builtin_text};
+pub(crate) use document::line_at;
 pub use error::SpecError;
+pub(crate) use error::{near, plain_words, remedy};
 pub use known::{Known, KnownWorkload};
 pub use metric::METRICS;
 pub use mode::{EngineKind, Mode, Variant};

@@ -84,15 +84,15 @@ pub struct Judged {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Looks at a server with all rules that are asked for, in the order of [`rules`]. Ladders of latency that
-/// are not asked for do not look.
+/// Looks at a server with all rules that are asked for, in the order of [`rules`]. Ladders of latency look
+/// where they are asked for, by profile or by id.
 pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {
         let named = asked.only.is_empty() || asked.only.contains(rule.id);
         let awake = rule
             .applies
             .profile
-            .is_none_or(|profile| asked.profiles.contains(&profile));
+            .is_none_or(|profile| asked.profiles.contains(&profile) || asked.only.contains(rule.id));
         named && awake && !asked.ignored.contains(rule.id)
     };
     let judged = |rule: &'static Rule| {

@@ -1,0 +1,319 @@
+//! The document that `dbstow lint --format json` prints: `schema/lint.schema.json`. Text and SARIF are made
+//! from the same values.
+
+use serde::Serialize;
+use sqlserver::capture::{Capture, Product};
+use sqlserver::lint::{self, Finding, Judged, Severity};
+
+use super::measured::{Measured, Results, about};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.lint/1";
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of dbstow whose rules these are.
+    pub version: String,
+    /// What was looked at.
+    pub server: Server,
+    /// Ladders of latency that were in force, by name.
+    pub profiles: Vec<String>,
+    /// Rules that were told not to look, by id.
+    pub ignored: Vec<String>,
+    /// How many outcomes there are of each kind.
+    pub counts: Counts,
+    /// Every rule that looked, in the order of `dbstow lint --list`.
+    pub rules: Vec<RuleOutcomes>,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Server {
+    /// Where the capture came from, as it was named.
+    pub capture: String,
+    /// When it was taken, in the server's own time.
+    pub taken: String,
+    /// `sql-server`, `azure-sql-database`, `managed-instance` or `other`.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// Its edition.
+    pub edition: String,
+    /// `Windows`, `Linux`, or empty where it was not told.
+    pub platform: String,
+    /// Whether names were replaced in the capture.
+    pub redacted: bool,
+}
+
+/// How many outcomes there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Findings that are high.
+    pub high: usize,
+    /// Findings that are medium.
+    pub medium: usize,
+    /// Findings that are low.
+    pub low: usize,
+    /// Findings that are notes.
+    pub note: usize,
+    /// Exceptions.
+    pub exempt: usize,
+    /// What cannot be told.
+    pub cannot_tell: usize,
+    /// What is as it should be.
+    pub fine: usize,
+    /// Rules for other servers.
+    pub not_applicable: usize,
+}
+
+impl Counts {
+    /// Findings of at least this severity.
+    pub fn at_least(&self, severity: Severity) -> usize {
+        let all = [
+            (Severity::High, self.high),
+            (Severity::Medium, self.medium),
+            (Severity::Low, self.low),
+            (Severity::Note, self.note),
+        ];
+        let counted = all.into_iter().filter(|(kind, _)| *kind >= severity);
+        counted.map(|(_, count)| count).sum()
+    }
+}
+
+/// A rule and what it said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleOutcomes {
+    /// Its name.
+    pub id: String,
+    /// What is wrong where it finds something.
+    pub title: String,
+    /// The most it gives a finding.
+    pub severity: String,
+    /// Why not more and not less.
+    pub why: String,
+    /// What it says.
+    pub says: String,
+    /// Who says so.
+    pub sources: Vec<Source>,
+    /// At least one, findings first.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Where a rule comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Who says it, and where.
+    pub name: String,
+    /// Its address.
+    pub url: String,
+    /// The day it was read.
+    pub read: String,
+}
+
+/// What a rule says of a server, or of a part of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Something to put right.
+    Finding {
+        /// `note`, `low`, `medium` or `high`.
+        severity: String,
+        /// What was found, in a sentence.
+        message: String,
+        /// The very values.
+        evidence: Vec<Evidence>,
+        /// The files and volumes that it is about.
+        places: Vec<Place>,
+        /// What to do.
+        remedy: String,
+        /// The change of the layout that this is, where a comparison could tell whether it pays.
+        advises: Option<String>,
+        /// Comparisons of that change in the results that were given.
+        measured: Vec<Measured>,
+    },
+    /// It is not as the rule wants it, and need not be.
+    Exempt {
+        /// The exception, by name.
+        exception: String,
+        /// Why it applies.
+        why: String,
+    },
+    /// The capture does not say.
+    CannotTell {
+        /// What is missing.
+        missing: String,
+        /// How to get it.
+        how: String,
+    },
+    /// It is as the rule wants it.
+    Fine {
+        /// What was found.
+        value: String,
+    },
+    /// The rule is for other servers.
+    NotApplicable {
+        /// For which.
+        why: String,
+    },
+}
+
+/// A value that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// What.
+    pub what: String,
+    /// Its value, with its unit.
+    pub value: String,
+}
+
+/// A part of a server; what is not known of it is null.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The database.
+    pub database: Option<String>,
+    /// The file's logical name.
+    pub file: Option<String>,
+    /// Where the file is.
+    pub path: Option<String>,
+    /// The volume's mount point.
+    pub volume: Option<String>,
+}
+
+/// What `judged` said of `capture`, with the comparisons in `results` that are about it.
+pub fn document(
+    name: &str,
+    capture: &Capture,
+    asked: &lint::Asked,
+    judged: &[Judged],
+    results: &[Results],
+) -> Document {
+    let rules: Vec<RuleOutcomes> = judged.iter().map(|judged| said(judged, results)).collect();
+    Document {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        server: server(name, capture),
+        profiles: asked
+            .profiles
+            .iter()
+            .map(|profile| profile.name().to_owned())
+            .collect(),
+        ignored: asked.ignored.iter().cloned().collect(),
+        counts: counts(&rules),
+        rules,
+    }
+}
+
+fn server(name: &str, capture: &Capture) -> Server {
+    let product = match capture.identity.product() {
+        Product::Boxed => "sql-server",
+        Product::AzureDatabase => "azure-sql-database",
+        Product::ManagedInstance => "managed-instance",
+        Product::Other => "other",
+    };
+    Server {
+        capture: name.to_owned(),
+        taken: capture.taken.clone(),
+        product: product.to_owned(),
+        version: capture.identity.version.clone(),
+        edition: capture.identity.edition.clone(),
+        platform: capture.machine.platform.clone(),
+        redacted: capture.redacted,
+    }
+}
+
+/// How many outcomes of each kind some rules have.
+pub fn counts(rules: &[RuleOutcomes]) -> Counts {
+    let mut counts = Counts::default();
+    for outcome in rules.iter().flat_map(|rule| &rule.outcomes) {
+        let count = match outcome {
+            Outcome::Finding { severity, .. } => match severity.as_str() {
+                "high" => &mut counts.high,
+                "medium" => &mut counts.medium,
+                "low" => &mut counts.low,
+                _ => &mut counts.note,
+            },
+            Outcome::Exempt { .. } => &mut counts.exempt,
+            Outcome::CannotTell { .. } => &mut counts.cannot_tell,
+            Outcome::Fine { .. } => &mut counts.fine,
+            Outcome::NotApplicable { .. } => &mut counts.not_applicable,
+        };
+        *count += 1;
+    }
+    counts
+}
+
+fn said(judged: &Judged, results: &[Results]) -> RuleOutcomes {
+    let rule = judged.rule;
+    let outcomes = judged.outcomes.iter();
+    RuleOutcomes {
+        id: rule.id.to_owned(),
+        title: rule.title.to_owned(),
+        severity: rule.severity.name().to_owned(),
+        why: rule.why.to_owned(),
+        says: rule.says.to_owned(),
+        sources: rule
+            .sources
+            .iter()
+            .map(|source| Source {
+                name: source.name.to_owned(),
+                url: source.url.to_owned(),
+                read: source.read.to_owned(),
+            })
+            .collect(),
+        outcomes: outcomes.map(|outcome| wire(outcome, results)).collect(),
+    }
+}
+
+fn wire(outcome: &lint::Outcome, results: &[Results]) -> Outcome {
+    match outcome {
+        lint::Outcome::Finding(finding) => found(finding, results),
+        lint::Outcome::Exempt { exception, why } => Outcome::Exempt {
+            exception: (*exception).to_owned(),
+            why: why.clone(),
+        },
+        lint::Outcome::CannotTell { missing, how } => Outcome::CannotTell {
+            missing: missing.clone(),
+            how: how.clone(),
+        },
+        lint::Outcome::Fine { value } => Outcome::Fine {
+            value: value.clone(),
+        },
+        lint::Outcome::NotApplicable { why } => Outcome::NotApplicable { why: why.clone() },
+    }
+}
+
+fn found(finding: &Finding, results: &[Results]) -> Outcome {
+    let change = finding.advises;
+    let measured = change.map_or_else(Vec::new, |change| {
+        let results = results.iter();
+        results.flat_map(|results| about(change, results)).collect()
+    });
+    Outcome::Finding {
+        severity: finding.severity.name().to_owned(),
+        message: finding.message.clone(),
+        evidence: finding
+            .evidence
+            .iter()
+            .map(|(what, value)| Evidence {
+                what: what.clone(),
+                value: value.clone(),
+            })
+            .collect(),
+        places: finding
+            .places
+            .iter()
+            .map(|place| Place {
+                database: place.database.clone(),
+                file: place.file.clone(),
+                path: place.path.clone(),
+                volume: place.volume.clone(),
+            })
+            .collect(),
+        remedy: finding.remedy.clone(),
+        advises: change.map(|change| change.name().to_owned()),
+        measured,
+    }
+}

@@ -1,0 +1,15 @@
+//! What rules say of a SQL Server, as one document, and what was measured about it.
+//!
+//! The rules are in `dbstow-sqlserver` and know captures alone. Here they meet the user's own comparisons: a
+//! finding that advises a change of the layout is given each comparison of just that change.
+
+mod document;
+mod host;
+mod measured;
+
+pub use document::{
+    Counts, Document, Evidence, Outcome, Place, RuleOutcomes, SCHEMA, Server, Source, counts,
+    document,
+};
+pub use host::{HostError, Told, merge};
+pub use measured::{Measured, Results, Speaks, about};

@@ -1,0 +1,14 @@
+//! What rules say of a server: for a terminal, and as SARIF. The JSON document is the value itself.
+
+pub mod list;
+pub mod sarif;
+pub mod text;
+
+use crate::lint::Document;
+
+/// The document as JSON (`schema/lint.schema.json`), with a line feed at its end.
+pub fn json(document: &Document) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("its keys are texts");
+    text.push('\n');
+    text
+}
