@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, experiments, machines, plan, report, run, workloads,
+    self, calibrate, check, completions, disks, experiments, layout, machines, plan, report, run,
+    workloads,
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
@@ -35,6 +36,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Write the scripts that bring a placement about on a server, and those of the way back
+    Layout(layout::Args),
     /// Measure a directory, and write a disk of the catalogue that behaves like it
     Calibrate(calibrate::Args),
     /// List disks, or show one
@@ -69,6 +72,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Emulated(emulated) => {
             command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
         }
+        Command::Layout(args) => layout::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
@@ -99,6 +103,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
         cause.is::<command::Mistake>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
+            || cause.is::<dbstow::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()

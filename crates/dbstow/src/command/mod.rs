@@ -11,6 +11,7 @@ pub mod disks;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;
+pub mod layout;
 pub mod machines;
 pub mod plan;
 pub mod report;
