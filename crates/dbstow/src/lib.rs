@@ -28,6 +28,9 @@ pub mod report;
 pub mod results;
 pub mod stats;
 
+// What follows from it on a server.
+pub mod layout;
+
 // What a user types.
 pub mod command;
 pub mod inventory;

@@ -39,6 +39,8 @@ enum Command {
     Emulated(command::emulated::Command),
     /// Look at a capture of a SQL Server with rules that name their source and know their exceptions
     Lint(lint::Args),
+    /// Write the scripts that bring a placement about on a server, and those of the way back
+    Layout(layout::Args),
     /// Measure a directory, and write a disk of the catalogue that behaves like it
     Calibrate(calibrate::Args),
     /// Look at a SQL Server: what it is, what dbstow may do there, where its files are
@@ -76,6 +78,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
             command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
         }
         Command::Lint(args) => lint::run(&args),
+        Command::Layout(args) => layout::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Disks(args) => disks::run(&args),
@@ -118,6 +121,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
         cause.is::<command::Mistake>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
+            || cause.is::<dbstow::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
             || cause.is::<dbstow::lint::HostError>()
             || cause.is::<sqlserver::capture::CaptureError>()

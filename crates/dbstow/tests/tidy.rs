@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 15] = [
+const FLOW: [&str; 16] = [
     "catalogue",
     "spec",
     "workload",
@@ -20,6 +20,7 @@ const FLOW: [&str; 15] = [
     "findings",
     "results",
     "report",
+    "layout",
     "inventory",
     "command",
 ];

@@ -188,7 +188,7 @@ fn is_path(experiment: &str) -> bool {
         && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
 }
 
-fn key_and_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn key_and_value(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
         .ok_or_else(|| "give a key and a value, such as workload.sessions=4".to_owned())

@@ -13,6 +13,7 @@ pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;
+pub mod layout;
 pub mod lint;
 pub mod machines;
 pub mod plan;

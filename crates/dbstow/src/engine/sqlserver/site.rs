@@ -54,7 +54,12 @@ impl Site for ServerSite {
     fn reading(&self) -> io::Result<Reading> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if !session.as_ref().is_some_and(Session::is_usable) {
-            *session = Some(self.run.access().connect(OBSERVER).map_err(io::Error::other)?);
+            *session = Some(
+                self.run
+                    .access()
+                    .connect(OBSERVER)
+                    .map_err(io::Error::other)?,
+            );
         }
         let session = session.as_mut().expect("it was opened above");
         let statistics = capture::file_statistics(session).map_err(io::Error::other)?;

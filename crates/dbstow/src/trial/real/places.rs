@@ -177,7 +177,11 @@ impl Places {
                 .cloned()
                 .unwrap_or_default()
         };
-        Sited::new(ServerSite::new(Arc::clone(server), subject.settings, directory))
+        Sited::new(ServerSite::new(
+            Arc::clone(server),
+            subject.settings,
+            directory,
+        ))
     }
 
     pub(super) fn options(&self) -> &Options {

@@ -1,0 +1,333 @@
+//! `dbstow layout`: from a placement to scripts that bring it about on a server, and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use model::Bytes;
+use sqlserver::capture::Capture;
+
+use super::asked::key_and_value;
+use super::{Asked, Mistake, Place};
+use crate::layout::{Engine, On, Script, Target, Wish, scripts};
+use crate::plan::Plan;
+use crate::spec::{File, Mode, Role};
+
+/// Write the scripts that bring an arm's placement about on a server, and those of the way back
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Name of a built-in experiment, or path of an experiment file; without one, tempdb's files are given by
+    /// --files, --size and --volume
+    pub experiment: Option<String>,
+    /// Which arm of the experiment is brought about [default: the only one]
+    #[arg(long, value_name = "NAME", requires = "experiment")]
+    pub arm: Option<String>,
+    /// Folder of a volume, as the server sees it; one for every volume that holds a file
+    #[arg(long, value_name = "VOLUME=FOLDER", value_parser = name_and_folder)]
+    pub volume: Vec<(String, String)>,
+    /// What is laid out: temp (tempdb with its log), data, log
+    #[arg(long, value_name = "ROLE,..", value_delimiter = ',', value_parser = role, default_value = "temp")]
+    pub role: Vec<Role>,
+    /// What `dbstow doctor` wrote about the server: its files, version, system, free space
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+    /// What the server is, where no capture says so [default: by the look of the folders]
+    #[arg(long, value_enum)]
+    pub on: Option<On>,
+    /// Which database product
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: Engine,
+    /// Set a key of the experiment, such as placement.a.temp.files=8; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, requires = "experiment")]
+    pub set: Vec<(String, String)>,
+    /// Number of temp files, dealt to the volumes in turn [default: the arm's; without one, 1 a volume]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767))]
+    pub files: Option<u32>,
+    /// Size of each temp file, such as "4 GiB" [default: the arm's, or that of the largest present file]
+    #[arg(long)]
+    pub size: Option<Bytes>,
+    /// Size of tempdb's log [default: as it is]
+    #[arg(long, value_name = "SIZE")]
+    pub log_size: Option<Bytes>,
+    /// By how much each file grows; "0 B" for not at all
+    #[arg(long, value_name = "SIZE", default_value_t = Wish::GROWTH)]
+    pub growth: Bytes,
+    /// Whose data and log are laid out (--role data,log): a new database; on a managed instance and for
+    /// PostgreSQL, one that is there
+    #[arg(long, value_name = "NAME")]
+    pub database: Option<String>,
+    /// A volume that is empty after the machine was moved or stopped [default: an arm's local disks]; may be
+    /// given several times
+    #[arg(long, value_name = "VOLUME")]
+    pub ephemeral: Vec<String>,
+    /// The service to restart, such as MSSQL$NAME for a named instance [default: the captured or the usual one]
+    #[arg(long, value_name = "NAME")]
+    pub service: Option<String>,
+    /// Data directory of the PostgreSQL server, for its write-ahead log
+    #[arg(long, value_name = "FOLDER")]
+    pub data_directory: Option<String>,
+    /// Folder for the scripts; nothing in it is overwritten [default: all go to the terminal]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Nothing is carried out: read the scripts, then run them in the order of their README.
+
+Examples:
+  An arm of an experiment, on a VM with Windows whose D: is the local SSD:
+    dbstow layout tempdb-ssd-vs-premium --arm local-ssd --volume d=D:\\tempdb \\
+        --capture server.json --out scripts
+  Without an experiment, 8 files of 4 GiB on two volumes of a server with Linux:
+    dbstow layout --files 8 --size '4 GiB' --volume a=/nvme0/tempdb --volume b=/nvme1/tempdb --out scripts
+  Number and size of tempdb's files on a managed instance:
+    dbstow layout --files 16 --size '4 GiB' --capture instance.json
+  PostgreSQL: temporary files and write-ahead log:
+    dbstow layout files-times-disks --arm NAME --engine postgres --role temp,log --volume d=/mnt/d ..";
+
+/// Writes the scripts.
+///
+/// # Errors
+/// When something was asked that cannot be, or the folder cannot be written.
+pub fn run(args: &Args) -> Result<()> {
+    let wish = args.wish()?;
+    let capture = args.capture.as_deref().map(read).transpose()?;
+    let target = Target::new(capture, &wish)?;
+    let scripts = scripts(args.engine, &wish, &target)?;
+    match &args.out {
+        Some(folder) => {
+            write(folder, &scripts)?;
+            let names: String = scripts
+                .iter()
+                .map(|script| format!("  {}\n", script.name))
+                .collect();
+            let folder = folder.display();
+            Ok(super::print(&format!(
+                "wrote to {folder}; begin with README.md\n{names}"
+            ))?)
+        }
+        None => {
+            let one = |script: &Script| format!("==> {} <==\n{}\n", script.name, script.text);
+            Ok(super::print(&scripts.iter().map(one).collect::<String>())?)
+        }
+    }
+}
+
+impl Args {
+    fn wish(&self) -> Result<Wish> {
+        let folders = self.folders()?;
+        let mut wish = match &self.experiment {
+            Some(experiment) => self.of_experiment(experiment)?,
+            None => Wish::new("files as given"),
+        };
+        if self.experiment.is_none() {
+            let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
+            self.check_without_experiment(&volumes)?;
+            wish.temp = dealt(&volumes, self.files, None);
+            wish.log = dealt(volumes.get(..1).unwrap_or_default(), None, None);
+        } else if let Some(count) = self.files {
+            let mut volumes: Vec<&str> = Vec::new();
+            for file in &wish.temp {
+                if !volumes.contains(&file.volume.as_str()) {
+                    volumes.push(&file.volume);
+                }
+            }
+            wish.temp = dealt(
+                &volumes,
+                Some(count),
+                wish.temp.first().and_then(|file| file.size),
+            );
+        }
+        if let Some(size) = self.size {
+            for file in &mut wish.temp {
+                file.size = Some(size);
+            }
+        }
+        self.check_ephemeral(&wish)?;
+        wish.ephemeral.extend(self.ephemeral.iter().cloned());
+        Ok(Wish {
+            roles: self.role.iter().copied().collect(),
+            folders,
+            growth: self.growth,
+            log_size: self.log_size,
+            service: self.service.clone(),
+            database: self.database.clone(),
+            on: self.on.or(self.engine_system()),
+            data_directory: self.data_directory.clone(),
+            ..wish
+        })
+    }
+
+    /// PostgreSQL has no capture, and its scripts are for Linux.
+    fn engine_system(&self) -> Option<On> {
+        match self.engine {
+            Engine::Postgres if self.volume.is_empty() => Some(On::Linux),
+            Engine::Postgres | Engine::Sqlserver => None,
+        }
+    }
+
+    fn folders(&self) -> Result<BTreeMap<String, String>> {
+        let mut folders = BTreeMap::new();
+        for (volume, folder) in &self.volume {
+            if folders.insert(volume.clone(), folder.clone()).is_some() {
+                let message =
+                    format!("--volume {volume}={folder}: this volume has a folder already");
+                return Err(Mistake(message).into());
+            }
+        }
+        Ok(folders)
+    }
+
+    fn check_without_experiment(&self, volumes: &[&str]) -> Result<()> {
+        if self.role.iter().any(|role| *role == Role::Data) {
+            let message =
+                "--role data without an experiment: which files? Name an experiment and its --arm";
+            return Err(Mistake(message.to_owned()).into());
+        }
+        let count = self.files.map_or(usize::MAX, |count| count as usize);
+        if count < volumes.len() {
+            let message = format!(
+                "--files {count} for {} volumes, so that some would stay empty; give fewer volumes, or more files",
+                volumes.len()
+            );
+            return Err(Mistake(message).into());
+        }
+        if volumes.is_empty() && self.files.is_none() {
+            let message = "nothing to lay out; name an experiment and its --arm, or give --files and --volume";
+            return Err(Mistake(message.to_owned()).into());
+        }
+        Ok(())
+    }
+
+    fn check_ephemeral(&self, wish: &Wish) -> Result<()> {
+        let known = |name: &String| self.volume.iter().any(|(volume, _)| volume == name);
+        match self.ephemeral.iter().find(|name| !known(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let known: BTreeSet<&str> =
+                    wish.temp.iter().map(|file| file.volume.as_str()).collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                let message = format!(
+                    "--ephemeral {name}: there is no --volume {name}=.. (temp files are on: {})",
+                    known.join(", ")
+                );
+                Err(Mistake(message).into())
+            }
+        }
+    }
+
+    fn of_experiment(&self, experiment: &str) -> Result<Wish> {
+        let asked = Asked {
+            experiment: experiment.to_owned(),
+            set: self.set.clone(),
+            workload: None,
+            quick: false,
+            mode: Mode::Simulate,
+            engine: None,
+            blocks: None,
+            seed: None,
+            disk: Vec::new(),
+            place: Place::default(),
+        };
+        let plan = asked.understand(false)?.plan;
+        let arm = self.arm_of(&plan)?;
+        let arm = plan.arm(&arm).expect("it was found there");
+        let title = format!("{}, arm {}", plan.experiment, arm.name);
+        Ok(Wish::of(title, &arm.settings))
+    }
+
+    fn arm_of(&self, plan: &Plan) -> Result<String> {
+        let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+        let listed = || names.join(", ");
+        match (&self.arm, names.as_slice()) {
+            (None, [only]) => Ok((*only).to_owned()),
+            (None, _) => {
+                let message = format!("which arm? Add --arm NAME (arms: {})", listed());
+                Err(Mistake(message).into())
+            }
+            (Some(name), names) if names.contains(&name.as_str()) => Ok(name.clone()),
+            (Some(name), _) => {
+                let message = format!(
+                    "--arm {name}: \"{}\" has no such arm (arms: {})",
+                    plan.experiment,
+                    listed()
+                );
+                Err(Mistake(message).into())
+            }
+        }
+    }
+}
+
+/// Files dealt to volumes in turn. A managed instance has no volumes to name.
+fn dealt(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File> {
+    let volumes = if volumes.is_empty() { &[""] } else { volumes };
+    let count = count.map_or(volumes.len(), |count| count as usize);
+    let file = |volume: &&str| File {
+        volume: (*volume).to_owned(),
+        size,
+    };
+    volumes.iter().cycle().take(count).map(file).collect()
+}
+
+fn read(path: &Path) -> Result<Capture> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| Mistake(format!("{shown}: {error}")))?;
+    let capture = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        Mistake(format!(
+            "{shown}: this is no capture of a server: {error}; `dbstow doctor` writes one"
+        ))
+    })?;
+    Ok(capture)
+}
+
+/// Writes all or nothing that is there already: a script may have been changed by hand.
+fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
+    let there = scripts
+        .iter()
+        .map(|script| folder.join(&script.name))
+        .find(|path| path.exists());
+    if let Some(path) = there {
+        let message = format!(
+            "{} is there already; give another folder, or delete it",
+            path.display()
+        );
+        return Err(Mistake(message).into());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    for script in scripts {
+        let path = folder.join(&script.name);
+        let file = fs::File::create_new(&path);
+        let written = file.and_then(|mut file| {
+            use std::io::Write;
+            file.write_all(script.text.as_bytes())
+        });
+        match written {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Err(Mistake(format!("{} is there already", path.display())).into());
+            }
+            result => result.with_context(|| format!("write {}", path.display()))?,
+        }
+    }
+    Ok(())
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    let known = Role::ALL
+        .into_iter()
+        .find(|role| role.name() == text.trim());
+    known.ok_or_else(|| "give temp, data or log, or several with commas between".to_owned())
+}
+
+fn name_and_folder(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, folder)) if !name.trim().is_empty() && !folder.trim().is_empty() => {
+            Ok((name.trim().to_owned(), folder.trim().to_owned()))
+        }
+        Some(_) | None => {
+            Err("give a volume's name and a folder, such as d=D:\\tempdb or d=/mnt/fast".to_owned())
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! All that the scripts of one move are made of.
+
+use std::collections::BTreeMap;
+
+use model::Bytes;
+use sqlserver::tsql::FileSpec;
+use sqlserver::tsql::tempdb::{TempdbMove, TempdbPlan};
+
+use super::super::folder::{Folder, Style};
+use super::super::{LayoutError, On, Target, Wish};
+use super::files;
+use super::service::Service;
+
+/// What the scripts of one move of tempdb are made of.
+pub(super) struct Kit<'a> {
+    pub(super) wish: &'a Wish,
+    pub(super) target: &'a Target,
+    pub(super) service: Service,
+    pub(super) moved: TempdbMove,
+    pub(super) plan: TempdbPlan,
+    /// Folders of all files that there are to be, and the bytes that come to them.
+    pub(super) needs: BTreeMap<Folder, u64>,
+    /// Those of them that get a file which is not there yet.
+    pub(super) fresh: Vec<Folder>,
+    /// Those of them that are empty after the machine was moved.
+    pub(super) ephemeral: Vec<Folder>,
+}
+
+impl<'a> Kit<'a> {
+    /// Decides names, paths and sizes, and checks what can be checked from here.
+    pub(super) fn new(wish: &'a Wish, target: &'a Target) -> Result<Kit<'a>, LayoutError> {
+        let capture = target.capture.as_ref();
+        let service = Service::new(wish.service.as_deref(), target.on, capture)?;
+        let from = match capture {
+            Some(capture) => files::captured(capture)?,
+            None => files::assumed(target.style())?,
+        };
+        let moved = files::planned(wish, target, from, true)?;
+        let plan = moved.plan()?;
+        let needs = needs(&moved);
+        enough(target, &needs)?;
+        let volumes = wish
+            .ephemeral
+            .iter()
+            .filter(|name| wish.folders.contains_key(*name));
+        let named: Result<Vec<Folder>, LayoutError> = volumes
+            .map(|volume| wish.folder(volume, target.style()))
+            .collect();
+        let named = named?;
+        let is_ephemeral =
+            |folder: &&Folder| named.contains(folder) || target.told_ephemeral(folder);
+        let ephemeral = needs.keys().filter(is_ephemeral).cloned().collect();
+        Ok(Kit {
+            wish,
+            target,
+            service,
+            plan,
+            fresh: fresh(&moved, &needs),
+            needs,
+            moved,
+            ephemeral,
+        })
+    }
+
+    /// All files that there are to be.
+    pub(super) fn to(&self) -> impl Iterator<Item = &FileSpec> {
+        self.moved.data.iter().chain(&self.moved.log)
+    }
+
+    pub(super) fn is_windows(&self) -> bool {
+        self.target.on == On::Windows
+    }
+
+    /// How a script is given to the server.
+    pub(super) fn sqlcmd(&self, file: &str) -> String {
+        sqlcmd(&self.service, self.target.on, file)
+    }
+}
+
+/// `-x`: `$(..)` in a name is no variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
+/// `-f 65001`: the scripts are UTF-8.
+pub(super) fn sqlcmd(service: &Service, on: On, file: &str) -> String {
+    let login = match on {
+        On::Linux => "-U sa",
+        On::Windows | On::ManagedInstance | On::AzureSqlDatabase => "-E",
+    };
+    let code_page = if on == On::Linux { "" } else { " -f 65001" };
+    format!(
+        "sqlcmd -S {} {login} -C -b -x{code_page} -i {file}",
+        service.server
+    )
+}
+
+/// The folder of each file, and the bytes of its files.
+fn needs(moved: &TempdbMove) -> BTreeMap<Folder, u64> {
+    let mut needs = BTreeMap::new();
+    for file in moved.data.iter().chain(&moved.log) {
+        let Some(path) = &file.path else { continue };
+        let style = Style::of(path.text()).unwrap_or(Style::Unix);
+        let end = path.text().rfind(['\\', '/']).unwrap_or(0);
+        // A root keeps its separator, which the folder's own rules take care of.
+        let Ok(folder) = Folder::new(&path.text()[..=end], style) else {
+            continue;
+        };
+        let there = moved
+            .from
+            .iter()
+            .find(|present| present.path.as_ref() == Some(path));
+        let there = there.map_or(0, |present| present.size.get());
+        let asked = file.size.map_or(0, |size| size.get());
+        *needs.entry(folder).or_insert(0) += asked.saturating_sub(there);
+    }
+    needs
+}
+
+/// Folders of files whose paths are new.
+fn fresh(moved: &TempdbMove, needs: &BTreeMap<Folder, u64>) -> Vec<Folder> {
+    let to = moved.data.iter().chain(&moved.log);
+    let paths = to.filter_map(|file| file.path.as_ref());
+    let new = paths.filter(|path| {
+        let mut present = moved.from.iter();
+        !present.any(|file| file.path.as_ref() == Some(path))
+    });
+    let new: Vec<_> = new.collect();
+    let gets_one = |folder: &&Folder| new.iter().any(|path| folder.holds(path.text()));
+    needs.keys().filter(gets_one).cloned().collect()
+}
+
+/// Refuses a move that a captured volume has no space for. Files of the old place stay until the restart, so
+/// that they count in full.
+pub(super) fn enough(target: &Target, needs: &BTreeMap<Folder, u64>) -> Result<(), LayoutError> {
+    let mut volumes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for (folder, bytes) in needs {
+        if let Some((mount_point, free)) = target.free(folder) {
+            let entry = volumes.entry(mount_point).or_insert((free, 0));
+            entry.1 += bytes;
+        }
+    }
+    match volumes
+        .into_iter()
+        .find(|(_, (free, needed))| needed > free)
+    {
+        None => Ok(()),
+        Some((volume, (free, needed))) => Err(LayoutError::Space {
+            volume: volume.to_owned(),
+            free: Bytes(free).to_string(),
+            needed: Bytes(needed).to_string(),
+        }),
+    }
+}

@@ -1,0 +1,75 @@
+//! What the server's service is called.
+
+use sqlserver::capture::Capture;
+
+use super::super::{LayoutError, On};
+
+/// Names of a service and of what has to do with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Service {
+    /// The service: `MSSQLSERVER`, `MSSQL$NAME`, `mssql-server`.
+    pub(super) name: String,
+    /// The Agent's, which depends on it; Windows only.
+    pub(super) agent: Option<String>,
+    /// What `sqlcmd -S` takes on the machine itself.
+    pub(super) server: String,
+}
+
+impl Service {
+    /// The name that was given, the captured one, or the usual one.
+    pub(super) fn new(
+        given: Option<&str>,
+        on: On,
+        capture: Option<&Capture>,
+    ) -> Result<Service, LayoutError> {
+        let name = match (given, on) {
+            (Some(given), _) => given.to_owned(),
+            (None, On::Linux) => "mssql-server".to_owned(),
+            (None, On::Windows | On::ManagedInstance | On::AzureSqlDatabase) => {
+                let instance = capture.and_then(instance);
+                instance.map_or("MSSQLSERVER".to_owned(), |name| service_of(&name))
+            }
+        };
+        let allowed = |letter: char| letter.is_alphanumeric() || "$_-.#@".contains(letter);
+        if name.is_empty() || !name.chars().all(allowed) {
+            return Err(LayoutError::Impossible(format!(
+                "\"{name}\" is no service's name: those have letters, digits and $ _ - . # @ only; give --service \
+                 MSSQLSERVER, or MSSQL$NAME for a named instance"
+            )));
+        }
+        let (agent, server) = match (on, name.split_once('$')) {
+            (On::Linux, _) => (None, "localhost".to_owned()),
+            (_, Some((_, instance))) => (
+                Some(format!("SQLAgent${instance}")),
+                format!(".\\{instance}"),
+            ),
+            (_, None) => (Some("SQLSERVERAGENT".to_owned()), ".".to_owned()),
+        };
+        Ok(Service {
+            name,
+            agent,
+            server,
+        })
+    }
+}
+
+/// The instance, as `sys.dm_server_services` shows it: `SQL Server (NAME)`.
+///
+/// Source: <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-server-services-transact-sql>,
+/// read 2026-11.
+fn instance(capture: &Capture) -> Option<String> {
+    let names = capture.services.iter().map(|service| service.name.as_str());
+    let mut instances = names.filter_map(|name| {
+        name.strip_prefix("SQL Server (")?
+            .strip_suffix(')')
+            .map(str::to_owned)
+    });
+    instances.next()
+}
+
+fn service_of(instance: &str) -> String {
+    match instance {
+        "MSSQLSERVER" => instance.to_owned(),
+        named => format!("MSSQL${named}"),
+    }
+}
