@@ -164,22 +164,194 @@ fn shown(tables: &[&str]) -> String {
 
 #[test]
 fn a_login_that_may_do_everything() {
-    insta::assert_snapshot!(shown(&[EVERYTHING]), @"");
+    insta::assert_snapshot!(shown(&[EVERYTHING]), @r#"
+    SQL Server 2022 (16.0.4135.4), Developer Edition (64-bit)
+    asked as: ACME\eva in master of DB1\SQL2022
+    host: Windows (Windows Server 2022 Standard 10.0), 16 processors, 128 GiB of memory, the server
+          means to take 96 GiB, virtual machine: HYPERVISOR
+    taken: 2026-11-21T08:00:00+00:00; the service started 2026-11-20T21:00:00
+    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+
+     what dbstow does                     can it   why
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+     see counters                         yes      every question was answered
+     see the files of all databases       yes      the login has one of the permissions that show all
+                                                   of sys.master_files
+     make and drop databases to measure   yes      who makes a database owns it, and may drop it
+     empty the cache (CHECKPOINT, DBCC    yes      the login is a member of sysadmin
+     DROPCLEANBUFFERS)
+     set max server memory                yes      sp_configure, then RECONFIGURE; at once, without a
+                                                   restart
+     move tempdb                          yes      the new places are used from the next start on, and
+                                                   no T-SQL starts a server
+
+     database   file              path                       size   growth     max
+    ───────────────────────────────────────────────────────────────────────────────
+     tempdb     tempdev           T:\tempdb\tempdb.mdf      8 GiB   64 MiB       -
+                templog (log)     L:\log\templog.ldf        1 GiB   64 MiB   2 TiB
+     Sales      Sales             E:\data\Sales.mdf      97.7 GiB     10 %       -
+                Sales_log (log)   L:\log\Sales_log.ldf     10 GiB     none   2 TiB
+
+     file of tempdb   in use now           after the next start   size now    then
+    ───────────────────────────────────────────────────────────────────────────────
+     tempdev          E:\data\tempdb.mdf   T:\tempdb\tempdb.mdf     16 GiB   8 GiB
+    tempdb: a restart is pending: 1 file will be elsewhere after it
+
+     volume   label   file system      size      free   free   files
+    ─────────────────────────────────────────────────────────────────
+     E:\      DATA    NTFS            1 TiB   800 GiB   78 %       2
+     L:\      LOG     NTFS          256 GiB   220 GiB   86 %       2
+
+     setting                            value
+    ──────────────────────────────────────────
+     max degree of parallelism              8
+     max server memory (MB)             98304
+     tempdb's system tables in memory      no
+     trace flags                         3226
+
+    service: SQL Server (SQL2022) runs as ACME\sqlservice; makes files without zeroing them
+    "#);
 }
 
 #[test]
 fn a_login_without_permissions_is_told_the_grants() {
-    insta::assert_snapshot!(shown(&[EVERYTHING, NOTHING_ALLOWED]), @"");
+    insta::assert_snapshot!(shown(&[EVERYTHING, NOTHING_ALLOWED]), @r#"
+    SQL Server 2022 (16.0.4135.4), Developer Edition (64-bit)
+    asked as: ACME\eva in master of DB1\SQL2022
+    taken: 2026-11-21T08:00:00+00:00
+    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+
+     what dbstow does                     can it   why
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+     see counters                         no       no question about the server's state was answered
+     see the files of all databases       partly   sys.master_files leaves out what the login may not
+                                                   see, and does not say so
+     make and drop databases to measure   no       the login lacks CREATE ANY DATABASE
+     empty the cache (CHECKPOINT, DBCC    no       the login lacks ALTER SERVER STATE
+     DROPCLEANBUFFERS)
+     set max server memory                no       the login lacks ALTER SETTINGS
+     move tempdb                          no       the login lacks ALTER ANY DATABASE
+
+    An administrator can let it do more; [login] is [ACME\eva]:
+      GRANT VIEW SERVER PERFORMANCE STATE TO [login];
+      GRANT VIEW ANY DEFINITION TO [login];
+      GRANT CREATE ANY DATABASE TO [login];
+      GRANT ALTER SERVER STATE TO [login];
+      GRANT ALTER SETTINGS TO [login];
+      GRANT ALTER ANY DATABASE TO [login];
+
+    files: none were shown; what is missing for that is below
+
+     setting                            value
+    ──────────────────────────────────────────
+     max degree of parallelism              8
+     max server memory (MB)             98304
+     tempdb's system tables in memory      no
+
+    Without an answer
+    - host: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object
+      'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - machine: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
+      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - services: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
+      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - trace flags: error 2571, class 14, line 1: User 'ACME\eva' does not have permission to run DBCC
+      TRACESTATUS.
+    - volumes: error 297, class 14, line 1: The user does not have permission to perform this action.;
+      what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - file statistics: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied
+      on object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - waits: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object
+      'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - buffer pool: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
+      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - space in tempdb: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied
+      on object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    "#);
 }
 
 #[test]
 fn azure_sql_database_has_nothing_to_place() {
-    insta::assert_snapshot!(shown(&[AZURE_DATABASE]), @"");
+    insta::assert_snapshot!(shown(&[AZURE_DATABASE]), @r#"
+    Azure SQL Database (12.0.2000.8), SQL Azure
+    asked as: eva in web of acme
+    taken: 2026-11-21T08:00:00+00:00
+    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+
+     what dbstow does                     can it      why
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+     see counters                         partly      without an answer: waits
+     see the files of all databases       no          Azure SQL Database places its files itself and
+                                                      shows no paths
+     make and drop databases to measure   not known   a database is made in master, by a member of
+                                                      dbmanager, and costs money; none has files to
+                                                      place
+     empty the cache (CHECKPOINT, DBCC    not known   a member of ##MS_ServerStateManager## may; it
+     DROPCLEANBUFFERS)                                empties the cache of this database, in an elastic
+                                                      pool of all of its databases
+     set max server memory                no          the service objective decides it
+     move tempdb                          no          the service places tempdb; another service
+                                                      objective is what can be compared
+
+    An administrator can let it do more; [login] is [eva]:
+      ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [login];
+      ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER [login];
+
+    Without an answer
+    - host: Azure SQL Database does not have it
+    - machine: Azure SQL Database does not have it
+    - services: Azure SQL Database does not have it
+    - settings: Azure SQL Database does not have it
+    - trace flags: Azure SQL Database does not have it
+    - files: Azure SQL Database does not have it
+    - volumes: Azure SQL Database does not have it
+    - waits: error 300, class 14, line 1: VIEW DATABASE PERFORMANCE STATE permission was denied in
+      database 'web'.; what helps: ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [login]
+    "#);
 }
 
 #[test]
 fn a_managed_instance_has_numbers_and_sizes_to_choose() {
-    insta::assert_snapshot!(shown(&[EVERYTHING, MANAGED_INSTANCE]), @"");
+    insta::assert_snapshot!(shown(&[EVERYTHING, MANAGED_INSTANCE]), @r#"
+    Azure SQL Managed Instance (12.0.2000.8), SQL Azure
+    asked as: eva in master of acme.database.windows.net
+    host: Windows (Windows Server 2022 Standard 10.0), 16 processors, 128 GiB of memory, the server
+          means to take 96 GiB, virtual machine: HYPERVISOR
+    taken: 2026-11-21T08:00:00+00:00; the service started 2026-11-20T21:00:00
+    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+
+     what dbstow does                     can it   why
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+     see counters                         yes      every question was answered
+     see the files of all databases       yes      the login has one of the permissions that show all
+                                                   of sys.master_files
+     make and drop databases to measure   partly   with file groups and files added afterwards; the
+                                                   service chooses their places
+     empty the cache (CHECKPOINT, DBCC    yes      the login is a member of sysadmin
+     DROPCLEANBUFFERS)
+     set max server memory                no       the instance's number of cores decides it
+     move tempdb                          partly   number, size and growth of its files can be changed,
+                                                   not their place
+
+     database   file              path                       size   growth     max
+    ───────────────────────────────────────────────────────────────────────────────
+     tempdb     tempdev           T:\tempdb\tempdb.mdf      8 GiB   64 MiB       -
+                templog (log)     L:\log\templog.ldf        1 GiB   64 MiB   2 TiB
+     Sales      Sales             E:\data\Sales.mdf      97.7 GiB     10 %       -
+                Sales_log (log)   L:\log\Sales_log.ldf     10 GiB     none   2 TiB
+
+     file of tempdb   in use now           after the next start   size now    then
+    ───────────────────────────────────────────────────────────────────────────────
+     tempdev          E:\data\tempdb.mdf   T:\tempdb\tempdb.mdf     16 GiB   8 GiB
+    tempdb: a restart is pending: 1 file will be elsewhere after it
+
+     setting                            value
+    ──────────────────────────────────────────
+     max degree of parallelism              8
+     max server memory (MB)             98304
+     tempdb's system tables in memory      no
+     trace flags                         3226
+    "#);
 }
 
 #[test]
@@ -189,7 +361,10 @@ fn a_missing_column_is_a_defect_and_the_rest_is_shown() {
     let (_, unanswered) = text
         .split_once("Without an answer\n")
         .expect("there is one");
-    insta::assert_snapshot!(unanswered, @"");
+    insta::assert_snapshot!(unanswered, @r#"
+    - waits: the server's answer has no whole number in a column signal_ms (its columns: kind, tasks,
+      wait_ms); what helps: this is a defect of dbstow: report it with this capture
+    "#);
     assert!(text.contains("Sales_log"), "{text}");
 }
 
