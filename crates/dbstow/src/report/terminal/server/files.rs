@@ -9,7 +9,7 @@ use super::{bytes, places_files};
 /// A row a file; a database is named at its first.
 pub(super) fn all(capture: &Capture) -> String {
     if capture.files.is_empty() {
-        let none = "files: none were shown; what is missing for that is below";
+        let none = "files: the server showed none; what helps is above";
         return match places_files(capture) {
             true => wrapped("", none),
             false => String::new(),

@@ -159,17 +159,26 @@ fn services(capture: &Capture) -> String {
     text
 }
 
+/// Questions that were refused in the same words, or that the server does not have, share a line.
 fn unanswered(capture: &Capture) -> String {
-    if capture.unanswered.is_empty() {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for unanswered in &capture.unanswered {
+        let why = unanswered.why.trim_end_matches('.');
+        let reason = match &*unanswered.remedy {
+            "" => why.to_owned(),
+            remedy => format!("{why}; what helps: {remedy}"),
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, questions)) => questions.push(&unanswered.question),
+            None => reasons.push((reason, vec![&unanswered.question])),
+        }
+    }
+    if reasons.is_empty() {
         return String::new();
     }
     let mut text = String::from("Without an answer\n");
-    for unanswered in &capture.unanswered {
-        let remedy = match &*unanswered.remedy {
-            "" => String::new(),
-            remedy => format!("; what helps: {remedy}"),
-        };
-        let line = format!("{}: {}{remedy}", unanswered.question, unanswered.why);
+    for (reason, questions) in reasons {
+        let line = format!("{}: {reason}", questions.join(", "));
         text.push_str(&wrapped("- ", &line));
     }
     text

@@ -240,7 +240,7 @@ fn a_login_without_permissions_is_told_the_grants() {
       GRANT ALTER SETTINGS TO [login];
       GRANT ALTER ANY DATABASE TO [login];
 
-    files: none were shown; what is missing for that is below
+    files: the server showed none; what helps is above
 
      setting                            value
     ──────────────────────────────────────────
@@ -249,24 +249,13 @@ fn a_login_without_permissions_is_told_the_grants() {
      tempdb's system tables in memory      no
 
     Without an answer
-    - host: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object
-      'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - machine: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
-      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - services: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
-      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - host, machine, services, file statistics, waits, buffer pool, space in tempdb: error 300, class
+      14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database
+      'master'; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
     - trace flags: error 2571, class 14, line 1: User 'ACME\eva' does not have permission to run DBCC
-      TRACESTATUS.
-    - volumes: error 297, class 14, line 1: The user does not have permission to perform this action.;
+      TRACESTATUS
+    - volumes: error 297, class 14, line 1: The user does not have permission to perform this action;
       what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - file statistics: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied
-      on object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - waits: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object
-      'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - buffer pool: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on
-      object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
-    - space in tempdb: error 300, class 14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied
-      on object 'server', database 'master'.; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
     "#);
 }
 
@@ -298,15 +287,10 @@ fn azure_sql_database_has_nothing_to_place() {
       ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER [login];
 
     Without an answer
-    - host: Azure SQL Database does not have it
-    - machine: Azure SQL Database does not have it
-    - services: Azure SQL Database does not have it
-    - settings: Azure SQL Database does not have it
-    - trace flags: Azure SQL Database does not have it
-    - files: Azure SQL Database does not have it
-    - volumes: Azure SQL Database does not have it
+    - host, machine, services, settings, trace flags, files, volumes: Azure SQL Database does not have
+      it
     - waits: error 300, class 14, line 1: VIEW DATABASE PERFORMANCE STATE permission was denied in
-      database 'web'.; what helps: ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [login]
+      database 'web'; what helps: ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [login]
     "#);
 }
 
