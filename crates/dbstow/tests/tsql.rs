@@ -93,6 +93,22 @@ fn every_statement_of_the_workloads_is_tsql() {
 }
 
 #[test]
+fn everything_that_dbstow_asks_tells_or_writes_down_is_tsql() {
+    let questions = sqlserver::tsql::question::QUESTIONS;
+    let questions = questions
+        .iter()
+        .map(|question| (question.name.to_owned(), question.text.to_owned()));
+    let statements = sqlserver::tsql::examples();
+    let statements = statements
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text));
+    let scripts = dbstow::layout::examples();
+    let texts: Vec<(String, String)> = questions.chain(statements).chain(scripts).collect();
+    assert!(texts.len() > 50, "only {} texts", texts.len());
+    tsql::parses(&texts);
+}
+
+#[test]
 fn a_query_of_sqlquerystress_is_tsql_as_it_is_sent() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("stress.json");

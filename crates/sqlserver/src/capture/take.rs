@@ -71,7 +71,7 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
             edition: row.word("edition")?,
             engine_edition: row.count("engine_edition")?,
             tempdb_metadata_in_memory: row.flag("tempdb_metadata_in_memory")?,
-            clustered: row.flag("clustered")?,
+            clustered: row.flag("is_clustered")?,
             data_path: row.text("data_path")?.map(str::to_owned),
             log_path: row.text("log_path")?.map(str::to_owned),
         };

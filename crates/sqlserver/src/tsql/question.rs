@@ -56,7 +56,7 @@ pub const IDENTITY: Question = Question {
         CAST(SERVERPROPERTY('Edition') AS nvarchar(128)) AS edition, \
         CAST(SERVERPROPERTY('EngineEdition') AS bigint) AS engine_edition, \
         CAST(SERVERPROPERTY('IsTempDBMetadataMemoryOptimized') AS bigint) AS tempdb_metadata_in_memory, \
-        CAST(SERVERPROPERTY('IsClustered') AS bigint) AS clustered, \
+        CAST(SERVERPROPERTY('IsClustered') AS bigint) AS is_clustered, \
         CAST(SERVERPROPERTY('InstanceDefaultDataPath') AS nvarchar(512)) AS data_path, \
         CAST(SERVERPROPERTY('InstanceDefaultLogPath') AS nvarchar(512)) AS log_path, \
         CAST(@@SERVERNAME AS nvarchar(256)) AS server_name, \

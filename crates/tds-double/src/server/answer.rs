@@ -108,7 +108,7 @@ fn started(server: &SqlServer) -> String {
 }
 
 fn identity(server: &SqlServer, session: &Session) -> Rows {
-    let names = "version edition engine_edition tempdb_metadata_in_memory clustered data_path log_path server_name \
+    let names = "version edition engine_edition tempdb_metadata_in_memory is_clustered data_path log_path server_name \
                  database_name login_name taken";
     let in_memory = server.settings["tempdb metadata memory-optimized"].in_use;
     let folder = server.folder();

@@ -11,7 +11,7 @@ use std::fs;
 use sqlserver::capture::{self, FileKind, Product, TEMPDB};
 use sqlserver::session::Driver;
 use sqlserver::tsql::tempdb::{TempdbFile, TempdbMove, TempdbPlan};
-use sqlserver::tsql::{FileSpec, Statement, question, script};
+use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement, question, script};
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
@@ -45,6 +45,9 @@ pub(super) fn bring(
     if wanted.missing(&mut session)?.is_none() {
         return Ok(placed);
     }
+    for directory in directories.unwrap_or_default() {
+        prove(run, &mut session, directory)?;
+    }
     {
         let mut journal = run.journal();
         if journal.changes().tempdb.is_empty() {
@@ -63,6 +66,37 @@ pub(super) fn bring(
             format!("the server was restarted, and {what}; look at its error log"),
         )),
     }
+}
+
+/// Makes a database in a directory and drops it again: a server whose tempdb cannot be made does not start, and
+/// `ALTER DATABASE tempdb` does not look.
+fn prove(run: &ServerRun, session: &mut Driver, directory: &str) -> Result<(), EngineError> {
+    if directory.is_empty() {
+        return Ok(());
+    }
+    let name = "dbstow_probe";
+    let file = |end: &str| -> Result<FileSpec, EngineError> {
+        let wrong = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
+        let path = FilePath::new(place::join(directory, &format!("{name}.{end}")));
+        let logical = Name::new(format!("{name}_{end}")).map_err(|error| wrong(&error))?;
+        Ok(FileSpec {
+            path: Some(path.map_err(|error| wrong(&error))?),
+            ..FileSpec::named(logical)
+        })
+    };
+    let create = CreateDatabase {
+        name: Name::new(name).expect("a name"),
+        data: vec![file("mdf")?],
+        log: vec![file("ldf")?],
+    };
+    let noted = run
+        .journal()
+        .change(|changes| changes.databases.push(name.to_owned()));
+    noted.map_err(unusable)?;
+    let made = tell(session, &Statement::Create(create));
+    let dropped = run.drop_database(session, name);
+    made?;
+    dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
 }
 
 /// Puts tempdb back to where the journal says it was.
