@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use tds_double::server::SqlServer;
@@ -78,14 +78,12 @@ fn names_stay_where_that_is_asked_for() {
 
 #[test]
 fn a_server_that_is_not_there_is_told_at_once_with_what_helps() {
-    let start = Instant::now();
     let server = ["--server", "sqlserver://sa@127.0.0.1:1"];
-    let text = complaint(doctor(&server).env("SQLCMDPASSWORD", "hunter2"), 1);
-    assert!(
-        start.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        start.elapsed()
-    );
+    let mut command = doctor(&server);
+    command
+        .env("SQLCMDPASSWORD", "hunter2")
+        .timeout(Duration::from_secs(20));
+    let text = complaint(&mut command, 1);
     for part in ["127.0.0.1,1", "look at host and port"] {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }

@@ -159,13 +159,16 @@ fn sizes_limits_and_growth_are_kept_and_checked() {
         |change: &str| format!("ALTER DATABASE tempdb MODIFY FILE (NAME = tempdev, {change})");
     // 8 MiB at the start
     assert_eq!(numbers(&mut server, &modify("SIZE = 8MB")), [5039]);
-    assert_eq!(numbers(&mut server, &modify("MAXSIZE = 1GB")), []);
+    assert_eq!(numbers(&mut server, &modify("MAXSIZE = 1GB")), [0_u32; 0]);
     assert_eq!(numbers(&mut server, &modify("SIZE = 2GB")), [5040]);
-    assert_eq!(numbers(&mut server, &modify("MAXSIZE = UNLIMITED")), []);
+    assert_eq!(
+        numbers(&mut server, &modify("MAXSIZE = UNLIMITED")),
+        [0_u32; 0]
+    );
     assert_eq!(numbers(&mut server, &modify("SIZE = 1TB")), [5149]);
     assert_eq!(
         numbers(&mut server, &modify("SIZE = 100MB, FILEGROWTH = 0")),
-        []
+        [0_u32; 0]
     );
     assert_eq!(
         numbers(
@@ -185,7 +188,7 @@ fn files_are_added_emptied_and_removed() {
     let mut server = SqlServer::linux("x");
     let add =
         "ALTER DATABASE tempdb ADD FILE (NAME = temp3, FILENAME = N'/nvme/temp3.ndf', SIZE = 8MB)";
-    assert_eq!(numbers(&mut server, add), []);
+    assert_eq!(numbers(&mut server, add), [0_u32; 0]);
     assert_eq!(numbers(&mut server, add), [1828, 5069]);
     let again = "ALTER DATABASE tempdb ADD FILE (NAME = temp4, FILENAME = N'/nvme/temp3.ndf')";
     assert_eq!(numbers(&mut server, again), [5170, 5069]);
@@ -225,7 +228,7 @@ fn a_database_is_made_where_it_can_be_and_dropped_by_whom_it_belongs_to() {
     let create = "CREATE DATABASE [a] ON PRIMARY (NAME = [a], FILENAME = N'D:\\a.mdf', SIZE = 64MB) \
                   LOG ON (NAME = [l], FILENAME = N'C:\\a.ldf')";
     assert_eq!(said(&mut server, "guest", create), [262]);
-    assert_eq!(said(&mut server, "maker", create), []);
+    assert_eq!(said(&mut server, "maker", create), [0_u32; 0]);
     assert_eq!(said(&mut server, "maker", create), [1801]);
     assert_eq!(
         said(&mut server, "guest", "ALTER DATABASE [a] SET RECOVERY FULL"),
@@ -233,11 +236,11 @@ fn a_database_is_made_where_it_can_be_and_dropped_by_whom_it_belongs_to() {
     );
     assert_eq!(
         said(&mut server, "maker", "ALTER DATABASE [a] SET RECOVERY FULL"),
-        []
+        [0_u32; 0]
     );
     assert_eq!(server.database("a").expect("made").1.recovery, "FULL");
     assert_eq!(said(&mut server, "guest", "DROP DATABASE [a]"), [3701]);
-    assert_eq!(said(&mut server, "maker", "DROP DATABASE [a]"), []);
+    assert_eq!(said(&mut server, "maker", "DROP DATABASE [a]"), [0_u32; 0]);
     assert_eq!(numbers(&mut server, "DROP DATABASE [msdb]"), [3708]);
     let nowhere = "CREATE DATABASE b ON (NAME = b, FILENAME = N'Q:\\b.mdf')";
     assert_eq!(numbers(&mut server, nowhere), [5133, 1802]);
@@ -262,7 +265,7 @@ fn a_full_database_says_so_and_growth_in_tempdb_is_gone_after_a_restart() {
         fill(1 << 30),
         Reply::new(),
     );
-    assert_eq!(numbers(&mut server, "little"), []);
+    assert_eq!(numbers(&mut server, "little"), [0_u32; 0]);
     let pages = |server: &SqlServer| {
         server.databases[&TEMPDB]
             .files
@@ -316,7 +319,10 @@ fn settings_are_in_use_after_reconfigure_and_advanced_ones_are_hidden() {
 fn permissions_are_those_of_the_version() {
     let mut server = SqlServer::windows("x");
     server.add_login("reader", "x", &["VIEW SERVER PERFORMANCE STATE"]);
-    assert_eq!(said(&mut server, "reader", question::FILE_IO.text), []);
+    assert_eq!(
+        said(&mut server, "reader", question::FILE_IO.text),
+        [0_u32; 0]
+    );
     assert_eq!(said(&mut server, "reader", "DBCC DROPCLEANBUFFERS"), [2571]);
     assert_eq!(said(&mut server, "reader", "CHECKPOINT"), [262]);
     server = server.edition("15.0.4000.1", 3);
