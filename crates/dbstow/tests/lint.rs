@@ -76,7 +76,28 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
         "--rule",
         "managed-log-files",
     ]);
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @r#"
+    windows-2019-azure-vm.json: SQL Server 15.0.4385.2, Standard Edition (64-bit), Windows; captured
+    2026-11-21T08:00:00+00:00
+
+    LOW
+      azure-log-cache
+        F:\ holds data too, for which a read-only cache is right; a log wants none, so one of the two
+        rules is broken while both are here
+        found:  host cache of F:\: read-only
+        where:  F:\
+        do:     put the log on a volume without cache if its writes are slow; else leave it
+        by:     Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 1 more
+
+    EXEMPT
+      volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup
+      volume-allocation-unit (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
+
+    Fine: azure-data-cache
+    Not for this server: managed-log-files
+    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 cannot be told, 4 fine. `dbstow lint --list` says what
+    each rule says, and who says so.
+    "#);
 }
 
 #[test]
@@ -110,8 +131,14 @@ fn sarif_fits_the_official_schema() {
         .expect("it is a dependency of these tests");
     let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
     let schema = std::fs::read_to_string(manifest.with_file_name("src").join("schema.json"));
-    let schema: Value =
+    let mut schema: Value =
         serde_json::from_str(&schema.expect("it is in the package")).expect("it is JSON");
+    // Its one flaw: `-[a-zA-Z]{2}]?$` is no regular expression of ECMA-262 in Unicode mode. We give no language.
+    for kind in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][kind]["properties"]["language"];
+        let language = language.as_object_mut().expect("it is described");
+        language.remove("pattern");
+    }
     assert_eq!(
         schema["title"],
         "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"

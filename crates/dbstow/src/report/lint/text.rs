@@ -94,10 +94,7 @@ fn finding(rule: &RuleOutcomes, outcome: &Outcome, wanted: &str, first: bool) ->
     if severity != wanted {
         return None;
     }
-    let mut text = wrapped(&format!("  {}: ", rule.id), message);
-    if first_line_is_crowded(&rule.id) {
-        text = format!("  {}:\n{}", rule.id, wrapped("    ", message));
-    }
+    let mut text = format!("  {}\n{}", rule.id, wrapped("    ", message));
     text.push_str(&found(evidence));
     text.push_str(&whereabouts(places));
     text.push_str(&wrapped("    do:     ", remedy));
@@ -106,11 +103,6 @@ fn finding(rule: &RuleOutcomes, outcome: &Outcome, wanted: &str, first: bool) ->
         text.extend(measured.iter().map(here));
     }
     Some(text)
-}
-
-/// Whether a rule's name leaves too little of the line for words.
-fn first_line_is_crowded(id: &str) -> bool {
-    id.len() > 30
 }
 
 fn found(evidence: &[Evidence]) -> String {
