@@ -69,13 +69,18 @@ pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<(Capture, Greeti
 /// When it cannot be read, or is no capture.
 pub(crate) fn load(file: &Path) -> Result<Capture> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file);
-    let text = text.map_err(|error| {
+    let bytes = std::fs::read(file).map_err(|error| {
         Mistake(format!(
-            "{name}: {error}; give a file that `dbstow doctor --out` wrote, or a server with --server"
+            "cannot read the capture {name}: {error}; give a file that `dbstow doctor --out` wrote, or a server \
+             with --server"
         ))
     })?;
-    Capture::from_json(&name, &text).map_err(|error| Mistake(error.to_string()).into())
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Mistake(format!(
+            "{name} is not text in UTF-8; give a file that `dbstow doctor --out` wrote"
+        ))
+    })?;
+    Ok(Capture::from_json(&name, &text)?)
 }
 
 /// Prints what there is to say, and writes the capture where that is asked for.

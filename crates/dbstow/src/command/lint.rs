@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use sqlserver::capture::Capture;
 use sqlserver::lint::{self as rules, Asked, Profile, Severity};
 
-use super::{Mistake, NotMet};
+use super::{Mistake, NotMet, ServerLogin, doctor};
 use crate::catalogue::Catalogue;
 use crate::findings;
 use crate::lint::{self, Document, Told};
@@ -19,14 +19,18 @@ use crate::spec::near;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     dbstow lint server.json\n  \
+    SQLCMDPASSWORD=.. dbstow lint --server sqlserver://sa@db1\n  \
     dbstow lint server.json --host host.toml --fail-on high\n  \
     dbstow lint server.json --results dbstow-results/files-times-disks-1f2e3d4c\n  \
     dbstow lint server.json --format sarif > lint.sarif\n  \
     dbstow lint --list")]
 pub struct Args {
     /// Capture of a server, as `dbstow doctor` wrote it
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "server"])]
     pub capture: Option<PathBuf>,
+    /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST; it is only asked
+    #[arg(long, value_name = "SERVER", conflicts_with = "capture")]
+    pub server: Option<String>,
     /// What T-SQL cannot see of the host: a TOML file with azure and [[volumes]]
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
@@ -49,8 +53,11 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub profile: Vec<Ladder>,
     /// Print every rule: what it says, how much it matters, and who says so
-    #[arg(long, conflicts_with_all = ["capture", "host", "results", "fail_on", "rule", "ignore", "profile"])]
+    #[arg(long, conflicts_with_all = ["capture", "server", "host", "results", "fail_on", "rule", "ignore", "profile"])]
     pub list: bool,
+    /// How to log in
+    #[command(flatten)]
+    pub login: ServerLogin,
 }
 
 /// How outcomes are printed.
@@ -97,10 +104,11 @@ pub enum Ladder {
 /// When the capture, the host's file or the results cannot be read, a rule is not known, or, with
 /// `--fail-on`, a finding stands that is as severe.
 pub fn run(args: &Args) -> Result<()> {
-    let Some(file) = &args.capture else {
-        return print_list(args.format);
-    };
-    look(&file.display().to_string(), read(file)?, args)
+    match (&args.server, &args.capture) {
+        (Some(server), _) => look(server, doctor::take(server, &args.login)?.0, args),
+        (None, Some(file)) => look(&file.display().to_string(), doctor::load(file)?, args),
+        (None, None) => print_list(args.format),
+    }
 }
 
 /// Looks at a capture, wherever it came from, and prints what was found; `name` is where it came from.
@@ -137,17 +145,6 @@ fn print_list(format: Format) -> Result<()> {
         }
     };
     Ok(super::print(&printed)?)
-}
-
-fn read(file: &Path) -> Result<Capture> {
-    let name = file.display().to_string();
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read the capture {name}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        Mistake(format!(
-            "{name} is not text in UTF-8; give a file that `dbstow doctor` wrote"
-        ))
-    })?;
-    Ok(Capture::from_json(&name, &text)?)
 }
 
 /// Adds what somebody told of the host.
