@@ -18,10 +18,10 @@ DBSTOW := cargo run --quiet --release --package dbstow --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench installcheck audit vendor screenshots format packages fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench installcheck test-sqlserver audit vendor screenshots format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Run every built-in experiment, print its table and make its page
 	cargo build --release --package dbstow
@@ -43,6 +43,10 @@ bench: packages ## Measure the model, the whole program, the client beside pgben
 
 installcheck: packages ## Run PostgreSQL's own regression tests on emulated volumes
 	scripts/installcheck
+
+# Not part of `test`: it needs a server of Microsoft's, which nobody has to have.
+test-sqlserver: ## Hold dbstow against a SQL Server: SERVER=.. [VOLUMES="d=DIR f=DIR"] [RESTART=COMMAND]
+	scripts/test-sqlserver "$(SERVER)" "$(VOLUMES)" "$(RESTART)"
 
 # Not part of `test`: it asks a database on the network, and a new advisory would turn a commit red that
 # nobody has touched. Run it before a release, and on a schedule.
