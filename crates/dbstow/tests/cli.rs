@@ -96,6 +96,7 @@ fn every_subcommand_has_help() {
         "plan",
         "check",
         "report",
+        "lint",
         "disks",
         "machines",
         "experiments",

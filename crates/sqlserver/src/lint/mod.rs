@@ -89,10 +89,9 @@ pub struct Judged {
 pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {
         let named = asked.only.is_empty() || asked.only.contains(rule.id);
-        let awake = rule
-            .applies
-            .profile
-            .is_none_or(|profile| asked.profiles.contains(&profile) || asked.only.contains(rule.id));
+        let awake = rule.applies.profile.is_none_or(|profile| {
+            asked.profiles.contains(&profile) || asked.only.contains(rule.id)
+        });
         named && awake && !asked.ignored.contains(rule.id)
     };
     let judged = |rule: &'static Rule| {
