@@ -97,6 +97,8 @@ fn every_subcommand_has_help() {
         "check",
         "report",
         "doctor",
+        "lint",
+        "layout",
         "disks",
         "machines",
         "experiments",
