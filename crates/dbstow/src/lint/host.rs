@@ -207,8 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_told_counts_before_what_was_captured_member_by_member() {
-        let mut capture = Capture::default();
-        capture.told = Some(HostTold {
+        let told = HostTold {
             azure: Some(false),
             volumes: vec![VolumeTold {
                 mount_point: "F:\\".into(),
@@ -216,7 +215,11 @@ mod tests {
                 host_cache: Some("none".into()),
                 ..VolumeTold::default()
             }],
-        });
+        };
+        let mut capture = Capture {
+            told: Some(told),
+            ..Capture::default()
+        };
         let text = "azure = true\n[[volumes]]\nmount_point = 'f:'\nhost_cache = 'read-only'\n";
         let strange = merge(&mut capture, parse(text).expect("it makes sense"));
 
