@@ -80,7 +80,7 @@ Nothing is carried out: read the scripts, then run them in the order of their RE
 Examples:
   An arm of an experiment, on a VM with Windows whose D: is the local SSD:
     dbstow layout tempdb-ssd-vs-premium --arm local-ssd --volume d=D:\\tempdb \\
-        --capture server.json --out scripts
+        --role temp,log --capture server.json --out scripts
   Without an experiment, 8 files of 4 GiB on two volumes of a server with Linux:
     dbstow layout --files 8 --size '4 GiB' --volume a=/nvme0/tempdb --volume b=/nvme1/tempdb --out scripts
   Number and size of tempdb's files on a managed instance:
@@ -182,7 +182,7 @@ impl Args {
     }
 
     fn check_without_experiment(&self, volumes: &[&str]) -> Result<()> {
-        if self.role.iter().any(|role| *role == Role::Data) {
+        if self.role.contains(&Role::Data) {
             let message =
                 "--role data without an experiment: which files? Name an experiment and its --arm";
             return Err(Mistake(message.to_owned()).into());

@@ -132,17 +132,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn no_batch_ends_inside_of_a_text() {
-        for (name, text) in examples() {
-            for batch in text.split("\nGO\n") {
-                let code: String = batch
-                    .lines()
-                    .filter(|line| !line.starts_with("--"))
-                    .collect();
-                assert_eq!(code.matches('\'').count() % 2, 0, "{name}: {batch}");
-            }
-        }
-    }
 }

@@ -133,7 +133,13 @@ impl fmt::Display for Folder {
 fn windows(text: &str) -> Result<String, String> {
     let text = text.replace('/', "\\");
     let is_share = text.starts_with("\\\\");
-    let rest = if is_share { &text[2..] } else { &text[2..] };
+    let rest = text
+        .get(2..)
+        .filter(|_| is_share || !text.starts_with('\\'));
+    let Some(rest) = rest else {
+        let why = "without a drive, the path is not whole; give one such as D:\\tempdb";
+        return Err(why.to_owned());
+    };
     if !is_share && !rest.starts_with('\\') {
         return Err(format!(
             "without a backslash after the drive, the path is not whole; give {}\\{rest}",
@@ -185,6 +191,8 @@ mod tests {
             ("D:\\a\\..\\b", Style::Windows, "leave . and .. out"),
             ("/", Style::Unix, "root of all"),
             ("\\\\server", Style::Windows, "give both"),
+            ("\\é", Style::Windows, "without a drive"),
+            ("\\", Style::Windows, "without a drive"),
             ("/mnt/a\nb", Style::Unix, "control character"),
         ] {
             let why = text(given, style).expect_err(given);

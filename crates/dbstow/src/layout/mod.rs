@@ -22,6 +22,9 @@ pub use folder::{Folder, Style};
 pub use target::{On, Target};
 pub use wish::Wish;
 
+/// What is to be read first.
+const README: &str = "README.md";
+
 /// A file of a set, most of them scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
@@ -55,8 +58,10 @@ pub enum Engine {
 /// # Errors
 /// When it cannot be done on such a server, or too little of it is known.
 pub fn scripts(engine: Engine, wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
-    match engine {
-        Engine::Sqlserver => sqlserver::scripts(wish, target),
-        Engine::Postgres => postgres::scripts(wish, target),
-    }
+    let mut scripts = match engine {
+        Engine::Sqlserver => sqlserver::scripts(wish, target)?,
+        Engine::Postgres => postgres::scripts(wish, target)?,
+    };
+    scripts.sort_by_key(|script| (script.name != README, script.name.clone()));
+    Ok(scripts)
 }

@@ -94,6 +94,8 @@ impl Wish {
     /// The folder of a volume.
     pub(super) fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
         let Some(given) = self.folders.get(volume) else {
+            // Files that no experiment dealt have a volume without a name.
+            let volume = if volume.is_empty() { "d" } else { volume };
             return Err(LayoutError::NoFolder {
                 volume: volume.to_owned(),
                 example: style.example(),

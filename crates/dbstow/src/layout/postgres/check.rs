@@ -1,7 +1,7 @@
 //! What is asked before and after.
 
 use super::super::Script;
-use super::{Kit, Tablespace, identifier, literal};
+use super::{Kit, Tablespace, literal};
 
 /// `1-check.sql`: stops where something is in the way, and changes nothing.
 pub(super) fn script(kit: &Kit<'_>) -> Script {
@@ -10,10 +10,7 @@ pub(super) fn script(kit: &Kit<'_>) -> Script {
         .map(|space| literal(&space.name))
         .collect();
     let mut text = format!(
-        "-- Whether 2-apply.sql can be carried out. Changes nothing.\n\
-         \\set ON_ERROR_STOP on\n\
-         DO $check$\n\
-         BEGIN\n    \
+        "BEGIN\n    \
              IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN\n        \
                  RAISE EXCEPTION 'tablespaces are made by a superuser; connect as one';\n    \
              END IF;\n    \
@@ -40,20 +37,20 @@ pub(super) fn script(kit: &Kit<'_>) -> Script {
              END IF;\n"
         );
     }
-    text += "END\n$check$;\n";
-    // A dollar quote in a name would end the block.
-    let safe = kit
-        .wish
-        .database
-        .as_ref()
-        .is_none_or(|name| !name.contains("$check$"));
-    let text = if safe {
-        text
-    } else {
-        text.replace("DO $check$", "DO $checked$")
-            .replace("\n$check$;", "\n$checked$;")
-    };
+    text += "END\n";
+    let tag = tag(&text);
+    let text = format!("{HEAD}DO {tag}\n{text}{tag};\n");
     Script::new("1-check.sql", text)
+}
+
+const HEAD: &str =
+    "-- Whether 2-apply.sql can be carried out. Changes nothing.\n\\set ON_ERROR_STOP on\n";
+
+/// A dollar quote that is not in the text: a name may have any.
+fn tag(text: &str) -> String {
+    let tags = (0..).map(|number| format!("$check{number}$"));
+    let mut free = tags.filter(|tag| !text.contains(tag.as_str()));
+    free.next().expect("there is always another number")
 }
 
 /// `3-verify.sql`.
@@ -66,10 +63,9 @@ pub(super) fn verify(kit: &Kit<'_>) -> Script {
     {
         text += &format!(
             "SELECT datname, spcname, spcname = {} AS as_asked FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace\n\
-             WHERE datname = {}; -- {}\n",
+             WHERE datname = {};\n",
             literal(name),
             literal(database),
-            super::line(&identifier(database)),
         );
     }
     Script::new("3-verify.sql", text)

@@ -68,6 +68,11 @@ impl<'a> Kit<'a> {
                 "--database is about data; add --role data, or leave it out".to_owned(),
             ));
         }
+        if let Some(name) = wish.database.as_ref().filter(|name| !is_name(name)) {
+            return Err(LayoutError::Database(format!(
+                "--database {name:?}: PostgreSQL has names of 1 to {NAME_MAX} bytes; give one, without control characters"
+            )));
+        }
         let directory = wish.data_directory.as_deref().unwrap_or(DATA_DIRECTORY);
         let directory = Folder::new(directory, Style::Unix).map_err(|why| LayoutError::Folder {
             volume: "the data directory".to_owned(),
@@ -201,6 +206,15 @@ fn undo(kit: &Kit<'_>) -> Script {
         text += &format!("DROP TABLESPACE IF EXISTS {name};\n");
     }
     Script::new("undo.sql", text)
+}
+
+/// Longest name in bytes: `NAMEDATALEN` less one.
+///
+/// Source: <https://www.postgresql.org/docs/current/limits.html>, read 2026-11.
+const NAME_MAX: usize = 63;
+
+fn is_name(name: &str) -> bool {
+    (1..=NAME_MAX).contains(&name.len()) && !name.chars().any(char::is_control)
 }
 
 /// A name that PostgreSQL takes as it is.

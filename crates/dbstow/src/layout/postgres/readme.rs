@@ -1,7 +1,7 @@
 //! `README.md`: the order, what can go wrong, and the way back.
 
-use super::super::Script;
 use super::super::quote::line;
+use super::super::{README, Script};
 use super::Kit;
 use crate::spec::Role;
 
@@ -27,7 +27,7 @@ pub(super) fn script(kit: &Kit<'_>) -> Script {
     text += ".\n\n## What to know\n\n\
              - psql connects as a superuser, most often `sudo -u postgres psql`; `-v ON_ERROR_STOP=1` is set inside.\n";
     text += &notes(kit);
-    Script::new("README.md", text)
+    Script::new(README, text)
 }
 
 fn notes(kit: &Kit<'_>) -> String {
@@ -49,6 +49,19 @@ fn notes(kit: &Kit<'_>) -> String {
                  lost, the server may not start, or the cluster may be unreadable. With a disk that is empty after a restart,\n  \
                  make the folders again *before* the server starts (folder, owner, and the folder `PG_..` in it), and try it\n  \
                  out first. Source: <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.\n";
+    }
+    let roles = [Role::Data, Role::Log]
+        .into_iter()
+        .filter(|role| kit.wish.has(*role));
+    let mut kept = roles
+        .flat_map(|role| kit.wish.files(role))
+        .map(|file| &file.volume);
+    if let Some(volume) = kept.find(|volume| kit.wish.ephemeral.contains(*volume)) {
+        text += &format!(
+            "- **WARNING**: volume \"{}\" is empty after the machine was stopped or moved, and data or log are to live there:\n  \
+             **THE WHOLE CLUSTER IS LOST THEN**. It is for tests only.\n",
+            line(volume)
+        );
     }
     if kit.data.len() > 1 {
         text += "- A table lives in one tablespace: the database goes to the first one. Others take tables by hand\n  \

@@ -50,7 +50,8 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
     let name = create.name.clone();
     let end = "SET NOEXEC OFF;\nGO\n";
     let apply = format!(
-        "-- {}: makes the database. Folders first: {}. As: {}\nUSE [master];\nGO\n{guard}{}{end}",
+        "{}-- {}: makes the database. Folders first: {}. As: {}\nUSE [master];\nGO\n{guard}{}{end}",
+        lost(wish),
         line(&wish.title),
         folder_script.name,
         sqlcmd(&service, target.on, "database-create.sql"),
@@ -106,6 +107,24 @@ fn create(
     };
     let name = Name::new(name)?;
     Ok((CreateDatabase { name, data, log }, needs))
+}
+
+/// What a disk that comes back empty means for a database.
+fn lost(wish: &Wish) -> String {
+    let roles = [Role::Data, Role::Log]
+        .into_iter()
+        .filter(|role| wish.has(*role));
+    let mut volumes = roles
+        .flat_map(|role| wish.files(role))
+        .map(|file| &file.volume);
+    match volumes.find(|volume| wish.ephemeral.contains(*volume)) {
+        None => String::new(),
+        Some(volume) => format!(
+            "-- WARNING: volume \"{}\" is empty after the machine was stopped or moved, and THIS DATABASE IS LOST THEN. It is\n\
+             -- for tests only.\n",
+            line(volume)
+        ),
+    }
 }
 
 /// A letter of a file's name, whatever a database is called.

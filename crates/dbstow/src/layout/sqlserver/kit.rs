@@ -97,7 +97,9 @@ fn needs(moved: &TempdbMove) -> BTreeMap<Folder, u64> {
     for file in moved.data.iter().chain(&moved.log) {
         let Some(path) = &file.path else { continue };
         let style = Style::of(path.text()).unwrap_or(Style::Unix);
-        let end = path.text().rfind(['\\', '/']).unwrap_or(0);
+        let Some(end) = path.text().rfind(['\\', '/']) else {
+            continue;
+        };
         // A root keeps its separator, which the folder's own rules take care of.
         let Ok(folder) = Folder::new(&path.text()[..=end], style) else {
             continue;

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use model::Bytes;
-use sqlserver::capture::{Capture, FileKind};
+use sqlserver::capture::{Capture, FileKind, TEMPDB};
 use sqlserver::tsql::tempdb::{Kind, TempdbPlan};
 use sqlserver::tsql::{Alter, FileChange, FileSpec, Name, Size, Statement, literal};
 
 use super::super::quote::line;
-use super::super::{LayoutError, Script, Target, Wish};
+use super::super::{LayoutError, README, Script, Target, Wish};
 use super::batches;
 use super::files::{self, Taken};
 use super::steps::stop_if;
@@ -47,7 +47,7 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
             "--role log: a managed instance has one log a database, which cannot be placed; leave it out".to_owned(),
         ));
     }
-    let mut scripts = vec![Script::new("README.md", guidance(wish, capture))];
+    let mut scripts = vec![Script::new(README, guidance(wish, capture))];
     if wish.has(Role::Temp) {
         scripts.extend(tempdb(wish, target, capture)?);
     }
@@ -172,11 +172,11 @@ fn data(wish: &Wish, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
         .filter(|file| file.database_id == database.id);
     let own: Vec<_> = own.filter(|file| file.kind == FileKind::Rows).collect();
     let added = wish.data.len().saturating_sub(own.len());
-    if capture.files.len() + added > FILES_MAX {
+    if remote(capture) + added > FILES_MAX {
         return Err(LayoutError::Impossible(format!(
-            "the instance has {} files, and {added} more are over the {FILES_MAX} that General Purpose allows; ask for \
-             fewer (--files)",
-            capture.files.len()
+            "the instance has {} files besides tempdb's, and {added} more are over the {FILES_MAX} that General Purpose \
+             allows; name an arm with fewer",
+            remote(capture)
         )));
     }
     let largest = own.iter().map(|file| file.size_bytes).max().unwrap_or(0);
@@ -235,17 +235,18 @@ fn guidance(wish: &Wish, capture: &Capture) -> String {
     let mut text = format!(
         "# Managed instance: {}\n\n\
          None of these scripts has run on a managed instance yet; their T-SQL is parsed by Microsoft's own parser.\n\
-         Written for the instance as captured on {}: {} {}, {} files of the {FILES_MAX} that General Purpose allows.\n\n\
+         Written for the instance as captured on {}: {} {}, {} files besides tempdb's, of the\n\
+         {FILES_MAX} that General Purpose allows.\n\n\
          tempdb is on a local SSD (at most {TEMPDB_PER_CORE} a virtual processor, 1 to {TEMPDB_FILES_MAX} data files, names of\n\
          {TEMPDB_NAME_MAX} characters at most); number, growth and MAXSIZE outlive restarts and failovers. Where files are is the\n\
-         instance's business: `FILENAME` is refused. Order: `tempdb-1-apply.sql`, `tempdb-2-size.sql`; back: `tempdb-undo-1.sql`,\n\
-         `tempdb-undo-2.sql`.\n\n",
+         instance's business: `FILENAME` is refused.\n\n",
         line(&wish.title),
         line(&capture.taken),
         line(&capture.identity.edition),
         line(&capture.identity.version),
-        capture.files.len(),
+        remote(capture),
     );
+    text += &order(wish);
     text += "On General Purpose every data file is a remote disk of its own, and its size decides what it may do:\n\n";
     text += &table();
     let files = wish.data.len().max(1);
@@ -263,6 +264,27 @@ fn guidance(wish: &Wish, capture: &Capture) -> String {
         128
     );
     text
+}
+
+/// Which script comes when.
+fn order(wish: &Wish) -> String {
+    let mut text =
+        String::from("Order, each with `sqlcmd -b -x -i FILE` or in Management Studio:\n\n");
+    if wish.has(Role::Temp) {
+        text += "- tempdb: `tempdb-1-apply.sql`, `tempdb-2-size.sql`. Back: `tempdb-undo-1.sql`, a failover,\n  \
+                 `tempdb-undo-2.sql`.\n";
+    }
+    if wish.has(Role::Data) {
+        text +=
+            "- Data: `data-apply.sql`, once; then rebuild the indexes. Back: `data-undo.sql`.\n";
+    }
+    text + "\n"
+}
+
+/// Files that are remote disks: tempdb's are not.
+fn remote(capture: &Capture) -> usize {
+    let files = capture.files.iter();
+    files.filter(|file| file.database_id != TEMPDB).count()
 }
 
 /// The catalogue's steps.

@@ -4,7 +4,7 @@ use model::Bytes;
 use sqlserver::tsql::{FilePath, FileSpec};
 
 use super::super::quote::line;
-use super::super::{On, Script};
+use super::super::{On, README, Script};
 use super::kit::Kit;
 
 /// The whole text.
@@ -20,7 +20,7 @@ pub(super) fn tempdb(kit: &Kit<'_>) -> Script {
     text += &order(kit);
     text += &wrong(kit);
     text += &back(kit);
-    Script::new("README.md", text)
+    Script::new(README, text)
 }
 
 /// What there is to be, as a table.
@@ -160,7 +160,7 @@ fn order(kit: &Kit<'_>) -> String {
         kit.sqlcmd("4-size.sql"),
         kit.sqlcmd("5-verify.sql"),
     );
-    text += "Every script can be run again. `sqlcmd -x` is needed: without it, `$(..)` in a name would be a variable.\n";
+    text += "Scripts 2 to 5 can be run again. `sqlcmd -x` is needed: without it, `$(..)` in a name would be a variable.\n";
     match (kit.ephemeral.is_empty(), kit.target.on) {
         (true, _) => {}
         (false, On::Linux) => {

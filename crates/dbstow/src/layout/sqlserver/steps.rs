@@ -26,14 +26,14 @@ pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
             "-- Says where tempdb's files are to be. Nothing moves before the restart; undo.sql takes it back.\n",
             &known(kit),
             &marked(&plan.apply),
-            "Done. Now restart the service: see 3-restart.",
+            "If there is no error above: restart the service now, see 3-restart.",
         ),
         guarded(
             "4-size.sql",
             "-- Sizes and growth, at the new place, right after the restart.\n",
             &restarted(),
             &batches(&plan.after_restart),
-            "Done. Now look: 5-verify.sql.",
+            "If there is no error above: look now, 5-verify.sql.",
         ),
         Script::new("5-verify.sql", verify(kit)),
         guarded(
@@ -41,14 +41,14 @@ pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
             "-- Takes 2-apply.sql and 4-size.sql back, at whatever point. Nothing moves before the restart.\n",
             &known(kit),
             &marked(&plan.undo),
-            "Done. Now restart the service, then run undo-after-restart.sql.",
+            "If there is no error above: restart the service now, then run undo-after-restart.sql.",
         ),
         guarded(
             "undo-after-restart.sql",
             "-- The rest of the way back: files that were added go, sizes and growth are as they were.\n",
             &restarted(),
             &batches(&plan.after_undo),
-            "Done. tempdb is as it was.",
+            "If there is no error above: tempdb is as it was.",
         ),
         Script::new(
             "rescue.sql",

@@ -34,7 +34,7 @@ fn make(service: &Service, folders: &[Folder]) -> String {
         "foreach ($folder in @({})) {{\n    \
              [System.IO.Directory]::CreateDirectory($folder) | Out-Null\n    \
              & icacls.exe $folder /grant {account}\n    \
-             if ($LASTEXITCODE -ne 0) {{ throw \"no rights on $folder: icacls ended with $LASTEXITCODE\" }}\n\
+             if ($LASTEXITCODE -ne 0) {{ throw \"no rights on ${{folder}}: icacls ended with $LASTEXITCODE\" }}\n\
          }}\n",
         list.join(", ")
     )
@@ -83,7 +83,7 @@ fn rescue(kit: &Kit<'_>) -> Script {
         format!("net stop \"{agent}\""),
         format!("net stop \"{name}\""),
         format!("net start \"{name}\" /f /T3608 || exit /b 1"),
-        format!("{sqlcmd} || exit /b 1"),
+        format!("{sqlcmd} || (net stop \"{name}\" & exit /b 1)"),
         format!("net stop \"{name}\" || exit /b 1"),
         format!("net start \"{name}\" || exit /b 1"),
         "echo The service runs. Now undo.sql, a restart, undo-after-restart.sql.".to_owned(),

@@ -206,7 +206,7 @@ impl Steps<'_> {
     }
 
     fn after_restart(&self) -> Vec<Statement> {
-        let Steps(pairs, _) = self;
+        let Steps(pairs, kind) = self;
         let mut steps = Vec::new();
         for (present, asked) in &pairs.kept {
             let name = pairs.name_of(present, asked);
@@ -222,7 +222,7 @@ impl Steps<'_> {
             steps.extend(asked.size.map(|size| grow(&asked.name, size)));
         }
         for present in &pairs.removed {
-            steps.extend(remove(&present.name));
+            steps.extend(remove(&present.name, *kind));
         }
         steps
     }
@@ -248,9 +248,10 @@ impl Steps<'_> {
     }
 
     fn after_undo(&self) -> Vec<Statement> {
-        let Steps(pairs, _) = self;
+        let Steps(pairs, kind) = self;
         let added = pairs.added.iter();
-        let mut steps: Vec<Statement> = added.flat_map(|asked| remove(&asked.name)).collect();
+        let mut steps: Vec<Statement> =
+            added.flat_map(|asked| remove(&asked.name, *kind)).collect();
         for (present, asked) in &pairs.kept {
             let name = &present.name;
             let sized = asked.size.is_some_and(|size| size != present.size);
@@ -300,11 +301,16 @@ fn add(file: FileSpec, kind: Kind) -> Statement {
     Statement::alter(&tempdb(), alter).only_if(absent)
 }
 
-/// A log has nothing to move to another file; it goes when nothing of it is in use.
-fn remove(name: &Name) -> [Statement; 2] {
+/// Only data moves to other files; a log goes when nothing of it is in use.
+fn remove(name: &Name, kind: Kind) -> Vec<Statement> {
     let empty = Statement::Empty { file: name.clone() };
     let remove = Statement::alter(&tempdb(), Alter::Remove(name.clone()));
-    [empty, remove].map(|step| step.only_if(Condition::Present(name.clone())))
+    let steps = match kind {
+        Kind::Data => vec![empty, remove],
+        Kind::Log => vec![remove],
+    };
+    let guarded = |step: Statement| step.only_if(Condition::Present(name.clone()));
+    steps.into_iter().map(guarded).collect()
 }
 
 fn shrink(name: &Name, size: Size) -> Statement {

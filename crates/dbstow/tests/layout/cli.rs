@@ -1,0 +1,162 @@
+//! The command as a user types it.
+
+use std::fs;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+use crate::server;
+
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    command
+        .current_dir(folder.path())
+        .arg("layout")
+        .args(arguments);
+    command
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
+    let text = serde_json::to_string(&capture).expect("a capture is JSON");
+    fs::write(folder.path().join("server.json"), text).expect("the folder is ours");
+    folder
+}
+
+/// Asserts exit 2 and one line with all parts.
+fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
+    let output = dbstow(folder, arguments).assert().code(2).stdout("");
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+}
+
+const ARM: [&str; 5] = [
+    "tempdb-ssd-vs-premium",
+    "--arm",
+    "local-ssd",
+    "--volume",
+    "d=D:\\tempdb",
+];
+
+#[test]
+fn an_arm_becomes_a_folder_of_scripts_that_is_not_overwritten() {
+    let folder = folder();
+    let arguments = [&ARM[..], &["--capture", "server.json", "--out", "scripts"]].concat();
+    dbstow(&folder, &arguments).assert().success();
+    let names: std::collections::BTreeSet<String> = fs::read_dir(folder.path().join("scripts"))
+        .expect("made")
+        .map(|entry| {
+            entry
+                .expect("a file")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // The arm's disk is the machine's own: it may be empty after a move, so there is a start-up task.
+    assert_eq!(
+        names,
+        [
+            "0-folders.ps1",
+            "1-check.sql",
+            "2-apply.sql",
+            "3-restart.ps1",
+            "4-size.sql",
+            "5-verify.sql",
+            "README.md",
+            "rescue.cmd",
+            "rescue.sql",
+            "start-up-register.ps1",
+            "start-up.ps1",
+            "undo-after-restart.sql",
+            "undo.sql"
+        ]
+    );
+    refuses(&folder, &arguments, &["is there already"]);
+}
+
+#[test]
+fn files_can_be_given_without_an_experiment() {
+    let folder = folder();
+    let given = [
+        "--files", "4", "--size", "4 GiB", "--volume", "a=/a", "--volume", "b=/b",
+    ];
+    let output = dbstow(&folder, &given).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("==> rescue.sh <=="), "{text}");
+    assert!(
+        text.contains("N'/b/tempdb_mssql_4.ndf', SIZE = 8MB"),
+        "{text}"
+    );
+    assert!(text.contains("[temp4], SIZE = 4096MB"), "{text}");
+}
+
+#[test]
+fn mistakes_are_told_with_their_remedy() {
+    let folder = folder();
+    for (arguments, says) in [
+        (vec![], vec!["nothing to lay out", "--files"]),
+        (
+            vec!["tempdb-ssd-vs-premium"],
+            vec!["which arm?", "local-ssd, p30"],
+        ),
+        (
+            vec!["tempdb-ssd-vs-premium", "--arm", "p31"],
+            vec!["no such arm", "local-ssd, p30"],
+        ),
+        (
+            [&ARM[..3], &["--capture", "server.json"]].concat(),
+            vec!["volume \"d\" has no folder", "--volume d=D:\\tempdb"],
+        ),
+        (
+            [&ARM[..], &["--volume", "e=E:\\x"]].concat(),
+            vec!["--volume e=..", "volumes that hold one: d"],
+        ),
+        (
+            [&ARM[..3], &["--volume", "d=tempdb", "--on", "windows"]].concat(),
+            vec!["not whole", "D:\\tempdb"],
+        ),
+        (
+            [&ARM[..], &["--on", "linux"]].concat(),
+            vec!["path of Windows, and the server runs on Linux"],
+        ),
+        (
+            [&ARM[..], &["--capture", "server.json", "--on", "linux"]].concat(),
+            vec!["the capture is of a server on windows"],
+        ),
+        (
+            [&ARM[..], &["--capture", "none.json"]].concat(),
+            vec!["none.json"],
+        ),
+        (
+            vec!["--files", "1", "--volume", "a=/a", "--volume", "b=/b"],
+            vec!["some would stay empty"],
+        ),
+        (vec!["--files", "8"], vec!["Windows or Linux is not known"]),
+        (
+            [&ARM[..], &["--ephemeral", "x"]].concat(),
+            vec!["--ephemeral x", "temp files are on: d"],
+        ),
+        (
+            [&ARM[..], &["--role", "tmp"]].concat(),
+            vec!["temp, data or log"],
+        ),
+        (
+            [&ARM[..], &["--size", "4"]].concat(),
+            vec!["a size such as"],
+        ),
+    ] {
+        refuses(&folder, &arguments, &says);
+    }
+    fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
+    let other = [&ARM[..], &["--capture", "other.json"]].concat();
+    refuses(
+        &folder,
+        &other,
+        &["other.json", "no capture of a server", "dbstow doctor"],
+    );
+}

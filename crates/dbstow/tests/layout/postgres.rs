@@ -1,0 +1,432 @@
+//! PostgreSQL: the set, what bash says of it, and what a server does with it.
+
+use dbstow::layout::{Engine, Wish};
+use dbstow::spec::Role;
+use model::Bytes;
+
+use crate::{made, refused, shown, wish};
+
+fn asked(folder: &str) -> Wish {
+    let mut asked = wish("by hand", &[("a", folder)], 2, Bytes::gib(1));
+    asked.data = asked.temp.clone();
+    asked.roles = Role::ALL.into();
+    asked.database = Some("sales \"x".to_owned());
+    asked
+}
+
+#[test]
+fn a_whole_set_for_postgresql() {
+    let scripts = made(Engine::Postgres, &asked("/mnt/a b"), None);
+    insta::assert_snapshot!(shown(&scripts, &[]), @r#"
+    ==> README.md
+    # PostgreSQL: by hand
+
+    ## Order
+
+    0. `0-folders.sh`, as root: folders that belong to the server's user alone.
+    1. `psql -f 1-check.sql`: stops with a text where something is in the way. Changes nothing.
+    2. `psql -f 2-apply.sql`: makes tablespaces and has them used. No restart.
+    3. `psql -f 3-verify.sql`: shows what there is now.
+    4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
+
+    The way back: `psql -f undo.sql` and `undo-wal.sh`.
+
+    ## What to know
+
+    - psql connects as a superuser, most often `sudo -u postgres psql`; `-v ON_ERROR_STOP=1` is set inside.
+    - PostgreSQL has no number of files to choose: each volume has one tablespace, however many files the
+      placement has there.
+    - `temp_tablespaces` is set for the whole server and holds for new sessions and, after the reload, for old
+      ones; a transaction takes one of them at random and goes on in turn.
+    - **A tablespace belongs to the cluster.** PostgreSQL's manual warns of one on a disk that can vanish: if it is
+      lost, the server may not start, or the cluster may be unreadable. With a disk that is empty after a restart,
+      make the folders again *before* the server starts (folder, owner, and the folder `PG_..` in it), and try it
+      out first. Source: <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
+    - The log must never be on a disk that loses its content: without it the cluster does not start.
+    ==> 0-folders.sh
+    #!/bin/sh
+    # Makes the folders for the server's user. Run as root.
+    set -eu
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_temp_1'
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_data_1'
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/pg_wal'
+    ==> 1-check.sql
+    -- Whether 2-apply.sql can be carried out. Changes nothing.
+    \set ON_ERROR_STOP on
+    DO $check0$
+    BEGIN
+        IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+            RAISE EXCEPTION 'tablespaces are made by a superuser; connect as one';
+        END IF;
+        IF EXISTS (SELECT 1 FROM pg_tablespace WHERE spcname IN ('dbstow_temp_1', 'dbstow_data_1')) THEN
+            RAISE EXCEPTION 'a tablespace of this name is there already; run undo.sql first';
+        END IF;
+        IF (SELECT setting FROM pg_settings WHERE name = 'temp_tablespaces') <> '' THEN
+            RAISE EXCEPTION 'temp_tablespaces is set already (%), and undo.sql would not set it again; reset it first, or change undo.sql',
+                current_setting('temp_tablespaces');
+        END IF;
+        IF NOT EXISTS (SELECT 1 FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
+                       WHERE d.datname = 'sales "x' AND t.spcname = 'pg_default') THEN
+            RAISE EXCEPTION 'there is no database % in pg_default, where undo.sql would put it back', 'sales "x';
+        END IF;
+        IF current_database() = 'sales "x' OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = 'sales "x' AND pid <> pg_backend_pid()) THEN
+            RAISE EXCEPTION 'somebody is connected to %; it moves only while nobody is', 'sales "x';
+        END IF;
+    END
+    $check0$;
+    ==> 2-apply.sql
+    -- by hand
+    \set ON_ERROR_STOP on
+    CREATE TABLESPACE dbstow_temp_1 LOCATION '/mnt/a b/dbstow_temp_1';
+    CREATE TABLESPACE dbstow_data_1 LOCATION '/mnt/a b/dbstow_data_1';
+
+    -- Sorts, hashes and temporary tables of everybody; who may not use a tablespace stays where it was.
+    GRANT CREATE ON TABLESPACE dbstow_temp_1 TO PUBLIC;
+    ALTER SYSTEM SET temp_tablespaces = dbstow_temp_1;
+    SELECT pg_reload_conf();
+
+    -- Copies all of it, while nobody is connected to it.
+    ALTER DATABASE "sales ""x" SET TABLESPACE dbstow_data_1;
+    ==> 3-verify.sql
+    -- What there is now. Changes nothing.
+    SELECT spcname, pg_tablespace_location(oid) AS location FROM pg_tablespace ORDER BY 1;
+    SHOW temp_tablespaces;
+    SELECT datname, spcname, spcname = 'dbstow_data_1' AS as_asked FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
+    WHERE datname = 'sales "x';
+    ==> 4-move-wal.sh
+    #!/bin/sh
+    # Moves the write-ahead log: copies it, and puts a symbolic link in its place. The old one stays beside it as
+    # pg_wal.before until you delete it. A new cluster has it simpler: initdb --waldir=FOLDER.
+    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
+    # given: SHOW data_directory tells.
+    set -eu
+    data=/var/lib/postgresql/18/main
+    new='/mnt/a b/pg_wal'
+    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
+    [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
+    [ -z "$(ls -A "$new")" ] || { echo "$new is not empty" >&2; exit 1; }
+    needed=$(du -sk "$data/pg_wal" | cut -f1)
+    free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
+    [ "$free" -gt "$needed" ] || { echo "$new has $free KiB free, and the log has $needed" >&2; exit 1; }
+    systemctl stop postgresql
+    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
+    cp -a "$data/pg_wal/." "$new/"
+    sync
+    mv "$data/pg_wal" "$data/pg_wal.before"
+    ln -s "$new" "$data/pg_wal"
+    chown -h postgres:postgres "$data/pg_wal"
+    systemctl start postgresql
+    ==> undo-wal.sh
+    #!/bin/sh
+    # The way back: copies the log into the data directory again.
+    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
+    # given: SHOW data_directory tells.
+    set -eu
+    data=/var/lib/postgresql/18/main
+    new='/mnt/a b/pg_wal'
+    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
+    [ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
+    systemctl stop postgresql
+    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
+    rm -rf "$data/pg_wal.back"
+    cp -a "$new/." "$data/pg_wal.back"
+    sync
+    rm "$data/pg_wal"
+    mv "$data/pg_wal.back" "$data/pg_wal"
+    systemctl start postgresql
+    echo "$new and $data/pg_wal.before can be deleted now"
+    ==> undo.sql
+    -- The way back. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
+    \set ON_ERROR_STOP on
+    ALTER SYSTEM RESET temp_tablespaces;
+    SELECT pg_reload_conf();
+    ALTER DATABASE "sales ""x" SET TABLESPACE pg_default;
+    DROP TABLESPACE IF EXISTS dbstow_temp_1;
+    DROP TABLESPACE IF EXISTS dbstow_data_1;
+    "#);
+}
+
+#[test]
+fn what_postgresql_refuses_is_refused_before() {
+    let quote = refused(Engine::Postgres, &asked("/mnt/it's"), None);
+    assert!(
+        quote.contains("allows no ' in a tablespace's path"),
+        "{quote}"
+    );
+    let windows = refused(Engine::Postgres, &asked("D:\\data"), None);
+    assert!(windows.contains("for Linux"), "{windows}");
+}
+
+/// Asks bash whether it understands every shell script.
+#[cfg(unix)]
+pub(crate) fn parse(scripts: &[dbstow::layout::Script]) {
+    let shells: Vec<_> = scripts
+        .iter()
+        .filter(|script| script.name.ends_with(".sh"))
+        .collect();
+    assert!(!shells.is_empty());
+    for script in shells {
+        let parsed = std::process::Command::new("bash")
+            .args(["-n", "-c", &script.text])
+            .output();
+        let parsed = parsed.expect("bash");
+        let said = String::from_utf8_lossy(&parsed.stderr);
+        assert!(
+            parsed.status.success(),
+            "{}: {said}\n{}",
+            script.name,
+            script.text
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn shell_scripts_parse() {
+    parse(&made(Engine::Postgres, &asked("/mnt/it $(x) \"b"), None));
+}
+
+/// A private cluster, with `systemctl` and `psql` as its scripts call them.
+#[cfg(unix)]
+mod real {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use dbstow::engine::postgres::{Binaries, Owner, owner};
+    use dbstow::layout::{Engine, Script, Wish};
+    use dbstow::spec::Role;
+    use model::Bytes;
+    use tempfile::TempDir;
+
+    use crate::{made, text, wish};
+
+    struct Cluster {
+        binaries: Binaries,
+        owner: Option<Owner>,
+        folder: TempDir,
+    }
+
+    impl Cluster {
+        /// One that runs, or `None` on a machine without PostgreSQL, which is said.
+        fn start() -> Option<Cluster> {
+            let binaries = match Binaries::find(None) {
+                Ok(binaries) => binaries,
+                Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
+                    eprintln!("skipped: {error}");
+                    return None;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let folder = tempfile::Builder::new()
+                .prefix("layout-")
+                .tempdir_in("/tmp");
+            let folder = folder.expect("a folder");
+            let owner = owner().expect("a user");
+            let cluster = Cluster {
+                binaries,
+                owner,
+                folder,
+            };
+            cluster.give(cluster.folder.path());
+            fs::create_dir(cluster.path("volume")).expect("a volume");
+            cluster.give(&cluster.path("volume"));
+            let data = cluster.path("data");
+            let data = data.to_str().expect("text");
+            cluster.run(
+                "initdb",
+                &[
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--no-sync",
+                    "--pgdata",
+                    data,
+                ],
+            );
+            cluster.systemctl();
+            cluster.server("start");
+            Some(cluster)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn give(&self, path: &Path) {
+            if let Some((user, group)) = self.owner {
+                chown(path, Some(user), Some(group)).expect("its owner");
+            }
+        }
+
+        fn own(&self, program: &Path, arguments: &[&str]) -> Command {
+            let mut command = Command::new(program);
+            command.current_dir("/").args(arguments);
+            if let Some((user, group)) = self.owner {
+                command.uid(user).gid(group);
+            }
+            command
+        }
+
+        fn run(&self, program: &str, arguments: &[&str]) {
+            // Not captured: a server that stays would hold the pipe open.
+            let said = fs::File::create(self.path("said")).expect("a file");
+            let mut command = self.own(&self.binaries.program(program), arguments);
+            let status = command
+                .stdout(said.try_clone().expect("twice"))
+                .stderr(said)
+                .status();
+            let said = fs::read_to_string(self.path("said")).unwrap_or_default();
+            assert!(status.expect(program).success(), "{program}: {said}");
+        }
+
+        /// Starts and stops like systemd's, whatever the service.
+        fn systemctl(&self) {
+            let folder = self.path("bin");
+            fs::create_dir(&folder).expect("a folder");
+            let (user, group) = self.owner.unwrap_or((0, 0));
+            let become_owner = match self.owner {
+                Some(_) => format!("setpriv --reuid {user} --regid {group} --clear-groups"),
+                None => String::new(),
+            };
+            let script = format!(
+                "#!/bin/sh\ncd /\nexec {become_owner} '{}' \"$1\" --wait --mode=fast --pgdata '{}' --log '{}' \
+                 --options '-c listen_addresses= -k {}' >/dev/null 2>&1\n",
+                self.binaries.program("pg_ctl").display(),
+                self.path("data").display(),
+                self.path("log").display(),
+                self.folder.path().display()
+            );
+            fs::write(folder.join("systemctl"), script).expect("a script");
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(folder.join("systemctl"), mode).expect("a script");
+        }
+
+        fn server(&self, what: &str) {
+            let status = Command::new(self.path("bin/systemctl"))
+                .args([what, "postgresql"])
+                .status();
+            assert!(status.expect("a shell").success(), "{what}");
+        }
+
+        /// Runs a shell script with our user in place of `postgres`.
+        fn sh(&self, scripts: &[Script], name: &str) -> String {
+            let text = text(scripts, name);
+            let text = match self.owner {
+                Some((user, group)) => text
+                    .replace("-o postgres -g postgres", &format!("-o {user} -g {group}"))
+                    .replace("postgres:postgres", &format!("{user}:{group}")),
+                None => text
+                    .replace("-o postgres -g postgres ", "")
+                    .replace("chown -h postgres:postgres", "true"),
+            };
+            let bin = self.path("bin");
+            let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", bin.display());
+            let output = Command::new("sh")
+                .args(["-c", &text])
+                .env("PATH", path)
+                .output();
+            let output = output.expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{name}: {said}\n{text}");
+            said
+        }
+
+        fn psql(&self, more: &[&str]) -> Result<String, String> {
+            let folder = self.folder.path().to_str().expect("text").to_owned();
+            let mut arguments = vec!["-XAt", "-h", &folder, "-U", "postgres", "-d", "postgres"];
+            arguments.extend(more);
+            let output = self
+                .own(&self.binaries.program("psql"), &arguments)
+                .output();
+            let output = output.expect("psql");
+            let of = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+            match output.status.success() {
+                true => Ok(of(&output.stdout)),
+                false => Err(of(&output.stderr)),
+            }
+        }
+
+        fn sql(&self, text: &str) -> String {
+            self.psql(&["-c", text])
+                .unwrap_or_else(|error| panic!("{text}: {error}"))
+        }
+
+        fn file(&self, scripts: &[Script], name: &str) -> Result<String, String> {
+            let path = self.path(name);
+            fs::write(&path, text(scripts, name)).expect("a file");
+            self.give(&path);
+            self.psql(&["-f", path.to_str().expect("text")])
+        }
+    }
+
+    impl Drop for Cluster {
+        fn drop(&mut self) {
+            let stop = Command::new(self.path("bin/systemctl"))
+                .args(["stop", "postgresql"])
+                .status();
+            drop(stop);
+        }
+    }
+
+    const DATABASE: &str = "o'dd \"$check0$\\ name";
+
+    fn wished(cluster: &Cluster) -> Wish {
+        let volume = cluster.path("volume/a b");
+        let mut wish = wish(
+            "real",
+            &[("a", volume.to_str().expect("text"))],
+            2,
+            Bytes::gib(1),
+        );
+        wish.data = wish.temp.clone();
+        wish.roles = Role::ALL.into();
+        wish.database = Some(DATABASE.to_owned());
+        wish.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
+        wish
+    }
+
+    #[test]
+    fn a_server_takes_the_scripts_and_is_as_before_after_the_way_back() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let scripts = made(Engine::Postgres, &wished(&cluster), None);
+        let check = |scripts| cluster.file(scripts, "1-check.sql");
+        let missing = check(&scripts).expect_err("there is no such database");
+        assert!(missing.contains("there is no database"), "{missing}");
+        let quoted = DATABASE.replace('"', "\"\"");
+        cluster.sql(&format!("CREATE DATABASE \"{quoted}\""));
+        let spaces = "SELECT string_agg(spcname, ' ' ORDER BY 1) FROM pg_tablespace";
+        let before = cluster.sql(spaces);
+
+        check(&scripts).expect("nothing in the way");
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster.file(&scripts, "2-apply.sql").expect("applied");
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "dbstow_temp_1");
+        let verified = cluster.file(&scripts, "3-verify.sql").expect("verified");
+        assert!(verified.contains("|dbstow_data_1|t"), "{verified}");
+        let again = check(&scripts).expect_err("it is done already");
+        assert!(again.contains("is there already"), "{again}");
+        // A temporary table lives on the volume.
+        let lives =
+            cluster.sql("CREATE TEMP TABLE t AS SELECT 1 AS one; SELECT pg_relation_filepath('t')");
+        assert!(lives.contains("pg_tblspc"), "{lives}");
+
+        cluster.sql("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+        cluster.sh(&scripts, "4-move-wal.sh");
+        let wal = cluster.path("data/pg_wal");
+        let link = fs::read_link(&wal).expect("a link");
+        assert_eq!(link, cluster.path("volume/a b/pg_wal"));
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
+
+        cluster.sh(&scripts, "undo-wal.sh");
+        assert!(!wal.is_symlink());
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
+        cluster.file(&scripts, "undo.sql").expect("undone");
+        assert_eq!(cluster.sql(spaces), before);
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "");
+        check(&scripts).expect("as before");
+    }
+}
