@@ -12,13 +12,13 @@ mod tsql;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use bench::{Bench, PASSWORD};
+use model::Duration;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tds_double::server::SqlServer;
+use volume::clock::Clock;
 
 /// Few operations; tempdb has to move between the arms.
 const SMALL: [&str; 14] = [
@@ -177,13 +177,13 @@ fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
-    let begun = Instant::now();
+    let begun = Clock::start();
     while bench.tempdb() == before {
         assert!(
-            begun.elapsed() < Duration::from_secs(60),
+            begun.now().as_nanos() < Duration::from_secs(60).as_nanos(),
             "tempdb was to move"
         );
-        thread::sleep(Duration::from_millis(20));
+        Clock::sleep(Duration::from_millis(20));
     }
     killed.kill().expect("it runs");
     killed.wait().expect("it ends");

@@ -42,7 +42,8 @@ fn only_commands_and_main_print() {
     let prints = |code: &str| code.contains("println!(") || code.contains("print!(");
     let found = lines_with(|path, code| {
         let mains = ["dbstow/src/main.rs", "tds-double/src/main.rs"];
-        let allowed = path.starts_with("dbstow/src/command") || mains.iter().any(|main| path == Path::new(main));
+        let allowed = path.starts_with("dbstow/src/command")
+            || mains.iter().any(|main| path == Path::new(main));
         path.components().any(|part| part.as_os_str() == "src") && !allowed && prints(code)
     });
     assert_eq!(found, [""; 0], "printing outside of commands and main");

@@ -106,7 +106,7 @@ fn an_answer_that_is_late_or_not_wanted_any_more_leaves_a_session_that_works() {
 
     let canceller = session.canceller();
     let other = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(100));
+        thread::park_timeout(Duration::from_millis(100));
         canceller.cancel();
     });
     assert_eq!(session.statement(fixed::WAIT, &[]), Err(Failure::Cancelled));

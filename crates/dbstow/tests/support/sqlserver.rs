@@ -13,6 +13,7 @@ use assert_cmd::Command;
 use tds_double::server::{self, Io, SqlServer, Wait, Work};
 use tds_double::{Double, Encryption, Kind, Question, Reply, Rows, Value};
 use tempfile::TempDir;
+use volume::clock::Clock;
 
 pub(crate) const PASSWORD: &str = "Correct-horse-1433";
 
@@ -41,7 +42,7 @@ impl Bench {
                     let _ = server::restart(&mut locked(&served));
                     fs::remove_file(&flag).expect("the flag is ours");
                 }
-                thread::sleep(Duration::from_millis(5));
+                Clock::sleep(model::Duration::from_millis(5));
             }
         });
         Bench {
