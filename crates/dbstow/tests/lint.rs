@@ -205,8 +205,8 @@ fn mistakes_have_a_place_and_a_remedy() {
         let text = refused(arguments, 2);
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
-    // A file that is not there is the system's word.
-    assert!(refused(&["nowhere.json"], 1).contains("cannot read the capture nowhere.json"));
+    // So is a file that is not there.
+    assert!(refused(&["nowhere.json"], 2).contains("cannot read the capture nowhere.json"));
 }
 
 #[test]

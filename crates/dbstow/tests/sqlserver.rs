@@ -254,6 +254,37 @@ fn products_that_place_files_themselves_are_refused_with_what_works_there() {
 }
 
 #[test]
+fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD).edition("12.0.2000.8", 8));
+    let large = "placement.user-1-file-132gb.data.file_size=\"1 GiB\"";
+    bench
+        .run(
+            "managed-instance-files",
+            &[
+                "--set",
+                "workload.parameters.rows=100",
+                "--set",
+                large,
+                "--blocks",
+                "1",
+            ],
+        )
+        .assert()
+        .success();
+
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    let heard = bench.double().heard();
+    let adds = heard.iter().filter(|text| text.contains("ADD FILE"));
+    // Three further files in each of two arms, and eleven in each of two more.
+    assert_eq!(adds.clone().count(), 2 * 3 + 2 * 11);
+    assert!(
+        adds.into_iter().all(|text| !text.contains("FILENAME")),
+        "it takes no paths"
+    );
+    settle(&bench);
+}
+
+#[test]
 fn a_missing_permission_is_named_with_its_grant() {
     for (permissions, grant) in [
         (&[][..], "GRANT VIEW SERVER PERFORMANCE STATE"),

@@ -180,6 +180,26 @@ fn carry_out_workloads(server: &mut SqlServer) {
     ] {
         server.works(begins(text), Work::default(), Reply::new().done());
     }
+    for table in ["outer_rows", "inner_rows"] {
+        let creates = format!("CREATE TABLE {table} ");
+        server.works(
+            move |question| question.text.starts_with(&creates),
+            Work::default(),
+            Reply::new().done(),
+        );
+        let loads = format!("INSERT INTO {table} ");
+        server.works(
+            move |question| question.text.starts_with(&loads),
+            Work::default(),
+            Reply::new().affected(100),
+        );
+    }
+    let count = || Rows::new([("count", Kind::BigInt)]).row([Value::from(100_i64)]);
+    server.works(
+        |question| question.text.contains("FROM outer_rows"),
+        Work::default(),
+        Reply::new().rows(count()),
+    );
     let rows = || {
         let columns = [("id", Kind::Int), ("body", Kind::Text(2000))];
         Rows::new(columns).row([Value::from(1), Value::from("X")])

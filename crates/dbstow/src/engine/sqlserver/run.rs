@@ -1,6 +1,6 @@
 //! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -165,10 +165,10 @@ impl ServerRun {
                     self.access.server()
                 ));
             }
-            Product::ManagedInstance if places(arms) > 1 => {
+            Product::ManagedInstance if shapes(arms) < 2 => {
                 return missing(format!(
-                    "{} is a managed instance, which decides where files are: arms may differ in the number \
-                     and size of files only, as in the experiment managed-instance-files",
+                    "{} is a managed instance, which decides where files are, and these arms differ in nothing else: \
+                     give them another number and size of files, as the experiment managed-instance-files does",
                     self.access.server()
                 ));
             }
@@ -304,18 +304,15 @@ pub(super) fn unusable(error: JournalError) -> EngineError {
     EngineError::Missing(error.to_string())
 }
 
-/// How many places the arms' files have, for all roles that differ.
-fn places(arms: &[Arm]) -> usize {
-    let volumes = |arm: &Arm| {
-        arm.settings
-            .placement
-            .volumes()
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+/// In how many ways arms have files, but for where these are: their number and sizes by role.
+fn shapes(arms: &[Arm]) -> usize {
+    let sizes = |arm: &Arm, role| -> Vec<Option<model::Bytes>> {
+        let files = arm.settings.placement.files(role).iter();
+        files.map(|file| file.size).collect()
     };
-    let mut all: Vec<Vec<String>> = arms.iter().map(volumes).collect();
-    all.sort();
-    all.dedup();
-    all.len()
+    let shapes: BTreeSet<Vec<Vec<Option<model::Bytes>>>> = arms
+        .iter()
+        .map(|arm| Role::ALL.map(|role| sizes(arm, role)).to_vec())
+        .collect();
+    shapes.len()
 }
