@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 16] = [
+const FLOW: [&str; 17] = [
     "catalogue",
     "spec",
     "workload",
@@ -19,6 +19,7 @@ const FLOW: [&str; 16] = [
     "stats",
     "findings",
     "results",
+    "lint",
     "report",
     "layout",
     "inventory",

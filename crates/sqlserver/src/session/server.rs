@@ -51,6 +51,10 @@ impl Server {
     /// When it is none of these, or holds a password.
     pub fn parse(text: &str) -> Result<Server, ServerError> {
         let text = text.trim();
+        let lower = text.to_ascii_lowercase();
+        if lower.contains("password=") || lower.contains("pwd=") {
+            return Err(ServerError::Password);
+        }
         match text.split_once("://") {
             Some(("sqlserver" | "mssql", rest)) => from_url(text, rest),
             Some(_) => Err(ServerError::Scheme(text.to_owned())),

@@ -34,7 +34,7 @@ use crate::workload::Workload;
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --engine sqlserver --server sqlserver://sa@db1 \\\n      \
-    --volume d='D:\\' --volume f='F:\\tempdb' --restart-command 'ssh db1 Restart-Service -Force MSSQLSERVER'")]
+    --volume d='D:\\' --volume f='F:\\tempdb' --restart-command 'ssh db1 systemctl restart mssql-server'")]
 pub struct Args {
     /// The experiment
     #[command(flatten)]

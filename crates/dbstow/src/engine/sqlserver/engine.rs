@@ -7,7 +7,7 @@ use model::Duration;
 use sqlserver::session::Session as _;
 use volume::clock::Clock;
 
-use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, waits};
+use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, waits};
 use crate::engine::{Client, Engine, EngineError, WaitSampler};
 use crate::record::EngineRecord;
 use crate::spec::Temperature;
@@ -66,7 +66,7 @@ impl Engine for SqlServer {
     }
 
     fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
-        let now = self.run.started()?;
+        let now = self.observe(restart::started_in)?;
         if now != self.started {
             return Err(EngineError::failed(
                 "read the server's counters",

@@ -2,11 +2,12 @@
 //! the next start after a crash.
 //!
 //! ```text
-//!   <state>/sqlserver/<server>.json     held (locked) by the run that uses the server
+//!   <state>/sqlserver/<server>.json     what has to be put back; none where nothing has to
+//!   <state>/sqlserver/<server>.lock     held by the run that uses the server
 //! ```
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use sqlserver::capture;
 /// What one run changed on one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes {
-    /// The server, as it was given: for people.
+    /// The server's own name, whatever address it was reached by.
     pub(super) server: String,
     /// Databases that were made.
     #[serde(default)]
@@ -39,7 +40,8 @@ impl Changes {
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
-    file: File,
+    /// Held while a run uses the server.
+    _lock: File,
     changes: Changes,
 }
 
@@ -79,35 +81,33 @@ impl Journal {
             move |source| JournalError::Io { path, source }
         };
         fs::create_dir_all(&folder).map_err(at(&folder))?;
-        let name = server.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        let path = folder.join(format!("{}.json", name.to_lowercase()));
+        let path = folder.join(format!("{}.json", file_name(server)));
+        let lock_path = path.with_extension("lock");
         let options = File::options()
             .create(true)
             .truncate(false)
-            .read(true)
             .write(true)
-            .open(&path);
-        let mut file = options.map_err(at(&path))?;
-        match file.try_lock() {
+            .open(&lock_path);
+        let lock = options.map_err(at(&lock_path))?;
+        match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::InUse(server.to_owned())),
-            Err(TryLockError::Error(source)) => return Err(at(&path)(source)),
+            Err(TryLockError::Error(source)) => return Err(at(&lock_path)(source)),
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(at(&path))?;
-        let changes = match text.trim() {
-            "" => Changes {
-                server: server.to_owned(),
-                ..Changes::default()
-            },
-            text => serde_json::from_str(text).map_err(|error| JournalError::Damaged {
+        let changes = match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| JournalError::Damaged {
                 path: path.clone(),
                 why: error.to_string(),
             })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Changes {
+                server: server.to_owned(),
+                ..Changes::default()
+            },
+            Err(error) => return Err(at(&path)(error)),
         };
         Ok(Journal {
             path,
-            file,
+            _lock: lock,
             changes,
         })
     }
@@ -125,22 +125,33 @@ impl Journal {
     /// Writes a change down; call it before the change is made, or after it was undone.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Changes)) -> Result<(), JournalError> {
         change(&mut self.changes);
-        let path = self.path.clone();
-        let at = move |source| JournalError::Io {
-            path: path.clone(),
+        let at = |source| JournalError::Io {
+            path: self.path.clone(),
             source,
         };
-        let text = match self.changes.is_empty() {
-            true => String::new(),
-            false => {
-                serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON")
-            }
-        };
-        self.file.set_len(0).map_err(&at)?;
-        self.file.rewind().map_err(&at)?;
-        self.file.write_all(text.as_bytes()).map_err(&at)?;
-        self.file.sync_all().map_err(&at)
+        if self.changes.is_empty() {
+            return match fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(error)),
+                Ok(()) | Err(_) => Ok(()),
+            };
+        }
+        let text = serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON");
+        // Whole or not at all: a run that is killed here must find what it had written before.
+        let next = self.path.with_extension("next");
+        let mut file = File::create(&next).map_err(at)?;
+        file.write_all(text.as_bytes()).map_err(at)?;
+        file.sync_all().map_err(at)?;
+        fs::rename(&next, &self.path).map_err(at)
     }
+}
+
+/// A server's name as that of a file: what is no letter or digit is written as its number.
+fn file_name(server: &str) -> String {
+    let letter = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_lowercase().to_string(),
+        false => format!("-{:x}-", u32::from(c)),
+    };
+    server.chars().map(letter).collect()
 }
 
 /// Where journals are: the user's state directory, or one in the temporary directory where there is none.
@@ -165,20 +176,20 @@ mod tests {
     #[test]
     fn what_a_killed_run_changed_is_there_at_the_next_start() {
         let state = tempfile::tempdir().expect("a directory");
-        let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("a journal");
+        let mut journal = Journal::open(state.path(), "DB1\\SQL2022").expect("a journal");
         assert!(journal.changes().is_empty());
         journal
             .change(|changes| changes.databases.push("dbstow_1".to_owned()))
             .expect("written");
         drop(journal);
 
-        let mut journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
+        let mut journal = Journal::open(state.path(), "DB1\\SQL2022").expect("the same journal");
         assert_eq!(journal.changes().databases, ["dbstow_1"]);
         journal
             .change(|changes| changes.databases.clear())
             .expect("written");
         drop(journal);
-        let journal = Journal::open(state.path(), "tcp:db1,1433").expect("the same journal");
+        let journal = Journal::open(state.path(), "DB1\\SQL2022").expect("the same journal");
         assert!(journal.changes().is_empty());
     }
 

@@ -54,8 +54,9 @@ const SESSION: &str = "dbstow session";
 /// The name of dbstow's other connections.
 const OBSERVER: &str = "dbstow";
 
-/// Least that SQL Server takes for `max server memory (MB)`.
-const MEMORY_LEAST_MIB: u64 = 128;
+/// Least memory that a server is given, in mebibytes: it takes 128, but may refuse logins with so little, and not
+/// start. Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is ours.
+const MEMORY_LEAST_MIB: u64 = 1024;
 
 /// A database in a SQL Server, for one trial.
 pub struct SqlServer {
@@ -138,7 +139,7 @@ impl SqlServer {
         };
         match engine.make(settings, &own, files) {
             Ok(()) => Ok(engine),
-            Err(error) => match sqlserver_stop(&mut engine) {
+            Err(error) => match crate::engine::Engine::stop(&mut engine) {
                 Ok(()) => Err(error),
                 Err(left) => Err(EngineError::failed(error.to_string(), left)),
             },
@@ -265,7 +266,14 @@ impl SqlServer {
     }
 
     fn set_memory(&mut self, settings: &Settings) -> Result<(), EngineError> {
-        let mib = (settings.engine.memory.0 >> 20).max(MEMORY_LEAST_MIB);
+        let asked = settings.engine.memory.0 >> 20;
+        let mib = asked.max(MEMORY_LEAST_MIB);
+        if mib > asked {
+            self.notes.push(format!(
+                "the server was given {mib} MiB of memory, not the {asked} MiB that were asked for: with less it may not \
+                 start; make the data at least four times as large"
+            ));
+        }
         let mut session = self.run.access().connect(OBSERVER)?;
         let before = capture::read(&mut session, &question::SETTINGS, |row| {
             Ok((row.word("name")?, row.count("value")?))
@@ -284,22 +292,27 @@ impl SqlServer {
         if u64::try_from(before) == Ok(mib) {
             return Ok(());
         }
-        {
-            let mut journal = self.run.journal();
-            if journal.changes().memory_mib.is_none() {
-                journal
-                    .change(|changes| changes.memory_mib = Some(before))
-                    .map_err(unusable)?;
-            }
+        let first = self.run.journal().changes().memory_mib.is_none();
+        if first {
+            let noted = self
+                .run
+                .journal()
+                .change(|changes| changes.memory_mib = Some(before));
+            noted.map_err(unusable)?;
         }
         let statement = Statement::MaxServerMemory {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
         };
         if let Err(error) = tell(&mut session, &statement) {
-            self.run
-                .journal()
-                .change(|changes| changes.memory_mib = None)
-                .map_err(unusable)?;
+            // Refused, and nothing else: whatever is in doubt is put back in the end.
+            let refused = sqlserver::session::Session::is_usable(&session);
+            if first && refused {
+                let forgotten = self
+                    .run
+                    .journal()
+                    .change(|changes| changes.memory_mib = None);
+                forgotten.map_err(unusable)?;
+            }
             self.notes.push(format!(
                 "the server's memory stays as it is ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
                  that is at least four times its memory"
@@ -348,10 +361,6 @@ impl SqlServer {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn sqlserver_stop(engine: &mut SqlServer) -> Result<(), EngineError> {
-    crate::engine::Engine::stop(engine)
 }
 
 /// Options of the database; a managed instance keeps its recovery model.

@@ -12,6 +12,15 @@ const STEP_MIB: u32 = 64;
 
 const MIB: u64 = 1 << 20;
 
+/// Begins the name of every file that a run places in a directory.
+const PREFIX: &str = "dbstow_";
+
+/// Whether a path is that of a file of tempdb that some run has placed.
+pub(super) fn is_ours(path: &str) -> bool {
+    let name = path.rsplit(['\\', '/']).next().unwrap_or(path);
+    name.starts_with(PREFIX) && name.contains("_temp")
+}
+
 /// A file, and the volume it is on, by its place in the arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
@@ -73,6 +82,7 @@ pub(super) fn create(name: &Name, files: &[Placed]) -> CreateDatabase {
 /// tempdb's data files as the placement has them, and its log beside the first of them. Files that are there
 /// keep their names, so that they are moved and not made anew.
 pub(super) fn tempdb(
+    mark: &str,
     present: &[TempdbFile],
     settings: &Settings,
     directories: Directories<'_>,
@@ -90,9 +100,10 @@ pub(super) fn tempdb(
     for (index, file) in settings.placement.temp.iter().enumerate() {
         let number = index + 1;
         let own = format!("dbstow_temp_{number}");
+        let physical = format!("{PREFIX}{mark}_temp_{number}");
         let name = known.get(index).unwrap_or(&own);
         let end = if number == 1 { "mdf" } else { "ndf" };
-        let physical = format!("{own}.{end}");
+        let physical = format!("{physical}.{end}");
         data.push(placed(
             Role::Temp,
             name,
@@ -112,7 +123,7 @@ pub(super) fn tempdb(
     let log = placed(
         Role::Temp,
         name,
-        "dbstow_templog.ldf",
+        &format!("{PREFIX}{mark}_templog.ldf"),
         &first,
         settings,
         directories,

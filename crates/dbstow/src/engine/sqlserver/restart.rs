@@ -1,9 +1,11 @@
 //! Restarting a server: by a command that its owner gave, or by the owner.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use model::Duration;
 use sqlserver::capture;
+use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 use volume::clock::Clock;
 
@@ -26,19 +28,45 @@ pub(super) enum Restart {
 /// How long a server may take to come back.
 const BACK_LIMIT: Duration = Duration::from_secs(300);
 
+/// `CREATE_NEW_PROCESS_GROUP`. Source: Microsoft, "Process creation flags" (read 2026-11).
+#[cfg(windows)]
+const NEW_PROCESS_GROUP: u32 = 0x200;
+
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// When the service started, in its own words.
 pub(super) fn started(access: &Access) -> Result<String, EngineError> {
-    let mut session = access.connect(OBSERVER)?;
-    let rows = capture::read(&mut session, &question::STARTED, |row| row.word("started"));
+    started_in(&mut access.connect(OBSERVER)?)
+}
+
+/// The same, on a connection that is there.
+pub(super) fn started_in(session: &mut Driver) -> Result<String, EngineError> {
+    let rows = capture::read(session, &question::STARTED, |row| row.word("started"));
     let rows = rows.map_err(|error| EngineError::failed("ask when the server started", error))?;
     Ok(rows.into_iter().next().unwrap_or_default())
 }
 
 impl Restart {
-    /// Restarts the server, and waits until it is back; `what` tells the user what to do first, if anything.
-    pub(super) fn carry_out(&self, access: &Access, what: &str) -> Result<(), EngineError> {
+    /// Restarts a server that does not answer, where there is a command for it: a restart may have been cut in two.
+    pub(super) fn revive(&self, access: &Access, rescue: &Path) -> Result<(), EngineError> {
+        match (self, started(access)) {
+            (_, Ok(_)) => Ok(()),
+            (Restart::Ask(_), Err(error)) => Err(error),
+            (Restart::Command(command), Err(_)) => {
+                run(command)?;
+                wait(access, None, rescue)
+            }
+        }
+    }
+
+    /// Restarts the server, and waits until it is back; `what` tells the user what to do first, if anything, and
+    /// `rescue` is a script for a server that does not come back.
+    pub(super) fn carry_out(
+        &self,
+        access: &Access,
+        what: &str,
+        rescue: &Path,
+    ) -> Result<(), EngineError> {
         let before = started(access)?;
         match self {
             Restart::Command(command) => run(command)?,
@@ -46,27 +74,35 @@ impl Restart {
                 EngineError::failed("wait for the restart of the server", error)
             })?,
         }
-        let begun = Clock::start();
-        loop {
-            let last = match started(access) {
-                Ok(now) if now != before => return Ok(()),
-                Ok(_) => "it answers, but was not restarted".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            if begun.now().as_nanos() > BACK_LIMIT.as_nanos() {
-                return Err(EngineError::failed(
-                    format!("wait {BACK_LIMIT} for the server to come back"),
-                    format!(
-                        "{last}; if it does not start because of tempdb's files, `dbstow layout` has the \
-                             steps of a rescue (start with -f -T3608)"
-                    ),
-                ));
-            }
-            Clock::sleep(LOOK_EVERY);
-        }
+        wait(access, Some(&before), rescue)
     }
 }
 
+/// Waits until the server answers, with another start than `before`.
+fn wait(access: &Access, before: Option<&str>, rescue: &Path) -> Result<(), EngineError> {
+    let begun = Clock::start();
+    loop {
+        let last = match started(access) {
+            Ok(now) if before != Some(now.as_str()) => return Ok(()),
+            Ok(_) => "it answers, but was not restarted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if begun.now().as_nanos() > BACK_LIMIT.as_nanos() {
+            return Err(EngineError::failed(
+                format!("wait {BACK_LIMIT} for the server to come back"),
+                format!(
+                    "{last}; if it does not start because of tempdb's files, start it with -f -T3608, carry out {}, \
+                     and start it again",
+                    rescue.display()
+                ),
+            ));
+        }
+        Clock::sleep(LOOK_EVERY);
+    }
+}
+
+/// Carries the command out, in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
+/// to be started again. What the command says is not shown, for it may hold a password.
 fn run(command: &str) -> Result<(), EngineError> {
     let mut shell = match cfg!(windows) {
         true => Command::new("cmd"),
@@ -74,17 +110,18 @@ fn run(command: &str) -> Result<(), EngineError> {
     };
     shell
         .arg(if cfg!(windows) { "/C" } else { "-c" })
-        .arg(command);
-    let what = || format!("restart the server with `{command}`");
-    let output = shell
-        .output()
-        .map_err(|error| EngineError::failed(what(), error))?;
-    if output.status.success() {
-        return Ok(());
+        .arg(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(&mut shell, NEW_PROCESS_GROUP);
+    let failed =
+        |why: String| EngineError::failed("restart the server with --restart-command", why);
+    let status = shell.status().map_err(|error| failed(error.to_string()))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(failed(status.to_string())),
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(EngineError::failed(
-        what(),
-        format!("{}: {}", output.status, said.trim()),
-    ))
 }

@@ -1,6 +1,8 @@
 //! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, Hasher};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -51,6 +53,8 @@ pub struct ServerRun {
     moves_tempdb: bool,
     restart: Restart,
     leave_memory: bool,
+    /// In the names of all files of this run: those that SQL Server leaves behind are in nobody's way.
+    mark: String,
     /// Where scripts for the user are written.
     scripts: PathBuf,
     journal: Mutex<Journal>,
@@ -74,9 +78,14 @@ impl ServerRun {
     ) -> Result<ServerRun, EngineError> {
         let mut session = access.connect(OBSERVER)?;
         let told = capture::identity(&mut session);
-        let (identity, _, _) =
+        let (identity, greeting, _) =
             told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
-        let journal = Journal::open(&state_directory(), &access.server()).map_err(unusable)?;
+        let own = match greeting.server.as_str() {
+            "" => access.server(),
+            name => name.to_owned(),
+        };
+        let journal = Journal::open(&state_directory(), &own).map_err(unusable)?;
+        let random = RandomState::new().build_hasher().finish();
         let run = ServerRun {
             product: identity.product(),
             major: identity.major(),
@@ -86,6 +95,7 @@ impl ServerRun {
                 None => Restart::Ask(prompt),
             },
             leave_memory: options.leave_memory,
+            mark: format!("{:08x}", random & 0xffff_ffff),
             scripts: journal.path().with_extension("scripts"),
             journal: Mutex::new(journal),
             files: Mutex::new(Files::new()),
@@ -106,7 +116,10 @@ impl ServerRun {
         if self.journal().changes().is_empty() {
             return Vec::new();
         }
-        match self.access.connect(OBSERVER) {
+        let answers = self
+            .restart
+            .revive(&self.access, &self.scripts.join("rescue.sql"));
+        match answers.and_then(|()| self.access.connect(OBSERVER)) {
             Ok(mut session) => self.put_back(&mut session),
             Err(error) => vec![format!(
                 "{error}; what has to be put back is in {}, and the next run on this server does it",
@@ -125,6 +138,21 @@ impl ServerRun {
 
     pub(super) fn major(&self) -> u32 {
         self.major
+    }
+
+    /// In the names of all files of this run.
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Gives the server the memory back that it had, if it was changed.
+    pub(super) fn restore_memory(&self) -> Result<(), EngineError> {
+        let Some(mib) = self.journal().changes().memory_mib else {
+            return Ok(());
+        };
+        let mut session = self.access.connect(OBSERVER)?;
+        self.set_memory(&mut session, mib)
+            .map_err(|error| EngineError::failed("give the server its memory back", error))
     }
 
     /// Whether trials place tempdb, or leave it where it is.
@@ -197,7 +225,7 @@ impl ServerRun {
                 "the login may not make a database for the run: GRANT CREATE ANY DATABASE TO [login]".to_owned(),
             );
         }
-        if self.moves_tempdb && !may("CONTROL SERVER") {
+        if self.moves_tempdb && !may("sysadmin") {
             return missing(
                 "the arms differ in where temporary space is, so that tempdb has to move, which takes a member of \
                  sysadmin: ALTER SERVER ROLE sysadmin ADD MEMBER [login]"

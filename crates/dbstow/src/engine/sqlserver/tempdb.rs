@@ -7,11 +7,14 @@
 //! ```
 
 use std::fs;
+use std::path::PathBuf;
 
 use sqlserver::capture::{self, FileKind, Product, TEMPDB};
 use sqlserver::session::Driver;
 use sqlserver::tsql::tempdb::{TempdbFile, TempdbMove, TempdbPlan};
-use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement, question, script};
+use sqlserver::tsql::{
+    CreateDatabase, FilePath, FileSpec, Name, Size, Statement, question, script,
+};
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
@@ -30,7 +33,7 @@ pub(super) fn bring(
     let present = captured(&mut session)?;
     let files = files(&present)?;
     let directories = directories.filter(|_| run.product() != Product::ManagedInstance);
-    let (data, log) = place::tempdb(&files, settings, directories)?;
+    let (data, log) = place::tempdb(run.mark(), &files, settings, directories)?;
     let specs = |placed: &[Placed]| {
         placed
             .iter()
@@ -42,11 +45,28 @@ pub(super) fn bring(
         log: specs(&log),
     };
     let placed: Vec<Placed> = data.into_iter().chain(log).collect();
-    if wanted.missing(&mut session)?.is_none() {
+    if wanted.missing(&mut session)?.is_none() && wanted.has_sizes_of(&files) {
         return Ok(placed);
     }
+    if run.journal().changes().tempdb.is_empty()
+        && present.iter().any(|file| place::is_ours(&file.path))
+    {
+        return Err(EngineError::Missing(
+            "tempdb is where another run of dbstow has put it, which was killed and is not known here; put it back \
+             first: run dbstow again as that user on that machine, or use its undo.sql"
+                .to_owned(),
+        ));
+    }
     for directory in directories.unwrap_or_default() {
-        prove(run, &mut session, directory)?;
+        let here = placed.iter().filter(|file| {
+            let path = file.spec.path.as_ref();
+            path.is_some_and(|path| path.text().starts_with(directory.as_str()))
+        });
+        let bytes = here
+            .filter_map(|file| file.spec.size)
+            .map(|size| size.get())
+            .sum();
+        prove(run, &mut session, directory, bytes)?;
     }
     {
         let mut journal = run.journal();
@@ -68,13 +88,19 @@ pub(super) fn bring(
     }
 }
 
-/// Makes a database in a directory and drops it again: a server whose tempdb cannot be made does not start, and
-/// `ALTER DATABASE tempdb` does not look.
-fn prove(run: &ServerRun, session: &mut Driver, directory: &str) -> Result<(), EngineError> {
-    if directory.is_empty() {
+/// Makes a database of `bytes` in a directory and drops it again: a server whose tempdb cannot be made, or does not
+/// fit, does not start, and `ALTER DATABASE tempdb` does not look.
+fn prove(
+    run: &ServerRun,
+    session: &mut Driver,
+    directory: &str,
+    bytes: u64,
+) -> Result<(), EngineError> {
+    if directory.is_empty() || bytes == 0 {
         return Ok(());
     }
-    let name = "dbstow_probe";
+    let name = format!("dbstow_probe_{}", run.mark());
+    let size = Size::bytes(bytes).map_err(|error| EngineError::Missing(error.to_string()))?;
     let file = |end: &str| -> Result<FileSpec, EngineError> {
         let wrong = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
         let path = FilePath::new(place::join(directory, &format!("{name}.{end}")));
@@ -85,16 +111,19 @@ fn prove(run: &ServerRun, session: &mut Driver, directory: &str) -> Result<(), E
         })
     };
     let create = CreateDatabase {
-        name: Name::new(name).expect("a name"),
-        data: vec![file("mdf")?],
+        name: Name::new(name.as_str()).expect("a name"),
+        data: vec![FileSpec {
+            size: Some(size),
+            ..file("mdf")?
+        }],
         log: vec![file("ldf")?],
     };
     let noted = run
         .journal()
-        .change(|changes| changes.databases.push(name.to_owned()));
+        .change(|changes| changes.databases.push(name.clone()));
     noted.map_err(unusable)?;
     let made = tell(session, &Statement::Create(create));
-    let dropped = run.drop_database(session, name);
+    let dropped = run.drop_database(session, &name);
     made?;
     dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
 }
@@ -102,6 +131,7 @@ fn prove(run: &ServerRun, session: &mut Driver, directory: &str) -> Result<(), E
 /// Puts tempdb back to where the journal says it was.
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
+    run.restart().revive(run.access(), &rescue(run))?;
     let mut session = run.access().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
@@ -130,6 +160,8 @@ pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
             ));
         }
     }
+    // The scripts were for this move, and it is over.
+    let _ = fs::remove_dir_all(run.scripts());
     run.journal()
         .change(|changes| changes.tempdb.clear())
         .map_err(unusable)
@@ -142,6 +174,16 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// Whether the files there are start with the sizes that are wanted.
+    fn has_sizes_of(&self, files: &[TempdbFile]) -> bool {
+        self.data.iter().chain(&self.log).all(|wanted| {
+            let known = files
+                .iter()
+                .find(|file| file.name.text().eq_ignore_ascii_case(wanted.name.text()));
+            known.is_some_and(|known| wanted.size.is_none_or(|size| size == known.size))
+        })
+    }
+
     /// What is not so yet, of the files in use.
     fn missing(&self, session: &mut Driver) -> Result<Option<String>, EngineError> {
         let in_use = capture::read(session, &question::TEMPDB_IN_USE, |row| {
@@ -191,15 +233,19 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
         carry_out(run, &plan.apply)?;
         return carry_out(run, &plan.after_restart);
     }
-    let todo = match run.restart() {
-        Restart::Command(_) => {
-            carry_out(run, &plan.apply)?;
-            String::new()
-        }
-        Restart::Ask(_) => write(run, &plan)?,
-    };
-    run.restart().carry_out(run.access(), &todo)?;
+    let todo = write(run, &plan)?;
+    if let Restart::Command(_) = run.restart() {
+        carry_out(run, &plan.apply)?;
+    }
+    // A server that starts with little memory may not let anybody in.
+    run.restore_memory()?;
+    run.restart().carry_out(run.access(), &todo, &rescue(run))?;
     carry_out(run, &plan.after_restart)
+}
+
+/// What helps a server that does not start.
+fn rescue(run: &ServerRun) -> PathBuf {
+    run.scripts().join("rescue.sql")
 }
 
 fn carry_out(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
@@ -215,11 +261,12 @@ fn write(run: &ServerRun, plan: &TempdbPlan) -> Result<String, EngineError> {
     let failed =
         |error| EngineError::failed(format!("write scripts to {}", folder.display()), error);
     fs::create_dir_all(folder).map_err(failed)?;
-    for (name, statements) in [
-        ("apply.sql", &plan.apply),
-        ("undo.sql", &plan.undo),
-        ("rescue.sql", &plan.rescue),
-    ] {
+    // The rescue goes back to where tempdb was before the run's first move.
+    let rescued = rescue(run);
+    if !rescued.exists() {
+        fs::write(&rescued, script(&plan.rescue)).map_err(failed)?;
+    }
+    for (name, statements) in [("apply.sql", &plan.apply), ("undo.sql", &plan.undo)] {
         fs::write(folder.join(name), script(statements)).map_err(failed)?;
     }
     let apply = folder.join("apply.sql");
@@ -229,7 +276,7 @@ fn write(run: &ServerRun, plan: &TempdbPlan) -> Result<String, EngineError> {
         run.access().server(),
         apply.display(),
         folder.join("undo.sql").display(),
-        folder.join("rescue.sql").display(),
+        rescued.display(),
     ))
 }
 

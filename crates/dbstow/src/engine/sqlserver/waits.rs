@@ -70,7 +70,7 @@ fn waiting(status: Option<&str>, wait: &str, resource: &str) -> Waiting {
 }
 
 /// Whether a latch is of a page that says what is free in a file of tempdb: PFS (page 1, and every 8,088th),
-/// GAM and SGAM (2 and 3, and every 511,232nd after them). More files spread these.
+/// GAM and SGAM (2 and 3, then the first two of every 511,232). More files spread these.
 ///
 /// Source: Microsoft, "Recommendations to reduce allocation contention in SQL Server tempdb database"
 /// (KB2154845, read 2026-11).
@@ -87,8 +87,8 @@ fn allocation_page(wait: &str, resource: &str) -> bool {
     else {
         return false;
     };
-    let map = page % 511_232;
-    page == 1 || page % 8_088 == 0 || map == 2 || map == 3
+    let map = page == 2 || page == 3 || (page > 3 && page % 511_232 <= 1);
+    page == 1 || page % 8_088 == 0 || map
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
             ("2:1:1", true),
             ("2:3:8088", true),
             ("2:1:2", true),
-            ("2:4:511235", true),
+            ("2:4:511233", true),
             ("2:1:104", false),
             ("5:1:1", false),
             ("", false),
