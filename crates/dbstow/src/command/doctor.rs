@@ -86,7 +86,7 @@ pub(crate) fn load(file: &Path) -> Result<Capture> {
 /// Prints what there is to say, and writes the capture where that is asked for.
 ///
 /// # Errors
-/// As [`take`] and [`load`], and when the capture cannot be written.
+/// As `take` and `load`, and when the capture cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let (capture, greeting) = match (&args.capture, &args.server) {
         (Some(file), _) => (load(file)?, None),

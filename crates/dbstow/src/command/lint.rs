@@ -31,7 +31,7 @@ pub struct Args {
     /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST; it is only asked
     #[arg(long, value_name = "SERVER", conflicts_with = "capture")]
     pub server: Option<String>,
-    /// What T-SQL cannot see of the host: a TOML file with azure and [[volumes]]
+    /// What T-SQL cannot see of the host: a TOML file with `azure` and its volumes
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
     /// Results of `dbstow run` whose comparisons speak for or against findings; may be given several times

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The server may be on another machine: files are made by the server, in directories as it sees them, and what
-//! they did is what it says. Everything that is changed is written down first ([`journal`]), so that the end of
+//! they did is what it says. Everything that is changed is written down first (`journal`), so that the end of
 //! the run, or the next one, can put it back.
 //!
 //! Parse-checked and protocol-tested; not yet run on SQL Server.
