@@ -57,7 +57,7 @@ impl Engine for SqlServer {
         temperature: Temperature,
         forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
     ) -> Result<Vec<String>, EngineError> {
-        let mut notes = self.notes.clone();
+        let mut notes = Vec::new();
         if temperature == Temperature::Cold {
             notes.extend(self.observe(|session| cold::empty(&self.run, session, self.number))?);
             notes.extend(forget()?);

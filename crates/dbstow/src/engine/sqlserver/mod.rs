@@ -72,8 +72,8 @@ pub struct SqlServer {
     sessions: usize,
     /// When the service started: at another time it is another one.
     started: String,
-    /// What could not be done as asked, for the record.
-    notes: Vec<String>,
+    /// What was not done as asked, for the record: by what it is about.
+    departures: BTreeMap<String, String>,
     record: EngineRecord,
     /// For questions of our own.
     observer: Mutex<Option<Driver>>,
@@ -107,11 +107,12 @@ impl SqlServer {
         let directories =
             (run.product() != Product::ManagedInstance).then_some(directories.as_slice());
         let mut files = Vec::new();
-        let mut notes = Vec::new();
+        let mut departures = BTreeMap::new();
         if run.moves_tempdb() {
             files.extend(tempdb::bring(&run, settings, directories)?);
         } else {
-            notes.push("tempdb stayed where it is: all arms have it in one place".to_owned());
+            let stayed = "stayed where it is: all arms have it in one place";
+            departures.insert("tempdb".to_owned(), stayed.to_owned());
         }
         let random = RandomState::new().build_hasher().finish();
         let name = Name::new(format!("dbstow_{:08x}", random & 0xffff_ffff)).expect("a name");
@@ -127,7 +128,7 @@ impl SqlServer {
             per_turn: workload.run.per_turn,
             sessions: settings.workload.sessions as usize,
             started: run.started()?,
-            notes,
+            departures,
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             kept: Mutex::default(),
@@ -224,7 +225,11 @@ impl SqlServer {
                 known.database_id == database && known.name.eq_ignore_ascii_case(name)
             });
             // A managed instance calls the first data file and the log by names of its own.
+            let managed = self.run.product() == Product::ManagedInstance;
             let known = known.or_else(|| {
+                if !managed {
+                    return None;
+                }
                 let kind = if file.role == Role::Log {
                     capture::FileKind::Log
                 } else {
@@ -256,6 +261,7 @@ impl SqlServer {
             many => format!("a loop on the server, {many} operations a round trip"),
         };
         settings.insert("statements".to_owned(), statements);
+        settings.append(&mut self.departures);
         self.record = EngineRecord {
             name: "sqlserver".to_owned(),
             version: identity.version,
@@ -269,9 +275,9 @@ impl SqlServer {
         let asked = settings.engine.memory.0 >> 20;
         let mib = asked.max(MEMORY_LEAST_MIB);
         if mib > asked {
-            self.notes.push(format!(
-                "the server was given {mib} MiB of memory, not the {asked} MiB that were asked for: with less it may not \
-                 start; make the data at least four times as large"
+            self.departs_in_memory(format!(
+                "{mib} MiB, not the {asked} MiB that were asked for: with less the server may not start; make the data at \
+                 least four times as large"
             ));
         }
         let mut session = self.run.access().connect(OBSERVER)?;
@@ -285,8 +291,7 @@ impl SqlServer {
             .find(|(name, _)| name == "max server memory (MB)")
             .map(|(_, value)| *value);
         let Some(before) = before else {
-            self.notes
-                .push("the server's memory was not set: it does not tell what it has".to_owned());
+            self.departs_in_memory("as it was: the server does not tell what it has".to_owned());
             return Ok(());
         };
         if u64::try_from(before) == Ok(mib) {
@@ -313,12 +318,16 @@ impl SqlServer {
                     .change(|changes| changes.memory_mib = None);
                 forgotten.map_err(unusable)?;
             }
-            self.notes.push(format!(
-                "the server's memory stays as it is ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
+            self.departs_in_memory(format!(
+                "as it was ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
                  that is at least four times its memory"
             ));
         }
         Ok(())
+    }
+
+    fn departs_in_memory(&mut self, how: String) {
+        self.departures.insert("memory".to_owned(), how);
     }
 
     /// Puts a session's connection into the database, as the user whose tables it works on.

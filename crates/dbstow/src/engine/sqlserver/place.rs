@@ -144,6 +144,12 @@ fn placed(
     let volume = volume.expect("a placement's volumes are among the arm's");
     let wrong = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
     let path = match directories {
+        Some(directories) if directories[volume].is_empty() => {
+            let name = &file.volume;
+            return Err(EngineError::Missing(format!(
+                "volume \"{name}\" has no directory; add --volume {name}=DIR, as the server sees it"
+            )));
+        }
         Some(directories) => {
             let path: Result<FilePath, PathError> =
                 FilePath::new(join(&directories[volume], physical));
