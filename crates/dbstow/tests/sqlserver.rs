@@ -107,6 +107,11 @@ fn records_hold_the_servers_own_counters_and_no_password() {
             record["counters"]
         );
         assert_eq!(record["engine"]["name"], "sqlserver");
+        // The experiment asks for less, and a server is not given less than 1 GiB.
+        let memory = record["engine"]["settings"]["memory"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(memory.starts_with("1024 MiB, not the"), "{memory}");
         assert_eq!(
             record["engine"]["settings"]["statements"],
             "driven by the client, prepared"
@@ -255,6 +260,16 @@ fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
         "it takes no paths"
     );
     settle(&bench);
+}
+
+#[test]
+fn a_volume_without_a_directory_is_refused() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    bench
+        .run("managed-instance-files", &["--blocks", "1"])
+        .assert()
+        .stderr(contains("has no directory").and(contains("--volume small-1=DIR")));
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
 }
 
 #[test]
