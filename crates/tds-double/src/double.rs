@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use crate::connection::Connection;
 use crate::journal::Journal;
 use crate::model::Model;
+use crate::port::Port;
 #[cfg(target_os = "linux")]
 use crate::tls::Certificate;
 use crate::transport::Transport;
@@ -25,7 +26,7 @@ pub enum Encryption {
 
 /// A running double. Dropped, it stops.
 pub struct Double<M: Model> {
-    address: SocketAddr,
+    port: Port,
     model: Arc<Mutex<M>>,
     shared: Arc<Shared>,
     listening: Option<Listening>,
@@ -104,7 +105,7 @@ impl<M: Model> Double<M> {
             certificate,
         });
         let mut double = Double {
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            port: Port::take((Ipv4Addr::LOCALHOST, port).into())?,
             model,
             shared,
             listening: None,
@@ -115,7 +116,7 @@ impl<M: Model> Double<M> {
 
     /// Where it listens. It stays the same when the double goes down and comes back.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.port.address()
     }
 
     /// The model, to ask or to change. No client is answered meanwhile.
@@ -175,7 +176,7 @@ impl<M: Model> Double<M> {
         };
         stop.store(true, Ordering::SeqCst);
         // Wakes the listener. Where that fails it is gone already.
-        let _ = TcpStream::connect(self.address);
+        let _ = TcpStream::connect(self.port.address());
         let joined = thread.join();
         assert!(
             joined.is_ok() || std::thread::panicking(),
@@ -186,13 +187,12 @@ impl<M: Model> Double<M> {
     /// Listens again, on the same port.
     ///
     /// # Errors
-    /// Where another program has taken the port meanwhile.
+    /// Where the system does not let it, or, but on Unix, another program has taken the port meanwhile.
     pub fn come_back(&mut self) -> io::Result<()> {
         if self.listening.is_some() {
             return Ok(());
         }
-        let listener = TcpListener::bind(self.address)?;
-        self.address = listener.local_addr()?;
+        let listener = self.port.listen()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (shared, stopped) = (self.shared.clone(), stop.clone());
         let thread = std::thread::spawn(move || listen(&listener, &shared, &stopped));

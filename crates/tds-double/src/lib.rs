@@ -45,6 +45,7 @@ mod journal;
 mod login;
 mod model;
 mod packet;
+mod port;
 mod prelogin;
 mod procedures;
 mod reply;
