@@ -60,6 +60,15 @@ pub trait Engine: Sync {
     /// When the engine does not let it in.
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError>;
 
+    /// Something that reads the counters once a second of a run, on a connection of its own; `None` where they
+    /// say nothing over time.
+    ///
+    /// # Errors
+    /// When the engine does not let it in.
+    fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
+        Ok(None)
+    }
+
     /// Process of a server that it started, for whoever clears up after us; `None` without one.
     fn server(&self) -> Option<u32> {
         None
@@ -106,6 +115,24 @@ pub trait WaitSampler: Send {
     /// # Errors
     /// When the engine does not answer.
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError>;
+}
+
+/// Reads an engine's counters, again and again.
+pub trait CounterSampler: Send {
+    /// What they are at this moment.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    fn sample(&mut self) -> Result<CounterSample, EngineError>;
+}
+
+/// An engine's counters at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CounterSample {
+    /// What only grows, as [`Engine::counters`] gives it: differences are recorded.
+    pub counters: BTreeMap<String, f64>,
+    /// What goes up and down, such as space in use: recorded as it is.
+    pub levels: BTreeMap<String, f64>,
 }
 
 /// What a session does at a moment.

@@ -210,7 +210,9 @@ pub struct Series {
     /// Length of an interval.
     pub interval_ns: u64,
     /// `operations`, and for each disk `<disk>.reads`, `.read_bytes`, `.read_ns` (sum of latencies), `.writes`,
-    /// `.write_bytes` and `.write_ns`.
+    /// `.write_bytes` and `.write_ns`. In real time, of the engine during the run: `counter.<name>`, what a counter
+    /// of [`Record::counters`] grew by, and `level.<name>`, how high something was at the interval's end; not of
+    /// those that stayed at zero.
     pub values: BTreeMap<String, Vec<u64>>,
 }
 

@@ -12,7 +12,7 @@ pub use host::{HostTold, VolumeTold};
 pub use read::CaptureError;
 pub use take::{
     AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity, read,
-    wait_statistics,
+    tempdb_space, wait_statistics,
 };
 
 use std::collections::BTreeMap;

@@ -11,8 +11,11 @@ use super::{
 use crate::session::{Batch, Failure, Missing, Row, Session};
 use crate::tsql::question::{self, Needs, Question};
 
-/// Longest that one question may take: the buffer pool of a large server is many pages.
-const LIMIT: Duration = Duration::from_secs(60);
+/// Longest that a question may take.
+const LIMIT: Duration = Duration::from_secs(15);
+
+/// Longest that the one about the buffer pool may take: that of a large server is many pages.
+const LIMIT_OF_ALL_PAGES: Duration = Duration::from_secs(60);
 
 const PAGE_BYTES: i64 = 8192;
 
@@ -32,7 +35,11 @@ pub enum AskError {
 /// # Errors
 /// When the server refuses, or cannot be asked.
 pub fn ask(session: &mut dyn Session, question: &Question) -> Result<Batch, Failure> {
-    session.batch(question.text, Some(LIMIT))?.refused()
+    let limit = match *question == question::CACHED {
+        true => LIMIT_OF_ALL_PAGES,
+        false => LIMIT,
+    };
+    session.batch(question.text, Some(limit))?.refused()
 }
 
 /// Reads the rows of an answer.
@@ -120,6 +127,15 @@ pub fn buffer_pool(session: &mut dyn Session) -> Result<Vec<Cached>, AskError> {
     read(session, &question::CACHED, cached)
 }
 
+/// The space in tempdb by use; `None` where the server shows none.
+///
+/// # Errors
+/// As [`read`].
+pub fn tempdb_space(session: &mut dyn Session) -> Result<Option<TempdbSpace>, AskError> {
+    let rows = read(session, &question::TEMPDB_SPACE, space_by_use)?;
+    Ok(rows.into_iter().next())
+}
+
 /// Asks everything.
 ///
 /// # Errors
@@ -190,7 +206,7 @@ impl Asking<'_> {
         capture.waits = self.rows(&question::WAITS, wait)?;
         capture.cached = self.rows(&question::CACHED, cached)?;
         capture.tempdb_space = self
-            .rows(&question::TEMPDB_SPACE, tempdb_space)?
+            .rows(&question::TEMPDB_SPACE, space_by_use)?
             .into_iter()
             .next();
         Ok(())
@@ -413,7 +429,7 @@ fn cached(row: Row<'_>) -> Result<Cached, Missing> {
 }
 
 /// A row of [`question::TEMPDB_SPACE`].
-fn tempdb_space(row: Row<'_>) -> Result<TempdbSpace, Missing> {
+fn space_by_use(row: Row<'_>) -> Result<TempdbSpace, Missing> {
     let bytes = |column| row.count(column).map(|pages| pages * PAGE_BYTES);
     Ok(TempdbSpace {
         total_bytes: bytes("total_pages")?,

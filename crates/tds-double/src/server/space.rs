@@ -26,6 +26,10 @@ pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
         all.wait_ms += wait.wait_ms;
         all.signal_ms += wait.signal_ms;
     }
+    let read = server.session_reads.get_or_insert_default();
+    for (sum, more) in read.iter_mut().zip(work.session_reads) {
+        *sum += more;
+    }
     for (name, pages) in &work.cached_pages {
         server.named(name).clean_pages += pages;
     }
@@ -114,6 +118,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
     }
     server.starts += 1;
     server.waits.clear();
+    server.session_reads = None;
     for database in server.databases.values_mut() {
         (database.clean_pages, database.dirty_pages) = (0, 0);
         for file in database.files.values_mut() {

@@ -156,6 +156,8 @@ pub struct Work {
     pub log: BTreeMap<String, Io>,
     /// Waits by type
     pub waits: BTreeMap<String, Wait>,
+    /// What the sums over dbstow's sessions grow by: logical reads, reads, writes, milliseconds of processor
+    pub session_reads: [i64; 4],
     /// Pages of these databases that come into memory and are not changed
     pub cached_pages: BTreeMap<String, u64>,
     /// Pages of these databases that are changed

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::failed;
 use super::wire::Connection;
-use crate::engine::EngineError;
+use crate::engine::{CounterSample, CounterSampler, EngineError};
 
 /// Views of one row: prefix of the counters' names, and the row.
 const VIEWS: [(&str, &str); 4] = [
@@ -60,6 +60,21 @@ pub(super) fn read(
     counters.insert("physical_reads".to_owned(), physical);
     counters.insert("logical_reads".to_owned(), logical);
     Ok(counters)
+}
+
+/// Reads them once a second.
+pub(super) struct Sampler {
+    pub(super) connection: Connection,
+    pub(super) major: u32,
+}
+
+impl CounterSampler for Sampler {
+    fn sample(&mut self) -> Result<CounterSample, EngineError> {
+        Ok(CounterSample {
+            counters: read(&mut self.connection, self.major)?,
+            ..CounterSample::default()
+        })
+    }
 }
 
 fn collect(

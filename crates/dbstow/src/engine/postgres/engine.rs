@@ -9,7 +9,7 @@ use volume::clock::Clock;
 use super::place::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
-use crate::engine::{Client, Engine, EngineError, WaitSampler};
+use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use crate::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use crate::spec::Temperature;
 use crate::workload::Tables;
@@ -102,8 +102,14 @@ impl Engine for Postgres {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        let connection = open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))?;
-        Ok(Some(Box::new(waits::Sampler::new(connection)?)))
+        Ok(Some(Box::new(waits::Sampler::new(self.open_observer()?)?)))
+    }
+
+    fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
+        Ok(Some(Box::new(counters::Sampler {
+            connection: self.open_observer()?,
+            major: self.major,
+        })))
     }
 
     fn server(&self) -> Option<u32> {

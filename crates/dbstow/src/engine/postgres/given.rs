@@ -1,8 +1,6 @@
 //! A server that is there already: a database and tablespaces are made in it for a run, and removed.
 
-use std::collections::hash_map::RandomState;
 use std::fs;
-use std::hash::{BuildHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 
 use nix::unistd::geteuid;
@@ -14,7 +12,7 @@ use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::Connection;
 use super::{OBSERVER, failed, open};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, mark};
 
 /// A server that others own.
 pub(super) struct Given {
@@ -54,10 +52,9 @@ impl Given {
                  for a private server"
             )));
         }
-        let random = RandomState::new().build_hasher().finish();
         Ok(Given {
             maintenance,
-            database: format!("dbstow_{:08x}", random & 0xffff_ffff),
+            database: format!("dbstow_{}", mark()),
             data_directory: column(1),
         })
     }

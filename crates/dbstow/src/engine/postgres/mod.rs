@@ -253,14 +253,18 @@ impl Postgres {
         self.observe(|connection| connection.query(sql).map_err(|error| failed(sql, error)))
     }
 
+    /// A connection for questions of our own.
+    fn open_observer(&self) -> Result<Connection, EngineError> {
+        open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))
+    }
+
     fn observe<T>(
         &self,
         what: impl FnOnce(&mut Connection) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let mut observer = self.observer();
         if observer.is_none() {
-            let opened = open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))?;
-            *observer = Some(opened);
+            *observer = Some(self.open_observer()?);
         }
         let connection = observer.as_mut().expect("it was opened above");
         what(connection).map_err(|error| self.with_obituary(error))

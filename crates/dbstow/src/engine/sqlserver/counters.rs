@@ -1,4 +1,4 @@
-//! The server's own counters, as a flat map: files by role, waits, and what the buffer pool did.
+//! The server's own counters, as a flat map: files by role, waits, what the buffer pool and the sessions did.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use sqlserver::capture;
 use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 
-use super::run::Files;
-use crate::engine::EngineError;
+use super::run::{Files, ServerRun};
+use crate::engine::{CounterSample, CounterSampler, EngineError};
 
 /// Type of a performance counter that only grows: `PERF_COUNTER_BULK_COUNT`, and the one of 32 bits.
 ///
@@ -62,6 +62,17 @@ pub(super) fn read(
             counters.insert(performance_name(&object, &counter, &instance), value as f64);
         }
     }
+    let of_sessions = capture::read(session, &question::SESSION_READS, |row| {
+        let columns = ["logical_reads", "reads", "writes", "cpu_ms"];
+        let values = columns.map(|column| Ok((column, row.int(column)?)));
+        values.into_iter().collect::<Result<Vec<_>, _>>()
+    });
+    // Sums over no session at all are NULL.
+    for (name, value) in of_sessions.map_err(failed("what sessions read"))?.concat() {
+        if let Some(value) = value {
+            counters.insert(format!("sessions.{name}"), value as f64);
+        }
+    }
     for (own, theirs) in [
         ("logical_reads", "performance.buffer_manager.page_lookups"),
         ("physical_reads", "performance.buffer_manager.page_reads"),
@@ -71,6 +82,39 @@ pub(super) fn read(
         }
     }
     Ok(counters)
+}
+
+/// Reads them once a second, with the space that is in use in tempdb.
+pub(super) struct Sampler<'a> {
+    run: &'a ServerRun,
+    session: Driver,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(run: &'a ServerRun, session: Driver) -> Sampler<'a> {
+        Sampler { run, session }
+    }
+}
+
+impl CounterSampler for Sampler<'_> {
+    fn sample(&mut self) -> Result<CounterSample, EngineError> {
+        let counters = read(&mut self.session, &self.run.files())?;
+        let space = capture::tempdb_space(&mut self.session)
+            .map_err(|error| EngineError::failed("read the space in tempdb", error))?;
+        let levels = space.into_iter().flat_map(|space| {
+            [
+                ("tempdb.user_bytes", space.user_bytes),
+                ("tempdb.internal_bytes", space.internal_bytes),
+                ("tempdb.version_bytes", space.version_bytes),
+                ("tempdb.free_bytes", space.free_bytes),
+            ]
+        });
+        let levels = levels.map(|(name, bytes)| (name.to_owned(), bytes as f64));
+        Ok(CounterSample {
+            counters,
+            levels: levels.collect(),
+        })
+    }
 }
 
 /// `SQLServer:Buffer Manager`, `Page reads/sec` is `performance.buffer_manager.page_reads`: the value itself

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use model::Duration;
-use sqlserver::session::Session as _;
+use sqlserver::session::{Driver, Session as _};
 use volume::clock::Clock;
 
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, waits};
-use crate::engine::{Client, Engine, EngineError, WaitSampler};
+use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use crate::record::EngineRecord;
 use crate::spec::Temperature;
 use crate::workload::Database;
@@ -77,8 +77,12 @@ impl Engine for SqlServer {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        let session = self.run.access().connect(OBSERVER)?;
-        Ok(Some(Box::new(waits::Sampler::new(session))))
+        Ok(Some(Box::new(waits::Sampler::new(self.sampler()?))))
+    }
+
+    fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
+        let session = self.sampler()?;
+        Ok(Some(Box::new(counters::Sampler::new(&self.run, session))))
     }
 
     fn interrupt(&self) {
@@ -103,10 +107,10 @@ impl Engine for SqlServer {
             return Ok(());
         }
         self.kept().clear();
-        let mut session = self.run.access().connect(OBSERVER)?;
-        self.run
-            .drop_database(&mut session, self.name.text())
-            .map_err(|error| EngineError::failed("clear up after SQL Server", error))
+        let dropped = self.drop_database();
+        // Whatever became of the database: volumes cannot go while tempdb is on them.
+        self.run.leave_volumes()?;
+        dropped
     }
 }
 
@@ -118,6 +122,24 @@ impl Drop for SqlServer {
 }
 
 impl SqlServer {
+    /// A connection of our own that ends with the sessions when they are interrupted.
+    fn sampler(&self) -> Result<Driver, EngineError> {
+        let session = self.run.access().connect(OBSERVER)?;
+        self.cancellers().push(session.canceller());
+        Ok(session)
+    }
+
+    /// Drops the run's own database, if there is one.
+    fn drop_database(&self) -> Result<(), EngineError> {
+        let name = self.name.text();
+        if !self.run.made(name) {
+            return Ok(());
+        }
+        let mut session = self.run.access().connect(OBSERVER)?;
+        let dropped = self.run.drop_database(&mut session, name);
+        dropped.map_err(|error| EngineError::failed("clear up after SQL Server", error))
+    }
+
     /// The schema of a session's tables is that of a user of its own, where each has its own tables.
     pub(super) fn owner(&self, session: u32) -> Option<String> {
         match self.database {

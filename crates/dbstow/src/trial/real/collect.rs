@@ -68,7 +68,7 @@ pub(super) fn record(
         volumes,
         limits: limits(&done.limits, elapsed),
         operations: (ran.tally.operations > 0).then(|| histogram::encode(&ran.tally.latency)),
-        series: series.finish(ran.tally.ended.clone()),
+        series: series.finish(ran.tally.ended.clone(), &ran.series),
         errors: ran.tally.errors.clone(),
         engine: Some(engine.describe()),
         counters: counters(&ran).chain(samples.events(ran.time)).collect(),
@@ -85,12 +85,12 @@ fn in_whole_ms(subject: &Subject<'_>) -> bool {
     subject.variant.engine == EngineKind::SqlServer && subject.variant.mode == Mode::Measure
 }
 
-/// The engine's counters over the measured time.
+/// The engine's counters over the measured time. A server leaves out what it never waited for: that is zero.
 fn counters(ran: &Ran) -> impl Iterator<Item = (String, f64)> {
     let earlier = &ran.from.counted;
-    ran.until.counted.iter().filter_map(|(name, value)| {
-        let before = earlier.get(name)?;
-        Some((name.clone(), value - before))
+    ran.until.counted.iter().map(|(name, value)| {
+        let before = earlier.get(name).copied().unwrap_or(0.0);
+        (name.clone(), value - before)
     })
 }
 

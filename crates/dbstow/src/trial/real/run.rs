@@ -9,6 +9,7 @@ use volume::site::Site;
 use super::super::sessions::{self, Run, Seat, Tally, Task, Window};
 use super::gate::Gate;
 use super::seat::RealSeat;
+use super::series::{EngineSeries, end_if_gone};
 use super::snapshot::{Counters, Snapshot};
 use super::stop::{Stop, StopOnDrop};
 use super::waits::{Samples, SessionTime};
@@ -29,6 +30,7 @@ pub(super) struct Ran {
     pub(super) time: SessionTime,
     /// `None`: the engine cannot tell, for the reason in the notes if there is one.
     pub(super) samples: Option<Samples>,
+    pub(super) series: EngineSeries,
     pub(super) from: Snapshot,
     pub(super) until: Snapshot,
     pub(super) notes: Vec<String>,
@@ -57,6 +59,7 @@ impl Trial<'_> {
             let threads: Vec<_> = (0..sessions).map(|n| scope.spawn(one(n))).collect();
             let window = |start| self.task(start).window;
             let sampling = scope.spawn(move || Samples::take(engine, &self.common, gate, window));
+            let series = scope.spawn(move || EngineSeries::read(engine, &self.common, gate));
             let watched = self.watch(site, engine, gate);
             if watched.is_err() {
                 self.common.stop.set(None);
@@ -65,10 +68,16 @@ impl Trial<'_> {
             }
             let done: Vec<_> = threads.into_iter().map(joined).collect();
             let samples = joined(sampling);
+            let series = joined(series);
             // A session that could not connect says more than that nobody could begin.
             let done = done.into_iter().collect::<Result<Vec<_>, String>>()?;
             let watched = watched?;
-            Ok(Ran::new(watched, done.into_iter().flatten(), samples))
+            Ok(Ran::new(
+                watched,
+                done.into_iter().flatten(),
+                samples,
+                series,
+            ))
         })
     }
 
@@ -194,6 +203,10 @@ impl Trial<'_> {
         if let Some(error) = broken {
             return Err(error);
         }
+        if self.common.stop.is_set() {
+            // Nobody waits for what was counted, and an engine that is gone does not tell.
+            return Err("the trial was ended".to_owned());
+        }
         while snapshots.len() < 2 {
             snapshots.push(counters.snapshot()?);
         }
@@ -232,10 +245,7 @@ impl Alive {
         }
         self.failures = failures;
         self.next = now + Duration::SECOND;
-        if let Err(error) = engine.counters() {
-            let gone = format!("the engine is gone: {error}");
-            trial.common.stop.set(Some(gone));
-        }
+        end_if_gone(engine, &trial.common.stop);
     }
 }
 
@@ -244,6 +254,7 @@ impl Ran {
         watched: Watched,
         done: impl Iterator<Item = Done>,
         samples: Result<Option<Samples>, crate::engine::EngineError>,
+        series: EngineSeries,
     ) -> Ran {
         let mut ran = Ran {
             start: watched.start,
@@ -253,6 +264,7 @@ impl Ran {
             tally: Tally::new(),
             time: SessionTime::default(),
             samples: None,
+            series,
             from: watched.from,
             until: watched.until,
             notes: Vec::new(),
@@ -263,6 +275,11 @@ impl Ran {
             ran.time.thought += done.time.thought;
             ran.loaded = ran.loaded.max(done.loaded);
             ran.end = ran.end.max(done.end);
+        }
+        if let Some(error) = &ran.series.error {
+            ran.notes.push(format!(
+                "what the engine counted is known in part only: {error}"
+            ));
         }
         match samples {
             Ok(samples) => ran.samples = samples,

@@ -1,4 +1,4 @@
-//! Reads the volumes' counters once a second, from the beginning of a trial to its end.
+//! Reads counters once a second: the volumes' from the beginning of a trial to its end, the engine's in the run.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,21 @@ use volume::clock::Clock;
 use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
+use super::gate::Gate;
+use super::seat::Common;
 use super::stop::Stop;
 use super::{Event, VolumeRate};
+use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};
 use crate::record::Series;
 use crate::record::series::{COUNTED, INTERVAL};
 
-/// What was read, interval by interval.
+/// Values by name, one an interval.
+type Values = BTreeMap<String, Vec<u64>>;
+
+/// What was read of the volumes, interval by interval.
 #[derive(Default)]
 pub(super) struct SecondBySecond {
-    values: BTreeMap<String, Vec<u64>>,
+    values: Values,
 }
 
 impl SecondBySecond {
@@ -60,25 +66,111 @@ impl SecondBySecond {
 
     /// Adds what was done in the interval that ends at `end`.
     fn add(&mut self, done: &Reading, end: Instant) {
-        let interval = (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize;
         for disk in &done.disks {
             for (counted, value) in COUNTED.iter().zip(counted(disk)) {
-                let values = self.values.entry(format!("{}.{counted}", disk.name));
-                let values = values.or_default();
-                values.resize(values.len().max(interval + 1), 0);
-                values[interval] += value;
+                *place(&mut self.values, format!("{}.{counted}", disk.name), end) += value;
             }
         }
     }
 
-    /// The series, with that of the `operations`.
-    pub(super) fn finish(mut self, operations: Vec<u64>) -> Series {
+    /// The series, with those of the `operations` and of the `engine`.
+    pub(super) fn finish(mut self, operations: Vec<u64>, engine: &EngineSeries) -> Series {
         self.values.insert("operations".to_owned(), operations);
+        self.values.extend(engine.told());
         Series {
             interval_ns: INTERVAL.as_nanos(),
             values: self.values,
         }
     }
+}
+
+/// What was read of the engine, interval by interval of the run.
+#[derive(Default)]
+pub(super) struct EngineSeries {
+    values: Values,
+    /// What ended it before the run did.
+    pub(super) error: Option<EngineError>,
+}
+
+impl EngineSeries {
+    /// Reads from the beginning of the run until all its sessions have ended. An engine that does not answer any
+    /// more ends the trial: its sessions might wait for ever.
+    pub(super) fn read(engine: &dyn Engine, common: &Common, gate: &Gate) -> EngineSeries {
+        let mut series = EngineSeries::default();
+        series.error = series.read_on(engine, common.clock, gate).err();
+        if series.error.is_some() && !common.stop.is_set() {
+            end_if_gone(engine, &common.stop);
+        }
+        series
+    }
+
+    fn read_on(
+        &mut self,
+        engine: &dyn Engine,
+        clock: Clock,
+        gate: &Gate,
+    ) -> Result<(), EngineError> {
+        let Some(mut sampler) = engine.counter_sampler()? else {
+            return Ok(());
+        };
+        // Before the run, so that the beginning of a short one is not missed.
+        let mut last = sampler.sample()?;
+        if gate.begun().is_none() {
+            return Ok(());
+        }
+        loop {
+            let end = next_end(clock.now());
+            let ended = gate.all_ended(end);
+            last = self.sample(sampler.as_mut(), &last, end)?;
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds what was done in the interval that ends at `end`, and how high levels are then.
+    fn sample(
+        &mut self,
+        sampler: &mut dyn CounterSampler,
+        last: &CounterSample,
+        end: Instant,
+    ) -> Result<CounterSample, EngineError> {
+        let sample = sampler.sample()?;
+        for (name, value) in &sample.counters {
+            // A server leaves out what it never waited for.
+            let before = last.counters.get(name).copied().unwrap_or(0.0);
+            // Rounded before, so that the sum of differences is the difference over all.
+            let done = (value.round() - before.round()).max(0.0) as u64;
+            *place(&mut self.values, format!("counter.{name}"), end) += done;
+        }
+        for (name, value) in &sample.levels {
+            let height = value.round().max(0.0) as u64;
+            *place(&mut self.values, format!("level.{name}"), end) = height;
+        }
+        Ok(sample)
+    }
+
+    /// Names and values, but for what stayed at zero.
+    fn told(&self) -> impl Iterator<Item = (String, Vec<u64>)> + '_ {
+        let moved = self.values.iter();
+        let moved = moved.filter(|(_, values)| values.iter().any(|value| *value > 0));
+        moved.map(|(name, values)| (name.clone(), values.clone()))
+    }
+}
+
+/// Ends the trial when the engine does not answer.
+pub(super) fn end_if_gone(engine: &dyn Engine, trial: &Stop) {
+    if let Err(error) = engine.counters() {
+        trial.set(Some(format!("the engine is gone: {error}")));
+    }
+}
+
+/// The place of a value in the interval that ends at `end`.
+fn place(values: &mut Values, name: String, end: Instant) -> &mut u64 {
+    let interval = (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize;
+    let values = values.entry(name).or_default();
+    values.resize(values.len().max(interval + 1), 0);
+    &mut values[interval]
 }
 
 /// What each volume did per second of `span`, in the order of the site.
