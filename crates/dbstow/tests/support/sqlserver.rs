@@ -2,7 +2,9 @@
 //!
 //! Nothing that is measured on it says anything about SQL Server: its counters advance as stated here.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Process, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,6 +12,9 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tds_double::server::{self, Io, SqlServer, Wait, Work};
 use tds_double::{Double, Encryption, Kind, Question, Reply, Rows, Value};
 use tempfile::TempDir;
@@ -77,34 +82,55 @@ impl Bench {
 
     /// dbstow as its user runs it, with a state directory of the test's own.
     pub(crate) fn dbstow(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("dbstow").expect("it is built");
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .timeout(Duration::from_secs(60))
-            .env("SQLCMDPASSWORD", PASSWORD)
-            .env("XDG_STATE_HOME", self.path("state"));
+        let mut command = Command::from_std(self.process(&cargo_bin("dbstow"), arguments));
+        command.timeout(Duration::from_secs(60));
         command
     }
 
     /// A measured run on it.
     pub(crate) fn run(&self, experiment: &str, more: &[&str]) -> Command {
-        let server = self.server();
-        let fixed = [
-            "run",
-            experiment,
-            "--mode",
-            "measure",
-            "--engine",
-            "sqlserver",
-            "--server",
-            &server,
-            "--encrypt",
-            "optional",
-            "--out",
-            "out",
-        ];
-        self.dbstow(&[&fixed, more].concat())
+        self.dbstow(&measured(&self.server(), experiment, more))
+    }
+
+    /// A measured run on what is at `server`, under way.
+    pub(crate) fn begin(&self, server: &str, experiment: &str, more: &[&str]) -> UnderWay<'_> {
+        let arguments = measured(server, experiment, more);
+        let mut process = self.process(&cargo_bin("dbstow"), &arguments);
+        let process = process.stdout(Stdio::null()).stderr(Stdio::piped());
+        UnderWay {
+            bench: self,
+            child: process.spawn().expect("it starts"),
+        }
+    }
+
+    /// A program in the user's folder, who knows the password.
+    pub(crate) fn process(&self, program: &Path, arguments: &[&str]) -> Process {
+        let mut process = Process::new(program);
+        process
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("SQLCMDPASSWORD", PASSWORD)
+            .env("XDG_STATE_HOME", self.path("state"));
+        process
+    }
+
+    /// Whether anything is written down that has to be put back.
+    pub(crate) fn owes(&self) -> bool {
+        let files = fs::read_dir(self.path("state/dbstow/sqlserver"));
+        let mut names = files.expect("a run was here").flatten();
+        names.any(|file| file.path().extension().is_some_and(|end| end == "json"))
+    }
+
+    /// The records of the run, in no order.
+    pub(crate) fn records(&self) -> Vec<serde_json::Value> {
+        let Ok(files) = fs::read_dir(self.path("out/records")) else {
+            return Vec::new();
+        };
+        let texts = files
+            .flatten()
+            .filter_map(|file| fs::read_to_string(file.path()).ok());
+        let records = texts.filter_map(|text| serde_json::from_str(&text).ok());
+        records.collect()
     }
 
     /// Names and paths of tempdb's files in use.
@@ -131,6 +157,68 @@ impl Bench {
     }
 }
 
+/// A run that goes on while the test does something else.
+pub(crate) struct UnderWay<'a> {
+    bench: &'a Bench,
+    child: Child,
+}
+
+impl UnderWay<'_> {
+    /// Waits until something is so, while the run goes on.
+    pub(crate) fn until(&mut self, is_so: impl Fn(&Bench) -> bool) {
+        let begun = Clock::start();
+        while !is_so(self.bench) {
+            if let Some(status) = self.child.try_wait().expect("it is ours") {
+                panic!("it ended, with {status}: {}", self.said());
+            }
+            let waited = begun.now().as_nanos();
+            let limit = model::Duration::from_secs(60).as_nanos();
+            assert!(waited < limit, "it should have come to that in a minute");
+            Clock::sleep(model::Duration::from_millis(20));
+        }
+    }
+
+    /// Ends it as a user does, and gives what it says.
+    pub(crate) fn interrupt(mut self) -> String {
+        let process = Pid::from_raw(self.child.id().cast_signed());
+        kill(process, Signal::SIGINT).expect("it runs");
+        assert!(!self.child.wait().expect("it ends").success());
+        self.said()
+    }
+
+    /// Ends it without a word.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+
+    fn said(&mut self) -> String {
+        let mut said = String::new();
+        let mut stderr = self.child.stderr.take().expect("it is piped");
+        stderr.read_to_string(&mut said).expect("text");
+        said
+    }
+}
+
+/// The arguments of a measured run.
+pub(crate) fn measured<'a>(server: &'a str, experiment: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let fixed = [
+        "run",
+        experiment,
+        "--mode",
+        "measure",
+        "--engine",
+        "sqlserver",
+        "--server",
+        server,
+        "--encrypt",
+        "optional",
+        "--out",
+        "out",
+    ];
+    [&fixed, more].concat()
+}
+
 impl Drop for Bench {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
@@ -144,7 +232,7 @@ fn locked(double: &Mutex<Double<SqlServer>>) -> MutexGuard<'_, Double<SqlServer>
 }
 
 /// What a statement on a temporary table does: much of it in tempdb, so that there is something to judge.
-fn temporary() -> Work {
+pub(crate) fn temporary() -> Work {
     let io = Io {
         reads: 12,
         read_bytes: 12 << 16,
@@ -164,6 +252,7 @@ fn temporary() -> Work {
             },
         )]
         .into(),
+        session_reads: [40, 12, 3, 1],
         ..Work::default()
     }
 }

@@ -1,5 +1,6 @@
 //! `dbstow run`: carries an experiment out and says what came of it.
 
+mod prompt;
 mod real_time;
 mod simulated;
 
@@ -97,7 +98,9 @@ pub fn run(args: &Args) -> Result<()> {
             #[cfg(target_os = "linux")]
             super::emulated::clear_leftovers()?;
             let options = args.asked.place.options();
-            let places = Places::claim(&results.plan, &options, args.keep, OUTSIDE)?;
+            let prompt = prompt::prompt(Arc::clone(&interrupted));
+            let outside = Outside { emulator, prompt };
+            let places = Places::claim(&results.plan, &options, args.keep, outside)?;
             let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
             for left in places.close() {
                 eprintln!("dbstow: {left}");
@@ -128,20 +131,6 @@ fn check(args: &Args, mode: Mode) -> Result<()> {
         ),
         Mode::Simulate | Mode::Emulate | Mode::Measure => Ok(()),
     }
-}
-
-const OUTSIDE: Outside = Outside { emulator, prompt };
-
-/// Shows a text, and waits for Enter.
-fn prompt(text: &str) -> std::io::Result<()> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(std::io::Error::other(format!(
-            "nobody is there to ask (stdin is no terminal); give --restart-command. What would be asked:\n{text}"
-        )));
-    }
-    eprintln!("\n{text}\nPress Enter once that is done.");
-    std::io::BufRead::read_line(&mut stdin.lock(), &mut String::new()).map(|_| ())
 }
 
 /// The command that starts an emulator, which ends with this process.

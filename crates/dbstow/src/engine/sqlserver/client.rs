@@ -7,6 +7,7 @@ use sqlserver::session::{Argument, Driver as Connection, Failure, Session as _};
 use volume::clock::Clock;
 
 use super::SqlServer;
+use super::tell::in_words;
 use crate::engine::Client;
 use crate::workload::{Driver, Statement, Value};
 
@@ -82,7 +83,7 @@ impl Driver for Session<'_> {
                 // A loop over a connection that is gone would otherwise spin.
                 Clock::sleep(SLEEP_MAX);
             }
-            format!("line {}: {failure}", statement.line)
+            format!("line {}: {}", statement.line, in_words(&failure))
         })
     }
 

@@ -4,7 +4,8 @@ use sqlserver::capture::{self, Product, TEMPDB};
 use sqlserver::session::{Driver, Session};
 use sqlserver::tsql::{Name, Statement};
 
-use super::run::{ServerRun, tell};
+use super::run::ServerRun;
+use super::tell::tell;
 use crate::engine::EngineError;
 
 /// What may still be in memory of a database: system tables are read again by the very questions that look.

@@ -22,6 +22,7 @@ mod place;
 mod restart;
 mod run;
 mod site;
+mod tell;
 mod tempdb;
 mod waits;
 
@@ -31,8 +32,6 @@ pub use run::{DrivenKind, OPERATIONS_PER_TRIP, RunOptions, ServerRun};
 pub use site::ServerSite;
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,12 +40,12 @@ use sqlserver::session::{Canceller, Driver};
 use sqlserver::tsql::{Alter, DatabaseOption, Durability, Name, Statement, question};
 use volume::site::Site;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, mark};
 use crate::record::EngineRecord;
 use crate::spec::{Commit, Role, Settings};
 use crate::workload::{Database, Workload};
 use place::Placed;
-use run::{tell, unusable};
+use tell::tell;
 
 /// The name that the sessions of a run go by in the server; [`question::WAITING`] looks for it.
 const SESSION: &str = "dbstow session";
@@ -100,45 +99,24 @@ impl SqlServer {
         settings: &Settings,
         workload: &Workload,
     ) -> Result<SqlServer, EngineError> {
-        let volumes = 0..settings.volumes.len();
-        let directories: Vec<String> = volumes
-            .map(|volume| site.directory(volume).display().to_string())
-            .collect();
-        let directories =
-            (run.product() != Product::ManagedInstance).then_some(directories.as_slice());
-        let mut files = Vec::new();
-        let mut departures = BTreeMap::new();
-        if run.moves_tempdb() {
-            files.extend(tempdb::bring(&run, settings, directories)?);
-        } else {
-            let stayed = "stayed where it is: all arms have it in one place";
-            departures.insert("tempdb".to_owned(), stayed.to_owned());
-        }
-        let random = RandomState::new().build_hasher().finish();
-        let name = Name::new(format!("dbstow_{:08x}", random & 0xffff_ffff)).expect("a name");
-        let own = place::database(&name, settings, directories)?;
-        let made = run
-            .journal()
-            .change(|changes| changes.databases.push(name.text().to_owned()));
-        made.map_err(unusable)?;
         let mut engine = SqlServer {
+            name: Name::new(format!("dbstow_{}", mark())).expect("a name"),
             tempdb: Name::new("tempdb").expect("a name"),
             number: 0,
             database: workload.database,
             per_turn: workload.run.per_turn,
             sessions: settings.workload.sessions as usize,
-            started: run.started()?,
-            departures,
+            started: String::new(),
+            departures: BTreeMap::new(),
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             kept: Mutex::default(),
             cancellers: Mutex::default(),
             interruptions: AtomicU64::new(0),
             stopped: false,
-            name,
             run,
         };
-        match engine.make(settings, &own, files) {
+        match engine.make(site, settings) {
             Ok(()) => Ok(engine),
             Err(error) => match crate::engine::Engine::stop(&mut engine) {
                 Ok(()) => Err(error),
@@ -147,18 +125,31 @@ impl SqlServer {
         }
     }
 
-    /// The database, its settings, and the users that sessions go by.
-    fn make(
-        &mut self,
-        settings: &Settings,
-        own: &[Placed],
-        temp: Vec<Placed>,
-    ) -> Result<(), EngineError> {
+    /// tempdb, the database with its settings, and the users that sessions go by.
+    fn make(&mut self, site: &dyn Site, settings: &Settings) -> Result<(), EngineError> {
+        let volumes = 0..settings.volumes.len();
+        let directories: Vec<String> = volumes
+            .map(|volume| site.directory(volume).display().to_string())
+            .collect();
+        let directories =
+            (self.run.product() != Product::ManagedInstance).then_some(directories.as_slice());
+        let mut temp = Vec::new();
+        if self.run.moves_tempdb() {
+            temp = tempdb::bring(&self.run, settings, directories)?;
+        } else {
+            let stayed = "stayed where it is: all arms have it in one place";
+            self.departures
+                .insert("tempdb".to_owned(), stayed.to_owned());
+        }
+        self.started = self.run.started()?;
+        let own = place::database(&self.name, settings, directories)?;
+        self.run
+            .note(|changes| changes.databases.push(self.name.text().to_owned()))?;
         if self.run.sets_memory() {
             self.set_memory(settings)?;
         }
         let mut session = self.run.access().connect(OBSERVER)?;
-        self.create(&mut session, own)?;
+        self.create(&mut session, &own)?;
         for option in options(settings, self.run.product()) {
             tell(
                 &mut session,
@@ -169,9 +160,7 @@ impl SqlServer {
         for number in 0..settings.workload.sessions {
             if let Some(owner) = self.owner(number) {
                 for text in user(&owner) {
-                    let made = sqlserver::session::Session::batch(&mut session, &text, None);
-                    let made = made.and_then(sqlserver::session::Batch::refused);
-                    made.map_err(|error| EngineError::failed(text, error))?;
+                    tell(&mut session, &text)?;
                 }
             }
         }
@@ -299,11 +288,7 @@ impl SqlServer {
         }
         let first = self.run.journal().changes().memory_mib.is_none();
         if first {
-            let noted = self
-                .run
-                .journal()
-                .change(|changes| changes.memory_mib = Some(before));
-            noted.map_err(unusable)?;
+            self.run.note(|changes| changes.memory_mib = Some(before))?;
         }
         let statement = Statement::MaxServerMemory {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
@@ -312,11 +297,7 @@ impl SqlServer {
             // Refused, and nothing else: whatever is in doubt is put back in the end.
             let refused = sqlserver::session::Session::is_usable(&session);
             if first && refused {
-                let forgotten = self
-                    .run
-                    .journal()
-                    .change(|changes| changes.memory_mib = None);
-                forgotten.map_err(unusable)?;
+                self.run.note(|changes| changes.memory_mib = None)?;
             }
             self.departs_in_memory(format!(
                 "as it was ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
@@ -336,11 +317,8 @@ impl SqlServer {
         let Some(owner) = self.owner(session) else {
             return Ok(());
         };
-        let text = format!("EXECUTE AS USER = {};", sqlserver::tsql::literal(&owner));
-        let done = sqlserver::session::Session::batch(connection, &text, None);
-        let done = done.and_then(sqlserver::session::Batch::refused);
-        done.map(|_| ())
-            .map_err(|error| EngineError::failed(text, error))
+        let owner = sqlserver::tsql::literal(&owner);
+        tell(connection, &format!("EXECUTE AS USER = {owner};"))
     }
 
     fn observe<T>(

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use model::Duration;
 use sqlserver::capture;
@@ -14,10 +15,9 @@ use super::access::Access;
 use crate::engine::EngineError;
 
 /// Shows a text and waits until the user has done what it says.
-pub type Prompt = fn(&str) -> std::io::Result<()>;
+pub type Prompt = Arc<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
 /// Who restarts the server.
-#[derive(Clone, Debug)]
 pub(super) enum Restart {
     /// A command for the shell.
     Command(String),
@@ -70,11 +70,24 @@ impl Restart {
         let before = started(access)?;
         match self {
             Restart::Command(command) => run(command)?,
-            Restart::Ask(prompt) => prompt(what).map_err(|error| {
-                EngineError::failed("wait for the restart of the server", error)
-            })?,
+            Restart::Ask(prompt) => ask(prompt, access, what, &before)?,
         }
         wait(access, Some(&before), rescue)
+    }
+}
+
+/// Asks the user, again and again, until the server was restarted or is down.
+fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(), EngineError> {
+    let mut text = what.to_owned();
+    loop {
+        prompt(&text)
+            .map_err(|error| EngineError::failed("wait for the restart of the server", error))?;
+        match started(access) {
+            Ok(now) if now == before => {
+                text = format!("The server has not been restarted yet: {what}");
+            }
+            Ok(_) | Err(_) => return Ok(()),
+        }
     }
 }
 

@@ -1,22 +1,21 @@
 //! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
 
-use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, Hasher};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sqlserver::capture::{self, Product};
-use sqlserver::session::{Driver, Session};
+use sqlserver::session::Driver;
 use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
 
 use super::OBSERVER;
 use super::access::Access;
-use super::journal::{Journal, JournalError, state_directory};
+use super::journal::{Changes, Journal, JournalError, state_directory};
 use super::restart::{Prompt, Restart, started};
+use super::tell::tell;
 use super::tempdb;
-use crate::engine::EngineError;
-use crate::spec::{Arm, Role, differ_in};
+use crate::engine::{EngineError, mark};
+use crate::spec::{Arm, Mode, Role, differ_in};
 
 /// What a user says of a run on SQL Server, besides the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,13 +43,14 @@ pub enum DrivenKind {
 pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 
 /// A server for one run.
-#[derive(Debug)]
 pub struct ServerRun {
     access: Access,
     product: Product,
     major: u32,
     /// Whether arms differ in where temporary space is, so that tempdb has to move.
     moves_tempdb: bool,
+    /// Whether volumes are there for the length of a trial only, so that tempdb has to leave them at its end.
+    volumes_end: bool,
     restart: Restart,
     leave_memory: bool,
     /// In the names of all files of this run: those that SQL Server leaves behind are in nobody's way.
@@ -58,6 +58,8 @@ pub struct ServerRun {
     /// Where scripts for the user are written.
     scripts: PathBuf,
     journal: Mutex<Journal>,
+    /// Files of tempdb that it has moved away from: SQL Server does not delete them.
+    behind: Mutex<BTreeSet<String>>,
     /// On which volume of the arm each file is: by database and file number.
     files: Mutex<Files>,
 }
@@ -73,6 +75,7 @@ impl ServerRun {
     pub fn open(
         access: Access,
         options: &RunOptions,
+        mode: Mode,
         arms: &[Arm],
         prompt: Prompt,
     ) -> Result<ServerRun, EngineError> {
@@ -85,34 +88,50 @@ impl ServerRun {
             name => name.to_owned(),
         };
         let journal = Journal::open(&state_directory(), &own).map_err(unusable)?;
-        let random = RandomState::new().build_hasher().finish();
         let run = ServerRun {
             product: identity.product(),
             major: identity.major(),
             moves_tempdb: differ_in(arms, Role::Temp),
+            volumes_end: mode == Mode::Emulate,
             restart: match &options.restart_command {
                 Some(command) => Restart::Command(command.clone()),
                 None => Restart::Ask(prompt),
             },
             leave_memory: options.leave_memory,
-            mark: format!("{:08x}", random & 0xffff_ffff),
+            mark: mark(),
             scripts: journal.path().with_extension("scripts"),
             journal: Mutex::new(journal),
-            files: Mutex::new(Files::new()),
+            behind: Mutex::default(),
+            files: Mutex::default(),
             access,
         };
-        run.check(&mut session, arms)?;
         if let Some(left) = run.put_back(&mut session).into_iter().next() {
             return Err(EngineError::failed(
                 "put back what an earlier run changed on the server",
                 left,
             ));
         }
+        // A restart may have ended the session.
+        let mut session = run.access.connect(OBSERVER)?;
+        run.check(&mut session, arms)?;
         Ok(run)
     }
 
-    /// Puts everything back. Gives what could not be.
+    /// Puts everything back. Gives what is left for people to do.
     pub fn close(&self) -> Vec<String> {
+        let mut left = self.put_all_back();
+        let behind = std::mem::take(&mut *self.behind());
+        if !behind.is_empty() && !self.volumes_end {
+            let files: Vec<String> = behind.into_iter().collect();
+            left.push(format!(
+                "tempdb has left these files, and SQL Server does not delete them; do so: {}",
+                files.join(", ")
+            ));
+        }
+        left
+    }
+
+    fn put_all_back(&self) -> Vec<String> {
         if self.journal().changes().is_empty() {
             return Vec::new();
         }
@@ -125,6 +144,24 @@ impl ServerRun {
                 "{error}; what has to be put back is in {}, and the next run on this server does it",
                 self.journal().path().display()
             )],
+        }
+    }
+
+    /// tempdb has moved away from these files.
+    pub(super) fn leave_behind(&self, files: Vec<String>) {
+        self.behind().extend(files);
+    }
+
+    fn behind(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes tempdb off volumes that end with the trial.
+    pub(super) fn leave_volumes(&self) -> Result<(), EngineError> {
+        let moved = !self.journal().changes().tempdb.is_empty();
+        match self.volumes_end && moved {
+            true => tempdb::put_back(self),
+            false => Ok(()),
         }
     }
 
@@ -175,6 +212,11 @@ impl ServerRun {
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a change down; call it before the change is made, or after it was undone.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Changes)) -> Result<(), EngineError> {
+        self.journal().change(change).map_err(unusable)
     }
 
     pub(super) fn files(&self) -> MutexGuard<'_, Files> {
@@ -251,6 +293,13 @@ impl ServerRun {
         left
     }
 
+    /// Whether a database of this name was made, and not dropped.
+    pub(super) fn made(&self, name: &str) -> bool {
+        let journal = self.journal();
+        let mut databases = journal.changes().databases.iter();
+        databases.any(|known| known == name)
+    }
+
     /// Drops a database that this run or an earlier one made.
     pub(super) fn drop_database(&self, session: &mut Driver, name: &str) -> Result<(), String> {
         let own = Name::new(name).map_err(|error| error.to_string())?;
@@ -273,10 +322,8 @@ impl ServerRun {
                 tell(session, &statement).map_err(|error| error.to_string())?;
             }
         }
-        let forgotten = self
-            .journal()
-            .change(|changes| changes.databases.retain(|known| known != name));
-        forgotten.map_err(|error| error.to_string())
+        self.note(|changes| changes.databases.retain(|known| known != name))
+            .map_err(|error| error.to_string())
     }
 
     fn set_memory(&self, session: &mut Driver, mib: i64) -> Result<(), String> {
@@ -284,8 +331,8 @@ impl ServerRun {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
         };
         tell(session, &statement).map_err(|error| error.to_string())?;
-        let forgotten = self.journal().change(|changes| changes.memory_mib = None);
-        forgotten.map_err(|error| error.to_string())
+        self.note(|changes| changes.memory_mib = None)
+            .map_err(|error| error.to_string())
     }
 
     /// When the service started.
@@ -294,41 +341,7 @@ impl ServerRun {
     }
 }
 
-/// Carries a statement of ours out.
-pub(super) fn tell(session: &mut dyn Session, statement: &Statement) -> Result<(), EngineError> {
-    let text = statement.to_string();
-    let done = session
-        .batch(&text, None)
-        .and_then(sqlserver::session::Batch::refused);
-    done.map(|_| ()).map_err(|failure| {
-        let why = match failure.number().and_then(remedy) {
-            Some(remedy) => format!("{failure}; {remedy}"),
-            None => failure.to_string(),
-        };
-        EngineError::failed(text, why)
-    })
-}
-
-/// What helps against errors with files. Source: Microsoft, "Database engine events and errors", read 2026-11.
-fn remedy(number: u32) -> Option<&'static str> {
-    match number {
-        // CREATE FILE encountered operating system error ..
-        5123 | 5133 => Some(
-            "the directory has to be there, as the server sees it, and the account of its service needs full control \
-             of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
-        ),
-        5149 | 1105 | 5144 => Some("the volume is full: make room, or give smaller files"),
-        5170 | 1828 => {
-            Some("a file of that name is there already: look whose it is, and move it away")
-        }
-        262 | 300 | 297 | 229 | 5011 | 15247 => {
-            Some("`dbstow doctor` says which permission is missing")
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn unusable(error: JournalError) -> EngineError {
+fn unusable(error: JournalError) -> EngineError {
     EngineError::Missing(error.to_string())
 }
 

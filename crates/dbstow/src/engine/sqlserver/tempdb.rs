@@ -19,7 +19,8 @@ use sqlserver::tsql::{
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
 use super::restart::Restart;
-use super::run::{ServerRun, tell, unusable};
+use super::run::ServerRun;
+use super::tell::tell;
 use crate::engine::EngineError;
 use crate::spec::Settings;
 
@@ -48,9 +49,8 @@ pub(super) fn bring(
     if wanted.missing(&mut session)?.is_none() && wanted.has_sizes_of(&files) {
         return Ok(placed);
     }
-    if run.journal().changes().tempdb.is_empty()
-        && present.iter().any(|file| place::is_ours(&file.path))
-    {
+    let first = run.journal().changes().tempdb.is_empty();
+    if first && present.iter().any(|file| place::is_ours(&file.path)) {
         return Err(EngineError::Missing(
             "tempdb is where another run of dbstow has put it, which was killed and is not known here; put it back \
              first: run dbstow again as that user on that machine, or use its undo.sql"
@@ -68,13 +68,8 @@ pub(super) fn bring(
             .sum();
         prove(run, &mut session, directory, bytes)?;
     }
-    {
-        let mut journal = run.journal();
-        if journal.changes().tempdb.is_empty() {
-            journal
-                .change(|changes| changes.tempdb = present)
-                .map_err(unusable)?;
-        }
+    if first {
+        run.note(|changes| changes.tempdb = present)?;
     }
     drop(session);
     change(run, files, &wanted)?;
@@ -118,10 +113,7 @@ fn prove(
         }],
         log: vec![file("ldf")?],
     };
-    let noted = run
-        .journal()
-        .change(|changes| changes.databases.push(name.clone()));
-    noted.map_err(unusable)?;
+    run.note(|changes| changes.databases.push(name.clone()))?;
     let made = tell(session, &Statement::Create(create));
     let dropped = run.drop_database(session, &name);
     made?;
@@ -162,9 +154,7 @@ pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     }
     // The scripts were for this move, and it is over.
     let _ = fs::remove_dir_all(run.scripts());
-    run.journal()
-        .change(|changes| changes.tempdb.clear())
-        .map_err(unusable)
+    run.note(|changes| changes.tempdb.clear())
 }
 
 /// Where tempdb is to be.
@@ -226,6 +216,11 @@ impl Wanted {
 /// Moves it, with a restart.
 fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(), EngineError> {
     let (data, log) = (wanted.data.clone(), wanted.log.clone());
+    let paths = from.iter().filter_map(|file| file.path.as_ref());
+    let ours = paths
+        .map(|path| path.text())
+        .filter(|path| place::is_ours(path));
+    let behind: Vec<String> = ours.map(str::to_owned).collect();
     let plan = TempdbMove { from, data, log }.plan();
     let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
     if run.product() == Product::ManagedInstance {
@@ -240,6 +235,7 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
     run.restart().carry_out(run.access(), &todo, &rescue(run))?;
+    run.leave_behind(behind);
     carry_out(run, &plan.after_restart)
 }
 

@@ -41,7 +41,7 @@ mod linux {
                 directory,
                 backing,
                 size: size(subject, volume),
-                owner: None,
+                owner: owner(subject.variant.engine),
             });
             let spec = EmulationSpec {
                 machine: subject.stage.machine.clone(),
@@ -92,6 +92,16 @@ mod linux {
             // A server that ended in the meantime needs no end.
             let _ = self.registration.server(name, server);
         }
+    }
+
+    /// As whom a server that is there already writes to its volumes: SQL Server's packages make a user for it.
+    /// Other engines get directories of their own on them.
+    fn owner(engine: EngineKind) -> Option<(u32, u32)> {
+        if engine != EngineKind::SqlServer || !is_root() {
+            return None;
+        }
+        let user = nix::unistd::User::from_name("mssql").ok().flatten()?;
+        Some((user.uid.as_raw(), user.gid.as_raw()))
     }
 
     fn is_root() -> bool {

@@ -40,7 +40,7 @@ pub struct Places {
 pub type Emulator = fn() -> std::io::Result<Command>;
 
 /// What only the program around can do.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Outside {
     /// Starts emulators.
     pub emulator: Emulator,
@@ -332,7 +332,13 @@ fn server(
 ) -> Result<ServerRun, crate::engine::EngineError> {
     let name = options.server.as_deref().unwrap_or_default();
     let access = Access::new(name, &options.login)?;
-    ServerRun::open(access, &options.sqlserver, &plan.arms, prompt)
+    ServerRun::open(
+        access,
+        &options.sqlserver,
+        plan.variant.mode,
+        &plan.arms,
+        prompt,
+    )
 }
 
 #[cfg(target_os = "linux")]

@@ -1,0 +1,63 @@
+//! Asks the user to do something, and waits for Enter.
+
+use std::io;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::engine::sqlserver::Prompt;
+
+/// How often it is looked whether the run was interrupted.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What asks the user. Ctrl-C ends the waiting; asked after it, to put something back, it waits all the same.
+pub(super) fn prompt(interrupted: Arc<AtomicBool>) -> Prompt {
+    let terminal = Mutex::new(None);
+    Arc::new(move |text| {
+        if !io::stdin().is_terminal() {
+            return Err(io::Error::other(format!(
+                "nobody is there to ask (stdin is no terminal); give --restart-command. What would be asked:\n{text}"
+            )));
+        }
+        eprintln!("\n{text}\nPress Enter once that is done.");
+        let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = terminal.get_or_insert_with(lines);
+        enter(lines, &interrupted)
+    })
+}
+
+/// Reads lines in a thread of its own, which nothing can end while it waits for one.
+fn lines() -> Receiver<io::Result<usize>> {
+    let (send, lines) = mpsc::channel();
+    thread::spawn(move || {
+        loop {
+            let line = io::stdin().read_line(&mut String::new());
+            let over = !matches!(line, Ok(1..));
+            if send.send(line).is_err() || over {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+fn enter(lines: &Receiver<io::Result<usize>>, interrupted: &AtomicBool) -> io::Result<()> {
+    let before = interrupted.load(Ordering::Relaxed);
+    loop {
+        match lines.recv_timeout(LOOK_EVERY) {
+            Ok(Ok(1..)) => return Ok(()),
+            Ok(Err(error)) => return Err(error),
+            // The end of the input.
+            Ok(Ok(0)) | Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("nobody is there to press Enter"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if !before && interrupted.load(Ordering::Relaxed) {
+            return Err(io::Error::other("interrupted"));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Carries statements of our own out, and says what helps where one is refused.
+
+use sqlserver::session::{Batch, Failure, Session};
+
+use crate::engine::EngineError;
+
+/// Carries a statement of ours out.
+pub(super) fn tell(
+    session: &mut dyn Session,
+    statement: &impl ToString,
+) -> Result<(), EngineError> {
+    let text = statement.to_string();
+    let done = session.batch(&text, None).and_then(Batch::refused);
+    done.map(|_| ()).map_err(|failure| {
+        let what = match text.split_once('\n') {
+            Some((first, _)) => format!("{first} .."),
+            None => text,
+        };
+        EngineError::failed(what, in_words(&failure))
+    })
+}
+
+/// What went wrong, with what helps.
+pub(super) fn in_words(failure: &Failure) -> String {
+    let text = failure.to_string();
+    let remedy = failure.number().and_then(|number| remedy(number, &text));
+    match remedy {
+        Some(remedy) => format!("{text}; {remedy}"),
+        None => text,
+    }
+}
+
+const FULL: &str = "the volume is full: make room, or give smaller files";
+
+/// What helps against errors with files. Source: Microsoft, "Database engine events and errors" and "System error
+/// codes" (read 2026-11).
+fn remedy(number: u32, text: &str) -> Option<&'static str> {
+    match number {
+        // A file could not be made or made larger, for the operating system's reason: ERROR_DISK_FULL, and ENOSPC.
+        5123 | 5133 | 5149
+            if ["error 112(", "error 28("]
+                .iter()
+                .any(|full| text.contains(full)) =>
+        {
+            Some(FULL)
+        }
+        5123 | 5133 => Some(
+            "the directory has to be there, as the server sees it, and the account of its service needs full control \
+             of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
+        ),
+        1101 | 1105 | 5144 | 5149 | 9002 => Some(FULL),
+        5170 | 1828 => {
+            Some("a file of that name is there already: look whose it is, and move it away")
+        }
+        262 | 300 | 297 | 229 | 5011 | 15247 => {
+            Some("`dbstow doctor` says which permission is missing")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlserver::session::{Message, Scripted};
+
+    use super::*;
+
+    fn refused(number: u32, text: &str) -> String {
+        let message = Message {
+            number,
+            class: 16,
+            state: 1,
+            line: 1,
+            text: text.to_owned(),
+        };
+        in_words(&Failure::Refused(vec![message]))
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_told_by_the_systems_reason() {
+        for (number, text, remedy) in [
+            (
+                5123,
+                "operating system error 112(There is not enough space on the disk.)",
+                "make room",
+            ),
+            (
+                5123,
+                "operating system error 28(No space left on device)",
+                "make room",
+            ),
+            (
+                5123,
+                "operating system error 5(Access is denied.)",
+                "full control",
+            ),
+            (
+                5133,
+                "operating system error 3(The system cannot find the path specified.)",
+                "has to be there",
+            ),
+            (
+                5149,
+                "MODIFY FILE encountered operating system error 112(..)",
+                "make room",
+            ),
+            (
+                5170,
+                "Cannot create file 'D:\\a.mdf' because it already exists.",
+                "move it away",
+            ),
+            (
+                262,
+                "CREATE DATABASE permission denied in database 'master'.",
+                "dbstow doctor",
+            ),
+        ] {
+            let words = refused(number, text);
+            assert!(words.contains(text) && words.contains(remedy), "{words}");
+        }
+        assert!(refused(1205, "deadlock").ends_with("deadlock"));
+    }
+
+    #[test]
+    fn of_a_long_statement_the_first_line_is_told() {
+        let mut session = Scripted::default();
+        let error = tell(&mut session, &"CREATE DATABASE [a]\nON PRIMARY (..)");
+        let text = error.expect_err("nothing is scripted").to_string();
+        assert!(text.starts_with("CREATE DATABASE [a] ..: "), "{text}");
+    }
+}

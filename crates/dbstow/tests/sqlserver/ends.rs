@@ -1,0 +1,141 @@
+//! Runs that are ended: by a signal, by the network, by the server.
+
+use tds_double::server::SqlServer;
+
+use crate::bench::{Bench, PASSWORD};
+use crate::relay::Relay;
+use crate::{DATA_VOLUMES, data_files, settle, small};
+
+/// As good as without an end.
+const MANY: [&str; 2] = ["--set", "workload.operations=100000000"];
+
+#[test]
+fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    // It restarts the server and then does not come back itself.
+    let hangs = format!("{}; sleep 600", bench.restart_command());
+    let mut killed = bench.begin(
+        &bench.server(),
+        "tempdb-ssd-vs-premium",
+        &small(&["--restart-command", &hangs]),
+    );
+    killed.until(|bench| bench.tempdb() != before);
+    killed.kill();
+
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .success();
+    assert_eq!(
+        bench.tempdb(),
+        before,
+        "tempdb is where it was before the run that was killed"
+    );
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    settle(&bench);
+}
+
+/// Whether a run is under way: the sessions have read more than loading takes.
+fn is_measured(bench: &Bench) -> bool {
+    let reads = bench.double().model().session_reads;
+    reads.is_some_and(|reads| reads[0] > 10_000)
+}
+
+#[test]
+fn ctrl_c_puts_everything_back() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    let memory = || bench.double().model().settings["max server memory (MB)"].in_use;
+    let unlimited = memory();
+    let restart = bench.restart_command();
+    let mut run = bench.begin(
+        &bench.server(),
+        "tempdb-ssd-vs-premium",
+        &small(&["--restart-command", &restart, MANY[0], MANY[1]]),
+    );
+    run.until(|bench| {
+        bench
+            .double()
+            .model()
+            .session_reads
+            .is_some_and(|reads| reads[0] > 10_000)
+    });
+    assert_ne!(bench.tempdb(), before);
+    assert_ne!(memory(), unlimited);
+
+    let said = run.interrupt();
+
+    assert!(
+        said.contains("interrupted; what is finished is kept in out"),
+        "{said}"
+    );
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(memory(), unlimited);
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes(), "{said}");
+    settle(&bench);
+}
+
+#[test]
+fn a_server_that_goes_down_fails_the_trial_and_gets_tempdb_back_once_it_is_up() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+    let mut run = bench.begin(
+        &bench.server(),
+        "tempdb-ssd-vs-premium",
+        &small(&["--restart-command", &restart, MANY[0], MANY[1]]),
+    );
+    run.until(is_measured);
+    bench.double().go_down();
+
+    // What follows on the next trial is ended, too.
+    run.until(|bench| !bench.records().is_empty());
+    let said = run.interrupt();
+
+    let records = bench.records();
+    let errors = records.iter().map(|record| &record["outcome"]["error"]);
+    let mut errors = errors.filter_map(serde_json::Value::as_str);
+    assert!(
+        errors.any(|error| error.starts_with("the engine is gone: ")),
+        "{records:?}"
+    );
+    assert_eq!(bench.tempdb(), before, "{said}");
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes(), "{said}");
+}
+
+#[test]
+fn a_network_that_falls_silent_holds_nobody_up_for_ever() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let relay = Relay::to(bench.double().address());
+    let server = format!("sqlserver://sa@127.0.0.1:{}", relay.address.port());
+    let experiment = data_files(&bench);
+    let mut run = bench.begin(&server, &experiment, &[&DATA_VOLUMES[..], &MANY].concat());
+    run.until(|bench| {
+        let heard = bench.double().heard();
+        heard.iter().any(|text| text.contains("FROM outer_rows"))
+    });
+    relay.fall_silent();
+
+    let said = run.interrupt();
+
+    assert!(
+        said.contains("the next run on this server does it"),
+        "{said}"
+    );
+    assert!(bench.owes());
+    assert_eq!(bench.databases().len(), 5);
+    // By another way to the same server: what was changed is known by the server's own name.
+    bench
+        .run(&experiment, &[&DATA_VOLUMES[..], &["--fresh"]].concat())
+        .assert()
+        .success();
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes());
+}

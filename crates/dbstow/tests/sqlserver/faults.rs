@@ -1,0 +1,200 @@
+//! What dbstow says to a server, a login or a volume that will not do.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use tds_double::Reply;
+use tds_double::server::{SqlServer, Work};
+
+use crate::bench::{Bench, PASSWORD, temporary};
+use crate::{settle, small};
+
+#[test]
+fn without_somebody_to_ask_a_restart_needs_a_command() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    bench
+        .run("tempdb-ssd-vs-premium", &small(&[]))
+        .assert()
+        .stderr(contains("--restart-command"));
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+}
+
+#[test]
+fn a_volume_without_a_directory_is_refused() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    bench
+        .run("managed-instance-files", &["--blocks", "1"])
+        .assert()
+        .stderr(contains("has no directory").and(contains("--volume small-1=DIR")));
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+}
+
+#[test]
+fn a_missing_permission_is_named_with_its_grant() {
+    for (permissions, grant) in [
+        (&[][..], "GRANT VIEW SERVER PERFORMANCE STATE"),
+        (&["VIEW SERVER STATE"][..], "GRANT CREATE ANY DATABASE"),
+        (
+            &["VIEW SERVER STATE", "CREATE ANY DATABASE"][..],
+            "sysadmin",
+        ),
+    ] {
+        let mut server = SqlServer::windows(PASSWORD);
+        server.add_login("reader", PASSWORD, permissions);
+        let bench = Bench::start(server);
+        let port = bench.double().address().port();
+        let named = format!("sqlserver://reader@127.0.0.1:{port}");
+        bench
+            .dbstow(&[
+                "run",
+                "tempdb-ssd-vs-premium",
+                "--mode",
+                "measure",
+                "--engine",
+                "sqlserver",
+                "--server",
+                &named,
+                "--encrypt",
+                "optional",
+                "--volume",
+                "d=C:\\",
+                "--volume",
+                "f=D:\\",
+            ])
+            .assert()
+            .failure()
+            .stderr(contains(grant));
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_says_why_and_what_to_do() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let volumes = ["--volume", "d=C:\\", "--volume", "f=D:\\"];
+    bench
+        .run("tempdb-ssd-vs-premium", &volumes)
+        .env("SQLCMDPASSWORD", "wrong")
+        .assert()
+        .failure()
+        .stderr(
+            contains("18456")
+                .and(contains("SQLCMDPASSWORD"))
+                .and(contains("wrong").not()),
+        );
+    bench
+        .run("tempdb-ssd-vs-premium", &volumes)
+        .env_remove("SQLCMDPASSWORD")
+        .assert()
+        .failure()
+        .stderr(contains("SQLCMDPASSWORD"));
+    for (server, words) in [
+        ("sqlserver://sa@127.0.0.1:1", "look at host and port"),
+        ("sqlserver://sa:secret@db1", "list of processes"),
+        ("db1,99999", "no port"),
+    ] {
+        bench
+            .dbstow(
+                &[
+                    &[
+                        "run",
+                        "tempdb-ssd-vs-premium",
+                        "--mode",
+                        "measure",
+                        "--engine",
+                        "sqlserver",
+                        "--server",
+                        server,
+                    ],
+                    volumes.as_slice(),
+                ]
+                .concat(),
+            )
+            .env("SQLCMDUSER", "sa")
+            .assert()
+            .failure()
+            .stderr(contains(words).and(contains("secret").not()));
+    }
+}
+
+#[test]
+fn a_volume_that_the_service_cannot_write_fails_the_trial_with_the_remedy() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.volumes[1].writable = false;
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .stderr(contains("5123").and(contains("icacls")));
+    assert_eq!(bench.tempdb(), before);
+    settle(&bench);
+}
+
+#[test]
+fn a_volume_without_room_for_tempdb_is_found_before_tempdb_moves() {
+    let mut server = SqlServer::windows(PASSWORD);
+    let drive = &mut server.volumes[1];
+    drive.other_bytes = drive.total_bytes - (32 << 20);
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .stderr(contains("error 112").and(contains("make room")));
+
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    let moved = bench.double().heard();
+    let moved = moved
+        .iter()
+        .filter(|text| text.contains("MODIFY FILE") && text.contains("N'D:"));
+    assert_eq!(
+        moved.count(),
+        0,
+        "the trial on D: ends before anything moves there"
+    );
+    settle(&bench);
+}
+
+#[test]
+fn a_volume_that_fills_in_the_run_fails_the_trial_and_keeps_the_others() {
+    let mut server = SqlServer::windows(PASSWORD);
+    // With room for tempdb as it begins, and not for what comes.
+    let drive = &mut server.volumes[1];
+    drive.other_bytes = drive.total_bytes - (420 << 20);
+    server.works(
+        |question| question.text.contains("#test_rows") && question.text.starts_with("SELECT"),
+        Work {
+            filled_pages: [("tempdb".to_owned(), 10_000)].into(),
+            ..temporary()
+        },
+        Reply::new().done(),
+    );
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .stdout(contains("1105").and(contains("make room")));
+
+    let records = bench.records();
+    assert_eq!(records.len(), 2, "both are recorded");
+    for record in &records {
+        let errors = record["errors"]["count"].as_u64();
+        let on_drive = record["arm"] == "p30";
+        assert_eq!(errors.is_some_and(|count| count > 0), on_drive, "{record}");
+    }
+    assert_eq!(bench.tempdb(), before);
+    settle(&bench);
+}

@@ -1,0 +1,202 @@
+//! Runs that come to their end.
+
+use std::fs;
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use tds_double::server::SqlServer;
+
+use crate::bench::{Bench, PASSWORD};
+use crate::{managed, settle, small};
+
+#[test]
+fn tempdb_is_moved_measured_and_put_back() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .success()
+        .stdout(contains("local-ssd").and(contains("2 data files").or(contains("Why"))));
+
+    assert_eq!(bench.tempdb(), before, "tempdb is where it was");
+    assert_eq!(
+        bench.databases(),
+        ["master", "tempdb", "model", "msdb"],
+        "nothing is left"
+    );
+    let double = bench.double();
+    let moved = double
+        .heard()
+        .iter()
+        .filter(|text| text.contains("_temp_1.mdf"))
+        .count();
+    assert!(moved > 0, "tempdb went to the placement's volume");
+    drop(double);
+    settle(&bench);
+}
+
+#[test]
+fn records_hold_the_servers_own_counters_and_no_password() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&[
+                "--restart-command",
+                &restart,
+                "--format",
+                "json",
+                "--set",
+                "workload.operations=8000",
+            ]),
+        )
+        .assert()
+        .success();
+
+    let records = fs::read_dir(bench.path("out/records")).expect("records");
+    let texts: Vec<String> = records
+        .map(|file| fs::read_to_string(file.expect("a file").path()).expect("text"))
+        .collect();
+    assert_eq!(texts.len(), 2);
+    for text in &texts {
+        assert!(!text.contains(PASSWORD), "a password in a record");
+        let record: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let counted = |name: &str| record["counters"][name].as_f64();
+        // 8,000 operations of 12 reads of 64 KiB, in each of two data files, and as many loads as there were.
+        assert!(
+            counted("files.temp.reads").is_some_and(|reads| reads >= 192_000.0),
+            "{}",
+            record["counters"]
+        );
+        // Second by second it is as much; what came before the first look and after the last is not in it.
+        let series = |name: &str| {
+            let values = record["series"]["values"][name].as_array();
+            values.map(|values| {
+                values
+                    .iter()
+                    .filter_map(serde_json::Value::as_f64)
+                    .collect::<Vec<_>>()
+            })
+        };
+        let over_time = series("counter.waits.PAGEIOLATCH_SH_ms").expect("waits over time");
+        let whole = counted("waits.PAGEIOLATCH_SH_ms").expect("waits");
+        assert!(
+            over_time.iter().sum::<f64>() <= whole,
+            "{over_time:?} of {whole}"
+        );
+        let logical = counted("sessions.logical_reads");
+        assert!(logical.is_some_and(|pages| pages >= 192_000.0), "{logical:?}");
+        assert!(
+            series("level.tempdb.free_bytes")
+                .is_some_and(|levels| levels.iter().any(|level| *level > 0.0))
+        );
+        assert_eq!(record["engine"]["name"], "sqlserver");
+        // The experiment asks for less, and a server is not given less than 1 GiB.
+        let memory = record["engine"]["settings"]["memory"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(memory.starts_with("1024 MiB, not the"), "{memory}");
+        assert_eq!(
+            record["engine"]["settings"]["statements"],
+            "driven by the client, prepared"
+        );
+    }
+    settle(&bench);
+}
+
+#[test]
+fn a_loop_on_the_server_is_one_round_trip_and_says_so() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart, "--driven", "server"]),
+        )
+        .assert()
+        .success();
+
+    let double = bench.double();
+    let loops = double
+        .heard()
+        .iter()
+        .filter(|text| text.contains("WHILE"))
+        .count();
+    assert_eq!(loops, 2, "40 operations are one trip in each arm");
+    drop(double);
+    settle(&bench);
+}
+
+#[test]
+fn products_that_place_files_themselves_are_refused_with_what_works_there() {
+    for (engine, works) in [(5, "dbstow lint"), (8, "number and size of files")] {
+        let bench = Bench::start(SqlServer::windows(PASSWORD).edition("12.0.2000.8", engine));
+        bench
+            .run("tempdb-ssd-vs-premium", &small(&[]))
+            .assert()
+            .failure()
+            .stderr(contains(works));
+    }
+}
+
+#[test]
+fn every_version_and_edition_of_an_installed_server_is_measured() {
+    // Standard 2016 with Service Pack 1, Express 2017, Enterprise 2019, Developer 2025.
+    for (version, edition) in [
+        ("13.0.4001.0", 2),
+        ("14.0.1000.169", 4),
+        ("15.0.2000.5", 3),
+        ("17.0.1000.7", 3),
+    ] {
+        let bench = Bench::start(SqlServer::windows(PASSWORD).edition(version, edition));
+        let before = bench.tempdb();
+        let restart = bench.restart_command();
+        bench
+            .run(
+                "tempdb-ssd-vs-premium",
+                &small(&["--restart-command", &restart]),
+            )
+            .assert()
+            .success();
+        assert_eq!(bench.tempdb(), before);
+        let records = bench.records();
+        assert_eq!(records.len(), 2);
+        for record in records {
+            assert_eq!(record["engine"]["version"], version);
+            assert_eq!(record["outcome"]["status"], "finished", "{record}");
+        }
+        let server = bench.server();
+        for command in ["doctor", "lint"] {
+            let arguments = [command, "--server", &server, "--encrypt", "optional"];
+            bench.dbstow(&arguments).assert().success();
+        }
+        settle(&bench);
+    }
+}
+
+#[test]
+fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD).edition("12.0.2000.8", 8));
+    bench
+        .run("managed-instance-files", &managed(&["--blocks", "1"]))
+        .assert()
+        .success();
+
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    let heard = bench.double().heard();
+    let adds = heard.iter().filter(|text| text.contains("ADD FILE"));
+    // Three further files in each of two arms, and eleven in each of two more.
+    assert_eq!(adds.clone().count(), 2 * 3 + 2 * 11);
+    assert!(
+        adds.into_iter().all(|text| !text.contains("FILENAME")),
+        "it takes no paths"
+    );
+    settle(&bench);
+}
