@@ -2,12 +2,9 @@
 
 use tds_double::server::SqlServer;
 
-use crate::bench::{Bench, PASSWORD};
+use crate::bench::{Bench, PASSWORD, measured};
 use crate::relay::Relay;
-use crate::{DATA_VOLUMES, data_files, settle, small};
-
-/// As good as without an end.
-const MANY: [&str; 2] = ["--set", "workload.operations=100000000"];
+use crate::{DATA_VOLUMES, MANY, data_files, is_measured, settle, small};
 
 #[test]
 fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
@@ -15,11 +12,11 @@ fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
     let before = bench.tempdb();
     // It restarts the server and then does not come back itself.
     let hangs = format!("{}; sleep 600", bench.restart_command());
-    let mut killed = bench.begin(
+    let mut killed = bench.begin(&measured(
         &bench.server(),
         "tempdb-ssd-vs-premium",
         &small(&["--restart-command", &hangs]),
-    );
+    ));
     killed.until(|bench| bench.tempdb() != before);
     killed.kill();
 
@@ -40,12 +37,6 @@ fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
     settle(&bench);
 }
 
-/// Whether a run is under way: the sessions have read more than loading takes.
-fn is_measured(bench: &Bench) -> bool {
-    let reads = bench.double().model().session_reads;
-    reads.is_some_and(|reads| reads[0] > 10_000)
-}
-
 #[test]
 fn ctrl_c_puts_everything_back() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
@@ -53,11 +44,11 @@ fn ctrl_c_puts_everything_back() {
     let memory = || bench.double().model().settings["max server memory (MB)"].in_use;
     let unlimited = memory();
     let restart = bench.restart_command();
-    let mut run = bench.begin(
+    let mut run = bench.begin(&measured(
         &bench.server(),
         "tempdb-ssd-vs-premium",
         &small(&["--restart-command", &restart, MANY[0], MANY[1]]),
-    );
+    ));
     run.until(|bench| {
         bench
             .double()
@@ -86,11 +77,11 @@ fn a_server_that_goes_down_fails_the_trial_and_gets_tempdb_back_once_it_is_up() 
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let before = bench.tempdb();
     let restart = bench.restart_command();
-    let mut run = bench.begin(
+    let mut run = bench.begin(&measured(
         &bench.server(),
         "tempdb-ssd-vs-premium",
         &small(&["--restart-command", &restart, MANY[0], MANY[1]]),
-    );
+    ));
     run.until(is_measured);
     bench.double().go_down();
 
@@ -116,7 +107,11 @@ fn a_network_that_falls_silent_holds_nobody_up_for_ever() {
     let relay = Relay::to(bench.double().address());
     let server = format!("sqlserver://sa@127.0.0.1:{}", relay.address.port());
     let experiment = data_files(&bench);
-    let mut run = bench.begin(&server, &experiment, &[&DATA_VOLUMES[..], &MANY].concat());
+    let mut run = bench.begin(&measured(
+        &server,
+        &experiment,
+        &[&DATA_VOLUMES[..], &MANY].concat(),
+    ));
     run.until(|bench| {
         let heard = bench.double().heard();
         heard.iter().any(|text| text.contains("FROM outer_rows"))

@@ -10,8 +10,10 @@ mod bench;
 mod tsql;
 
 mod asked;
+mod emulated;
 mod ends;
 mod faults;
+mod prompted;
 mod relay;
 mod runs;
 
@@ -106,6 +108,15 @@ fn data_files(bench: &Bench) -> String {
     let file = bench.path("data-files.toml");
     std::fs::write(&file, DATA_FILES).expect("a file of the test's own");
     file.display().to_string()
+}
+
+/// As good as without an end.
+const MANY: [&str; 2] = ["--set", "workload.operations=100000000"];
+
+/// Whether a run is under way: the sessions have read more than loading takes.
+fn is_measured(bench: &Bench) -> bool {
+    let reads = bench.double().model().session_reads;
+    reads.is_some_and(|reads| reads[0] > 10_000)
 }
 
 /// Fails where dbstow said what a server would not understand: nothing that the double does not know, and nothing

@@ -92,7 +92,10 @@ fn records_hold_the_servers_own_counters_and_no_password() {
             "{over_time:?} of {whole}"
         );
         let logical = counted("sessions.logical_reads");
-        assert!(logical.is_some_and(|pages| pages >= 192_000.0), "{logical:?}");
+        assert!(
+            logical.is_some_and(|pages| pages >= 192_000.0),
+            "{logical:?}"
+        );
         assert!(
             series("level.tempdb.free_bytes")
                 .is_some_and(|levels| levels.iter().any(|level| *level > 0.0))

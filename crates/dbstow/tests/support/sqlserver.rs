@@ -92,10 +92,10 @@ impl Bench {
         self.dbstow(&measured(&self.server(), experiment, more))
     }
 
-    /// A measured run on what is at `server`, under way.
-    pub(crate) fn begin(&self, server: &str, experiment: &str, more: &[&str]) -> UnderWay<'_> {
-        let arguments = measured(server, experiment, more);
-        let mut process = self.process(&cargo_bin("dbstow"), &arguments);
+    /// dbstow, under way.
+    pub(crate) fn begin(&self, arguments: &[&str]) -> UnderWay<'_> {
+        let mut process = self.process(&cargo_bin("dbstow"), arguments);
+        let process = process.env("TMPDIR", self.folder.path());
         let process = process.stdout(Stdio::null()).stderr(Stdio::piped());
         UnderWay {
             bench: self,
@@ -112,6 +112,17 @@ impl Bench {
             .env("SQLCMDPASSWORD", PASSWORD)
             .env("XDG_STATE_HOME", self.path("state"));
         process
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn until(&self, mut is_so: impl FnMut(&Bench) -> bool) {
+        let begun = Clock::start();
+        while !is_so(self) {
+            let waited = begun.now().as_nanos();
+            let limit = model::Duration::from_secs(60).as_nanos();
+            assert!(waited < limit, "it should have come to that in a minute");
+            Clock::sleep(model::Duration::from_millis(20));
+        }
     }
 
     /// Whether anything is written down that has to be put back.
@@ -166,16 +177,13 @@ pub(crate) struct UnderWay<'a> {
 impl UnderWay<'_> {
     /// Waits until something is so, while the run goes on.
     pub(crate) fn until(&mut self, is_so: impl Fn(&Bench) -> bool) {
-        let begun = Clock::start();
-        while !is_so(self.bench) {
-            if let Some(status) = self.child.try_wait().expect("it is ours") {
-                panic!("it ended, with {status}: {}", self.said());
+        let UnderWay { bench, child } = self;
+        bench.until(|bench| {
+            if let Some(status) = child.try_wait().expect("it is ours") {
+                panic!("it ended, with {status}: {}", said(child));
             }
-            let waited = begun.now().as_nanos();
-            let limit = model::Duration::from_secs(60).as_nanos();
-            assert!(waited < limit, "it should have come to that in a minute");
-            Clock::sleep(model::Duration::from_millis(20));
-        }
+            is_so(bench)
+        });
     }
 
     /// Ends it as a user does, and gives what it says.
@@ -183,7 +191,7 @@ impl UnderWay<'_> {
         let process = Pid::from_raw(self.child.id().cast_signed());
         kill(process, Signal::SIGINT).expect("it runs");
         assert!(!self.child.wait().expect("it ends").success());
-        self.said()
+        said(&mut self.child)
     }
 
     /// Ends it without a word.
@@ -191,13 +199,13 @@ impl UnderWay<'_> {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
     }
+}
 
-    fn said(&mut self) -> String {
-        let mut said = String::new();
-        let mut stderr = self.child.stderr.take().expect("it is piped");
-        stderr.read_to_string(&mut said).expect("text");
-        said
-    }
+fn said(child: &mut Child) -> String {
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut said).expect("text");
+    said
 }
 
 /// The arguments of a measured run.
