@@ -2,8 +2,8 @@
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use tds_double::Reply;
 use tds_double::server::{SqlServer, Work};
+use tds_double::{Encryption, Reply};
 
 use crate::bench::{Bench, PASSWORD, temporary};
 use crate::{settle, small};
@@ -112,6 +112,31 @@ fn what_cannot_be_reached_says_why_and_what_to_do() {
             .assert()
             .failure()
             .stderr(contains(words).and(contains("secret").not()));
+    }
+}
+
+#[test]
+fn a_server_without_tls_and_a_certificate_that_nobody_vouches_for_are_told_with_the_option() {
+    let volumes = ["--volume", "d=C:\\", "--volume", "f=D:\\"];
+    for (encryption, option) in [
+        (Encryption::None, "--encrypt optional"),
+        (Encryption::Required, "--trust-server-certificate"),
+    ] {
+        let bench = Bench::start_with(SqlServer::windows(PASSWORD), encryption);
+        let server = bench.server();
+        let run = [
+            "run",
+            "tempdb-ssd-vs-premium",
+            "--mode",
+            "measure",
+            "--engine",
+            "sqlserver",
+        ];
+        bench
+            .dbstow(&[&run[..], &["--server", &server], &volumes].concat())
+            .assert()
+            .failure()
+            .stderr(contains(option));
     }
 }
 

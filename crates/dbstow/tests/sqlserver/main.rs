@@ -16,6 +16,7 @@ mod faults;
 mod prompted;
 mod relay;
 mod runs;
+mod script;
 
 use bench::Bench;
 

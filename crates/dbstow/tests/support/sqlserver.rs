@@ -32,9 +32,14 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// Starts it, with the texts of a workload on temporary tables and of one on the data files.
-    pub(crate) fn start(mut server: SqlServer) -> Bench {
+    pub(crate) fn start(server: SqlServer) -> Bench {
+        Bench::start_with(server, Encryption::None)
+    }
+
+    /// The same, with TLS or without.
+    pub(crate) fn start_with(mut server: SqlServer, encryption: Encryption) -> Bench {
         carry_out_workloads(&mut server);
-        let double = Double::start(server, Encryption::None).expect("a free port");
+        let double = Double::start(server, encryption).expect("a free port");
         let double = Arc::new(Mutex::new(double));
         let folder = tempfile::tempdir().expect("a folder");
         let stop = Arc::new(AtomicBool::new(false));

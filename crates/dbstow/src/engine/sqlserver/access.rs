@@ -96,9 +96,10 @@ impl Access {
                 Some("the server's firewall does not know this address; add it in the portal")
             }
             (Some(_), _) => None,
-            (None, Failure::Lost(text)) => Some(of_words(text)),
+            // What comes before a login is over the network, or about TLS.
+            (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
             (None, Failure::Timeout) => Some("look at host and port, and at the firewall"),
-            (None, Failure::Refused(_) | Failure::Cancelled | Failure::OutOfStep(_)) => None,
+            (None, Failure::Refused(_) | Failure::Cancelled) => None,
         }
     }
 }
@@ -107,7 +108,7 @@ impl Access {
 fn of_words(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["certificate", "tls", "ssl"]) {
+    if has(&["certificate", "encrypt", "tls", "ssl"]) {
         "for a certificate that nobody vouches for, as a new server has one, add --trust-server-certificate; for a server without TLS, --encrypt optional"
     } else if has(&["instance", "browser", "ssrp"]) {
         "a named instance is found by the SQL Server Browser service (UDP 1434): start it, or give the instance's port (HOST,PORT)"

@@ -1,0 +1,34 @@
+//! The script that holds dbstow against a real server, held against the double.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use predicates::str::contains;
+use tds_double::server::SqlServer;
+use tds_double::{Encryption, Reply};
+
+use crate::bench::{Bench, PASSWORD, temporary};
+use crate::settle;
+
+#[test]
+fn the_script_for_a_real_server_runs_every_workload_and_leaves_nothing() {
+    let mut server = SqlServer::windows(PASSWORD);
+    // Whatever a workload says is carried out; what it says is parsed in the end.
+    server.works(|_| true, temporary(), Reply::new().done());
+    let bench = Bench::start_with(server, Encryption::Required);
+    let before = bench.tempdb();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/test-sqlserver");
+    let (server, restart) = (bench.server(), bench.restart_command());
+    let arguments = [&server, "d=C:\\fast f=D:\\slow", &restart];
+    Command::from_std(bench.process(&script, &arguments))
+        .env("DBSTOW", cargo_bin("dbstow"))
+        .env("OUT", bench.path("out"))
+        .assert()
+        .success()
+        .stdout(contains("all as it should be"));
+
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    settle(&bench);
+}
