@@ -21,7 +21,16 @@ pub struct Quantity<'a> {
     pub unit: &'a str,
 }
 
-impl Quantity<'_> {
+impl<'a> Quantity<'a> {
+    /// A mean, and the lower and upper end of its interval.
+    pub fn with_interval([mean, low, high]: [f64; 3], unit: &'a str) -> Quantity<'a> {
+        Quantity {
+            value: mean,
+            error: Some((high - low) / 2.0),
+            unit,
+        }
+    }
+
     /// As [`fmt::Display`], without the unit, for a table whose header has it.
     pub fn bare(&self) -> String {
         match self.error {

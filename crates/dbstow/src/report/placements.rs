@@ -140,13 +140,7 @@ fn cell(arm: &Arm, name: &str) -> Cell {
 }
 
 fn estimate(metric: &Metric) -> String {
-    let error = (metric.high - metric.low) / 2.0;
-    Quantity {
-        value: metric.mean,
-        error: Some(error),
-        unit: &metric.unit,
-    }
-    .bare()
+    Quantity::with_interval([metric.mean, metric.low, metric.high], &metric.unit).bare()
 }
 
 /// A published figure as it was said.

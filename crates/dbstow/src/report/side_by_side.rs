@@ -232,12 +232,7 @@ impl Both<'_> {
 }
 
 fn figure(metric: &Metric) -> String {
-    let quantity = Quantity {
-        value: metric.mean,
-        error: Some((metric.high - metric.low) / 2.0),
-        unit: &metric.unit,
-    };
-    quantity.to_string()
+    Quantity::with_interval([metric.mean, metric.low, metric.high], &metric.unit).to_string()
 }
 
 fn verdict(comparison: &Comparison) -> String {

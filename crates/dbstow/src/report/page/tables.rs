@@ -83,12 +83,7 @@ fn trials(curves: &Curves) -> Sheet {
     let rows = curves.trials.arms.iter().map(|arm| {
         let mean = arm.interval.map_or_else(
             || "-".into(),
-            |[mean, low, high]| {
-                let error = Some((high - low) / 2.0);
-                let unit = &curves.trials.unit;
-                let value = mean;
-                Quantity { value, error, unit }.to_string()
-            },
+            |interval| Quantity::with_interval(interval, &curves.trials.unit).to_string(),
         );
         let values: Vec<String> = arm.values.iter().map(|value| number(*value)).collect();
         vec![arm.name.clone(), mean, values.join("  ")]
