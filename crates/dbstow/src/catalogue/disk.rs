@@ -153,7 +153,7 @@ impl DiskEntry {
             None => match limit.and_then(|limit| limit.unasked(size, iops)) {
                 Some(unasked) => return Ok(Some(unasked)),
                 None => {
-                    let problem = format!("its {key} have to be asked for, and none were");
+                    let problem = format!("its {key} has to be asked for, and was not");
                     return Err(self.refused(problem, format!("add `{key}`, {allowed}")));
                 }
             },

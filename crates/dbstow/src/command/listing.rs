@@ -13,10 +13,10 @@ use crate::catalogue::{Catalogue, Latency, Quantity, Source};
 /// How a list is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// A table, or everything about one entry.
+    /// Tables and sentences
     #[default]
     Text,
-    /// One JSON document.
+    /// One JSON document
     Json,
 }
 

@@ -35,7 +35,7 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
         ),
         _ if event.starts_with("PAGEIOLATCH_") => format!(
             "{event}, {share} of session time: reads{}; a disk with more to give, or more memory",
-            on("data")
+            on(role_of(event))
         ),
         "IO_COMPLETION" | "ASYNC_IO_COMPLETION" => format!(
             "{event}, {share} of session time: sorts and hashes that spill into tempdb{}; a faster disk there, or \
@@ -60,6 +60,12 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
         }
         _ => return None,
     })
+}
+
+/// `PAGEIOLATCH_SH of temp files` is of `temp`; without a file that the run placed it is of its data.
+fn role_of(event: &str) -> &str {
+    let files = event.rsplit_once(" of ").map_or("", |(_, files)| files);
+    files.strip_suffix(" files").unwrap_or("data")
 }
 
 /// The wait with the largest share of the sessions' time over all trials.
@@ -132,6 +138,13 @@ mod tests {
             let text = of(event, 40.0).expect("40 % are worth a word");
             assert!(text.contains(helps) && text.contains("40 %"), "{text}");
         }
+    }
+
+    #[test]
+    fn reads_are_of_the_files_that_were_waited_for() {
+        assert_eq!(role_of("PAGEIOLATCH_SH of temp files"), "temp");
+        assert_eq!(role_of("PAGEIOLATCH_EX of data files"), "data");
+        assert_eq!(role_of("PAGEIOLATCH_SH"), "data");
     }
 
     #[test]

@@ -75,6 +75,14 @@ fn records_hold_the_servers_own_counters_and_no_password() {
             "{}",
             record["counters"]
         );
+        let of_file =
+            |number: u32| counted(&format!("files.temp.{number}.reads")).unwrap_or_default();
+        // A placement's two files, and tempdb's log between them by its number.
+        assert_eq!(
+            of_file(1) + of_file(2) + of_file(3),
+            counted("files.temp.reads").unwrap_or_default()
+        );
+        assert_eq!(of_file(1), of_file(3));
         // Second by second it is as much; what came before the first look and after the last is not in it.
         let series = |name: &str| {
             let values = record["series"]["values"][name].as_array();

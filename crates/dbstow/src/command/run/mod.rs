@@ -210,6 +210,9 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
     }
 }
 
+/// Exit code of a program that Ctrl-C ended at once, as shells have it.
+const INTERRUPTED: i32 = 130;
+
 /// Set by Ctrl-C or a request to terminate; a second one ends the program at once.
 fn interruption() -> Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -218,7 +221,8 @@ fn interruption() -> Result<Arc<AtomicBool>> {
         if seen.swap(true, Ordering::Relaxed) {
             // Records are written whole or not at all, so there is nothing left to save; what real time
             // leaves behind is cleared by the next run.
-            std::process::abort();
+            #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
+            std::process::exit(INTERRUPTED);
         }
         eprintln!("\nstopping and cleaning up; once more to stop at once");
     })

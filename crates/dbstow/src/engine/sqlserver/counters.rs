@@ -1,4 +1,4 @@
-//! The server's own counters, as a flat map: files by role, waits, what the buffer pool and the sessions did.
+//! The server's own counters, as a flat map: files one by one and by role, waits, what the buffer pool and the sessions did.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use sqlserver::tsql::question;
 
 use super::run::{Files, ServerRun};
 use crate::engine::{CounterSample, CounterSampler, EngineError};
+use crate::spec::Role;
 
 /// Type of a performance counter that only grows: `PERF_COUNTER_BULK_COUNT`, and the one of 32 bits.
 ///
@@ -22,10 +23,14 @@ pub(super) fn read(
     let failed =
         |what: &'static str| move |error| EngineError::failed(format!("read {what}"), error);
     let mut counters = BTreeMap::new();
+    let mut of_role: BTreeMap<Role, u32> = BTreeMap::new();
     for file in capture::file_statistics(session).map_err(failed("file statistics"))? {
         let Some((role, _)) = files.get(&(file.database_id, file.file_id)) else {
             continue;
         };
+        // In the order of their numbers on the server, from 1; tempdb's log is among its files.
+        let number = of_role.entry(*role).or_default();
+        *number += 1;
         for (name, value) in [
             ("reads", file.reads),
             ("read_bytes", file.read_bytes),
@@ -38,6 +43,7 @@ pub(super) fn read(
                 file.read_governed_ms + file.write_governed_ms,
             ),
         ] {
+            counters.insert(format!("files.{role}.{number}.{name}"), value as f64);
             *counters
                 .entry(format!("files.{role}.{name}"))
                 .or_insert(0.0) += value as f64;

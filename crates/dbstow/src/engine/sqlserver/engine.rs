@@ -77,7 +77,8 @@ impl Engine for SqlServer {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        Ok(Some(Box::new(waits::Sampler::new(self.sampler()?))))
+        let session = self.sampler()?;
+        Ok(Some(Box::new(waits::Sampler::new(&self.run, session))))
     }
 
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {

@@ -1,28 +1,31 @@
 //! What sessions wait for, as SQL Server tells it.
 
-use sqlserver::capture;
+use sqlserver::capture::{self, TEMPDB};
 use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 
+use super::run::{Files, ServerRun};
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
 /// Asks the server what this run's sessions do, on a connection of its own.
-pub(super) struct Sampler {
+pub(super) struct Sampler<'a> {
+    run: &'a ServerRun,
     session: Driver,
 }
 
-impl Sampler {
-    pub(super) fn new(session: Driver) -> Sampler {
-        Sampler { session }
+impl<'a> Sampler<'a> {
+    pub(super) fn new(run: &'a ServerRun, session: Driver) -> Sampler<'a> {
+        Sampler { run, session }
     }
 }
 
-impl WaitSampler for Sampler {
+impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
+        let files = self.run.files();
         let rows = capture::read(&mut self.session, &question::WAITING, |row| {
             let (status, wait) = (row.text("status")?, row.text("wait_type")?);
-            let resource = row.word("wait_resource")?;
-            Ok(waiting(status, wait.unwrap_or_default(), &resource))
+            let page = Page::of(&row.word("wait_resource")?);
+            Ok(waiting(status, wait.unwrap_or_default(), page, &files))
         });
         rows.map_err(|error| EngineError::failed("look at what the sessions do", error))
     }
@@ -31,7 +34,7 @@ impl WaitSampler for Sampler {
 /// `status` is that of a request; without one the session waits for its client.
 ///
 /// Source: Microsoft, `sys.dm_os_wait_stats` (read 2026-11).
-fn waiting(status: Option<&str>, wait: &str, resource: &str) -> Waiting {
+fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) -> Waiting {
     let Some(status) = status else {
         return Waiting {
             kind: WaitKind::Client,
@@ -62,38 +65,55 @@ fn waiting(status: Option<&str>, wait: &str, resource: &str) -> Waiting {
         }
         _ => WaitKind::Other,
     };
-    let event = match allocation_page(wait, resource) {
-        true => format!("{wait} of an allocation page in tempdb"),
-        false => wait.to_owned(),
+    let event = match page {
+        Some(page) if wait.starts_with("PAGELATCH_") && page.is_of_allocation() => {
+            format!("{wait} of an allocation page in tempdb")
+        }
+        Some(page) if wait.starts_with("PAGEIOLATCH_") => match files.get(&page.file) {
+            Some((role, _)) => format!("{wait} of {role} files"),
+            None => wait.to_owned(),
+        },
+        Some(_) | None => wait.to_owned(),
     };
     Waiting { kind, event }
 }
 
-/// Whether a latch is of a page that says what is free in a file of tempdb: PFS (page 1, and every 8,088th),
-/// GAM and SGAM (2 and 3, then the first two of every 511,232). More files spread these.
-///
-/// Source: Microsoft, "Recommendations to reduce allocation contention in SQL Server tempdb database"
-/// (KB2154845, read 2026-11).
-fn allocation_page(wait: &str, resource: &str) -> bool {
-    if !wait.starts_with("PAGELATCH_") {
-        return false;
+/// A page that a session waits for, in memory or on its way there: `database:file:page`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Page {
+    /// Database and file.
+    file: (i64, i64),
+    number: u64,
+}
+
+impl Page {
+    fn of(resource: &str) -> Option<Page> {
+        let mut parts = resource.trim().split(':').map(str::trim);
+        let database = parts.next()?.parse().ok()?;
+        let file = parts.next()?.parse().ok()?;
+        Some(Page {
+            file: (database, file),
+            number: parts.next()?.parse().ok()?,
+        })
     }
-    let mut parts = resource
-        .trim()
-        .split(':')
-        .map(|part| part.trim().parse::<u64>().ok());
-    let (Some(Some(2)), Some(Some(_)), Some(Some(page))) =
-        (parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    let map = page == 2 || page == 3 || (page > 3 && page % 511_232 <= 1);
-    page == 1 || page % 8_088 == 0 || map
+
+    /// Whether it says what is free in a file of tempdb: PFS (page 1, and every 8,088th), GAM and SGAM (2 and 3,
+    /// then the first two of every 511,232). More files spread these.
+    ///
+    /// Source: Microsoft, "Recommendations to reduce allocation contention in SQL Server tempdb database"
+    /// (KB2154845, read 2026-11).
+    fn is_of_allocation(self) -> bool {
+        let page = self.number;
+        let map = page == 2 || page == 3 || (page > 3 && page % 511_232 <= 1);
+        let space = page == 1 || (page > 0 && page.is_multiple_of(8_088));
+        self.file.0 == TEMPDB && (space || map)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Role;
 
     #[test]
     fn waits_fall_to_their_kinds() {
@@ -109,7 +129,8 @@ mod tests {
             (Some("suspended"), "ASYNC_NETWORK_IO", WaitKind::Client),
             (Some("suspended"), "RESOURCE_SEMAPHORE", WaitKind::Other),
         ] {
-            assert_eq!(waiting(status, wait, "").kind, kind, "{status:?} {wait}");
+            let waiting = waiting(status, wait, None, &Files::new());
+            assert_eq!(waiting.kind, kind, "{status:?} {wait}");
         }
     }
 
@@ -121,11 +142,37 @@ mod tests {
             ("2:1:2", true),
             ("2:4:511233", true),
             ("2:1:104", false),
+            ("2:1:0", false),
             ("5:1:1", false),
-            ("", false),
         ] {
-            assert_eq!(allocation_page("PAGELATCH_UP", resource), is, "{resource}");
+            let page = Page::of(resource).expect("a page");
+            assert_eq!(page.is_of_allocation(), is, "{resource}");
         }
-        assert!(!allocation_page("PAGEIOLATCH_UP", "2:1:1"));
+        for resource in ["", "KEY: 5:72057594043105280 (8194443284a0)", "2:1"] {
+            assert_eq!(Page::of(resource), None, "{resource}");
+        }
+    }
+
+    #[test]
+    fn a_read_is_told_with_the_files_it_is_of() {
+        let files = Files::from([((2, 1), (Role::Temp, 0)), ((7, 1), (Role::Data, 1))]);
+        let event = |wait, resource| {
+            let page = Page::of(resource);
+            waiting(Some("suspended"), wait, page, &files).event
+        };
+        assert_eq!(
+            event("PAGEIOLATCH_SH", "2:1:1"),
+            "PAGEIOLATCH_SH of temp files"
+        );
+        assert_eq!(
+            event("PAGEIOLATCH_EX", "7:1:99"),
+            "PAGEIOLATCH_EX of data files"
+        );
+        assert_eq!(event("PAGEIOLATCH_SH", "5:1:99"), "PAGEIOLATCH_SH");
+        assert_eq!(
+            event("PAGELATCH_UP", "2:1:1"),
+            "PAGELATCH_UP of an allocation page in tempdb"
+        );
+        assert_eq!(event("PAGELATCH_UP", "7:1:99"), "PAGELATCH_UP");
     }
 }
