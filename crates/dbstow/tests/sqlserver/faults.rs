@@ -159,6 +159,25 @@ fn a_volume_that_the_service_cannot_write_fails_the_trial_with_the_remedy() {
 }
 
 #[test]
+fn a_file_that_is_in_the_way_is_named() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.in_the_way.push("D:\\dbstow_probe_".to_owned());
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+    let restart = bench.restart_command();
+    bench
+        .run(
+            "tempdb-ssd-vs-premium",
+            &small(&["--restart-command", &restart]),
+        )
+        .assert()
+        .stderr(contains("5170").and(contains("look whose it is")));
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    settle(&bench);
+}
+
+#[test]
 fn a_volume_without_room_for_tempdb_is_found_before_tempdb_moves() {
     let mut server = SqlServer::windows(PASSWORD);
     let drive = &mut server.volumes[1];

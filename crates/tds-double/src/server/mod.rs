@@ -66,6 +66,8 @@ pub struct SqlServer {
     pub session_reads: Option<[i64; 4]>,
     /// Of dbstow's sessions
     pub waiting: Vec<Waiting>,
+    /// Beginnings of paths at which other programs have files
+    pub in_the_way: Vec<String>,
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
     works: Vec<Rule>,
@@ -178,6 +180,7 @@ impl SqlServer {
             performance: BTreeMap::new(),
             session_reads: None,
             waiting: Vec::new(),
+            in_the_way: Vec::new(),
             instant_file_initialization: true,
             works: Vec::new(),
             kept: 0,

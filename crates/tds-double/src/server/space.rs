@@ -186,7 +186,10 @@ impl SqlServer {
             .databases
             .values()
             .flat_map(|database| database.files.values());
-        if files.any(|file| file.now.path.eq_ignore_ascii_case(path)) {
+        let mut others = self.in_the_way.iter();
+        if files.any(|file| file.now.path.eq_ignore_ascii_case(path))
+            || others.any(|others| path.starts_with(others))
+        {
             return Err(error::path_used(path));
         }
         match pages * PAGE > self.free(volume) {
