@@ -33,10 +33,10 @@ impl Port {
 /// A socket that shares its port with others of this user that ask for that, too.
 #[cfg(unix)]
 fn bound(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
-    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+    use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 
-    let flags = SocketFlags::CLOEXEC;
-    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
     sockopt::set_socket_reuseport(&socket, true)?;
     rustix::net::bind(&socket, &address)?;
     Ok(socket)
