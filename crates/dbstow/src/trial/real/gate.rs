@@ -55,6 +55,11 @@ impl Gate {
         state.start
     }
 
+    /// The instant at which all began; `None` before it.
+    pub(super) fn opened(&self) -> Option<Instant> {
+        self.lock().start
+    }
+
     /// Lets all begin, at `start`.
     pub(super) fn open(&self, start: Instant) {
         self.change(|state| state.start = Some(start));

@@ -59,7 +59,8 @@ impl Trial<'_> {
             let threads: Vec<_> = (0..sessions).map(|n| scope.spawn(one(n))).collect();
             let window = |start| self.task(start).window;
             let sampling = scope.spawn(move || Samples::take(engine, &self.common, gate, window));
-            let series = scope.spawn(move || EngineSeries::read(engine, &self.common, gate));
+            let series =
+                scope.spawn(move || EngineSeries::read(engine, &self.common, gate, window));
             let watched = self.watch(site, engine, gate);
             if watched.is_err() {
                 self.common.stop.set(None);

@@ -7,6 +7,7 @@ use volume::clock::Clock;
 use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
+use super::super::sessions::Window;
 use super::gate::Gate;
 use super::seat::Common;
 use super::stop::Stop;
@@ -95,12 +96,23 @@ pub(super) struct EngineSeries {
 impl EngineSeries {
     /// Reads from the beginning of the run until all its sessions have ended. An engine that does not answer any
     /// more ends the trial: its sessions might wait for ever.
-    pub(super) fn read(engine: &dyn Engine, common: &Common, gate: &Gate) -> EngineSeries {
+    pub(super) fn read(
+        engine: &dyn Engine,
+        common: &Common,
+        gate: &Gate,
+        window: impl Fn(Instant) -> Window,
+    ) -> EngineSeries {
         let mut series = EngineSeries::default();
-        series.error = series.read_on(engine, common.clock, gate).err();
-        if series.error.is_some() && !common.stop.is_set() {
-            end_if_gone(engine, &common.stop);
+        let Err(error) = series.read_on(engine, common.clock, gate) else {
+            return series;
+        };
+        // Sessions that go on beyond the measured time are interrupted, and this look with them.
+        let until = gate.opened().and_then(|start| window(start).until);
+        if common.stop.is_set() || until.is_some_and(|until| common.clock.now() >= until) {
+            return series;
         }
+        series.error = Some(error);
+        end_if_gone(engine, &common.stop);
         series
     }
 
@@ -113,7 +125,7 @@ impl EngineSeries {
         let Some(mut sampler) = engine.counter_sampler()? else {
             return Ok(());
         };
-        // Before the run, so that the beginning of a short one is not missed.
+        // Before the run most often, so that the beginning of a short one is not missed.
         let mut last = sampler.sample()?;
         if gate.begun().is_none() {
             return Ok(());
@@ -144,8 +156,11 @@ impl EngineSeries {
             *place(&mut self.values, format!("counter.{name}"), end) += done;
         }
         for (name, value) in &sample.levels {
-            let height = value.round().max(0.0) as u64;
-            *place(&mut self.values, format!("level.{name}"), end) = height;
+            let values = self.values.entry(format!("level.{name}")).or_default();
+            // Where a look took longer than an interval, the height is what it was at the last one.
+            let last = values.last().copied().unwrap_or(0);
+            values.resize(interval(end), last);
+            values.push(value.round().max(0.0) as u64);
         }
         Ok(sample)
     }
@@ -167,10 +182,15 @@ pub(super) fn end_if_gone(engine: &dyn Engine, trial: &Stop) {
 
 /// The place of a value in the interval that ends at `end`.
 fn place(values: &mut Values, name: String, end: Instant) -> &mut u64 {
-    let interval = (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize;
+    let interval = interval(end);
     let values = values.entry(name).or_default();
     values.resize(values.len().max(interval + 1), 0);
     &mut values[interval]
+}
+
+/// The number of the interval that ends at `end`, from 0.
+fn interval(end: Instant) -> usize {
+    (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize
 }
 
 /// What each volume did per second of `span`, in the order of the site.
