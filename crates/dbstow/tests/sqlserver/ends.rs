@@ -1,5 +1,7 @@
 //! Runs that are ended: by a signal, by the network, by the server.
 
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
 use tds_double::server::SqlServer;
 
 use crate::bench::{Bench, PASSWORD, measured};
@@ -34,6 +36,34 @@ fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
         "tempdb is where it was before the run that was killed"
     );
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    settle(&bench);
+}
+
+#[test]
+fn a_server_that_a_killed_run_left_down_is_started_by_the_next() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    let (server, restart) = (bench.server(), bench.restart_command());
+    let arguments = small(&["--restart-command", &restart, MANY[0], MANY[1]]);
+    let mut run = bench.begin(&measured(&server, "tempdb-ssd-vs-premium", &arguments));
+    run.until(is_measured);
+    run.kill();
+    bench.double().go_down();
+
+    bench
+        .run("tempdb-ssd-vs-premium", &small(&["--fresh"]))
+        .assert()
+        .failure()
+        .stderr(contains("an earlier run changed it").and(contains("rescue.sql")));
+    let again = small(&["--restart-command", &restart, "--fresh"]);
+    bench
+        .run("tempdb-ssd-vs-premium", &again)
+        .assert()
+        .success();
+
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes());
     settle(&bench);
 }
 

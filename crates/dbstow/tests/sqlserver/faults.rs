@@ -6,7 +6,7 @@ use tds_double::server::{SqlServer, Work};
 use tds_double::{Encryption, Reply};
 
 use crate::bench::{Bench, PASSWORD, temporary};
-use crate::{settle, small};
+use crate::{DATA_VOLUMES, data_files, settle, small};
 
 #[test]
 fn without_somebody_to_ask_a_restart_needs_a_command() {
@@ -14,6 +14,7 @@ fn without_somebody_to_ask_a_restart_needs_a_command() {
     bench
         .run("tempdb-ssd-vs-premium", &small(&[]))
         .assert()
+        .failure()
         .stderr(contains("--restart-command"));
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
 }
@@ -24,8 +25,34 @@ fn a_volume_without_a_directory_is_refused() {
     bench
         .run("managed-instance-files", &["--blocks", "1"])
         .assert()
+        .failure()
         .stderr(contains("has no directory").and(contains("--volume small-1=DIR")));
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+}
+
+#[test]
+fn a_failover_cluster_is_refused_where_tempdb_would_move() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.clustered = true;
+    let bench = Bench::start(server);
+    bench
+        .run("tempdb-ssd-vs-premium", &small(&[]))
+        .assert()
+        .failure()
+        .stderr(contains("failover cluster").and(contains("dbstow layout")));
+    let experiment = data_files(&bench);
+    let fresh = [&DATA_VOLUMES[..], &["--fresh"]].concat();
+    bench.run(&experiment, &fresh).assert().success();
+}
+
+#[test]
+fn volumes_of_a_server_cannot_be_kept() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    bench
+        .run("tempdb-ssd-vs-premium", &small(&["--keep"]))
+        .assert()
+        .failure()
+        .stderr(contains("--keep"));
 }
 
 #[test]

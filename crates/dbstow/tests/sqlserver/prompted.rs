@@ -137,6 +137,61 @@ fn a_user_who_is_asked_applies_the_scripts_and_restarts() {
 }
 
 #[test]
+fn a_restart_without_the_script_fails_the_trial_and_nothing_grows_at_the_old_place() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let sizes = || {
+        let double = bench.double();
+        let model = double.model();
+        let (_, tempdb) = model.database("tempdb").expect("there is always one");
+        let places = tempdb.files.values();
+        places
+            .map(|file| (file.next.path.clone(), file.next.pages))
+            .collect::<Vec<_>>()
+    };
+    let before = sizes();
+    let mut terminal = Terminal::start(&bench, &small(&[]));
+    for asked in 1..=2 {
+        terminal.until_asked(&bench, asked);
+        restart(&bench);
+        terminal.press(ENTER);
+    }
+
+    let (code, shown) = terminal.end();
+
+    assert_ne!(code, 0, "{shown}");
+    assert!(shown.contains("apply.sql was not carried out"), "{shown}");
+    assert_eq!(sizes(), before);
+    assert!(!bench.owes(), "{shown}");
+    settle(&bench);
+}
+
+#[test]
+fn undo_leads_back_to_the_beginning_from_the_second_placement() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let before = bench.tempdb();
+    let mut terminal = Terminal::start(&bench, &small(&[]));
+    for asked in 1..=2 {
+        terminal.until_asked(&bench, asked);
+        apply(&bench, "apply.sql");
+        restart(&bench);
+        terminal.press(ENTER);
+    }
+    terminal.until_asked(&bench, 3);
+    assert_ne!(bench.tempdb(), before);
+
+    apply(&bench, "undo.sql");
+    restart(&bench);
+    apply(&bench, "after-undo.sql");
+
+    assert_eq!(bench.tempdb(), before);
+    terminal.press(ENTER);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!bench.owes(), "{shown}");
+    settle(&bench);
+}
+
+#[test]
 fn ctrl_c_ends_the_asking_and_leaves_a_server_that_was_not_touched() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let before = bench.tempdb();

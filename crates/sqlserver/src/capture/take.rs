@@ -61,6 +61,8 @@ pub fn read<T>(
 pub struct Greeting {
     /// The server's own name.
     pub server: String,
+    /// What tells it from others of that name: an identifier that setup makes for msdb; empty where there is none.
+    pub instance: String,
     /// The database that the login is in.
     pub database: String,
     /// The login.
@@ -84,6 +86,7 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
         };
         let greeting = Greeting {
             server: row.word("server_name")?,
+            instance: row.word("instance")?,
             database: row.word("database_name")?,
             login: row.word("login_name")?,
         };

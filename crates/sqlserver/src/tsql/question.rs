@@ -59,7 +59,8 @@ pub const IDENTITY: Question = Question {
         CAST(SERVERPROPERTY('IsClustered') AS bigint) AS is_clustered, \
         CAST(SERVERPROPERTY('InstanceDefaultDataPath') AS nvarchar(512)) AS data_path, \
         CAST(SERVERPROPERTY('InstanceDefaultLogPath') AS nvarchar(512)) AS log_path, \
-        CAST(@@SERVERNAME AS nvarchar(256)) AS server_name, \
+        CAST(SERVERPROPERTY('ServerName') AS nvarchar(256)) AS server_name, \
+        (SELECT CAST(service_broker_guid AS nvarchar(36)) FROM sys.databases WHERE name = N'msdb') AS instance, \
         CAST(DB_NAME() AS nvarchar(128)) AS database_name, \
         CAST(SUSER_SNAME() AS nvarchar(256)) AS login_name, \
         CONVERT(nvarchar(40), SYSDATETIMEOFFSET(), 126) AS taken;",
@@ -277,12 +278,17 @@ pub const PERFORMANCE: Question = Question {
 };
 
 /// What the sessions of a run are waiting for at this moment. A session that computes has no wait; one
-/// without a request waits for its client.
+/// without a request waits for its client; one that waits for its own workers waits for what the one of them does
+/// that has waited longest.
 pub const WAITING: Question = Question {
     name: "sessions",
     text: "SELECT CAST(s.session_id AS bigint) AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
-        CAST(r.wait_type AS nvarchar(60)) AS wait_type, CAST(r.wait_resource AS nvarchar(256)) AS wait_resource \
+        CAST(COALESCE(w.wait_type, r.wait_type) AS nvarchar(60)) AS wait_type, \
+        CAST(COALESCE(w.resource_description, r.wait_resource) AS nvarchar(256)) AS wait_resource \
         FROM sys.dm_exec_sessions AS s LEFT JOIN sys.dm_exec_requests AS r ON r.session_id = s.session_id \
+        OUTER APPLY (SELECT TOP (1) t.wait_type, t.resource_description FROM sys.dm_os_waiting_tasks AS t \
+        WHERE r.wait_type LIKE N'CX%' AND t.session_id = s.session_id AND t.wait_type NOT LIKE N'CX%' \
+        ORDER BY t.wait_duration_ms DESC) AS w \
         WHERE s.program_name = N'dbstow session' ORDER BY s.session_id;",
     needs: Needs::ServerState,
     since: 11,

@@ -108,19 +108,20 @@ fn started(server: &SqlServer) -> String {
 }
 
 fn identity(server: &SqlServer, session: &Session) -> Rows {
-    let names = "version edition engine_edition tempdb_metadata_in_memory is_clustered data_path log_path server_name \
+    let names = "version edition engine_edition tempdb_metadata_in_memory is_clustered data_path log_path server_name instance \
                  database_name login_name taken";
     let in_memory = server.settings["tempdb metadata memory-optimized"].in_use;
     let folder = server.folder();
-    table(names, "ttnnntttttt").row([
+    table(names, "ttnnnttttttt").row([
         server.edition.version.as_str().into(),
         server.edition.name.as_str().into(),
         server.edition.engine.into(),
         Value::from((server.major() >= 15).then_some(in_memory)),
-        0.into(),
+        i64::from(server.clustered).into(),
         folder.as_str().into(),
         folder.as_str().into(),
         server.name.as_str().into(),
+        server.instance.as_str().into(),
         session.database.as_str().into(),
         session.login.as_str().into(),
         "2026-02-01T12:00:00.0000000+00:00".into(),

@@ -44,8 +44,12 @@ const MANAGED_INSTANCE: i64 = 8;
 pub struct SqlServer {
     /// What it is
     pub edition: Edition,
-    /// `@@SERVERNAME`
+    /// `ServerName`
     pub name: String,
+    /// What setup made up to tell it from others
+    pub instance: String,
+    /// Whether it is an instance of a failover cluster
+    pub clustered: bool,
     /// How often it was started; its start time comes of it
     pub starts: u32,
     /// By `database_id`
@@ -170,6 +174,8 @@ impl SqlServer {
         SqlServer {
             edition,
             name: "DOUBLE".to_owned(),
+            instance: "5D1E8A3C-0000-4000-8000-000000000001".to_owned(),
+            clustered: false,
             starts: 1,
             databases: (1..).zip(databases).collect(),
             volumes,

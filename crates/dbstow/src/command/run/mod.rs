@@ -19,8 +19,9 @@ use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
 use crate::findings::{ArmQuestion, Question};
 use crate::inventory::Inventory;
 use crate::plan::{Plan, Trial};
+use crate::record::Outcome;
 use crate::results::Results;
-use crate::spec::Mode;
+use crate::spec::{EngineKind, Mode, Variant};
 use crate::trial::real::{Outside, Places};
 use crate::trial::{Stage, Subject, TrialId};
 use crate::workload::Workload;
@@ -73,7 +74,7 @@ struct Ready {
 pub fn run(args: &Args) -> Result<()> {
     let Understood { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
-    check(args, mode)?;
+    check(args, &plan.variant)?;
     let ready = arms(&plan, &inventory, args.asked.place.driven)?;
     let question = question(&plan, &ready);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
@@ -88,6 +89,7 @@ pub fn run(args: &Args) -> Result<()> {
         );
     }
     let interrupted = interruption()?;
+    let mut not_put_back = 0;
     match mode {
         Mode::Simulate => {
             let cores = || thread::available_parallelism().map_or(1, Into::into);
@@ -98,14 +100,26 @@ pub fn run(args: &Args) -> Result<()> {
             #[cfg(target_os = "linux")]
             super::emulated::clear_leftovers()?;
             let options = args.asked.place.options();
-            let prompt = prompt::prompt(Arc::clone(&interrupted));
-            let outside = Outside { emulator, prompt };
+            let progress = real_time::progress(outstanding.len());
+            let outside = Outside {
+                emulator,
+                prompt: prompt::prompt(Arc::clone(&interrupted), progress.clone()),
+                interrupted: Arc::clone(&interrupted),
+            };
             let places = Places::claim(&results.plan, &options, args.keep, outside)?;
-            let done = real_time::carry_out(&results, &ready, &outstanding, &places, &interrupted);
-            for left in places.close() {
+            let done = real_time::carry_out(
+                (&results, &ready),
+                &outstanding,
+                &places,
+                progress,
+                &interrupted,
+            );
+            let left = places.close();
+            for left in left.others.iter().chain(&left.not_put_back) {
                 eprintln!("dbstow: {left}");
             }
             done?;
+            not_put_back = left.not_put_back.len();
         }
     }
     if interrupted.load(Ordering::Relaxed) {
@@ -115,16 +129,30 @@ pub fn run(args: &Args) -> Result<()> {
             folder.display()
         );
     }
-    show(&results, &args.output)
+    show(&results, &args.output)?;
+    let (records, _) = results.records();
+    if !records
+        .iter()
+        .any(|record| record.outcome == Outcome::Finished)
+    {
+        bail!("no trial came to its end; the warnings say why");
+    }
+    if not_put_back > 0 {
+        bail!("not everything is as it was on the server; what is missing is said above");
+    }
+    Ok(())
 }
 
 /// What only one of the modes knows.
-fn check(args: &Args, mode: Mode) -> Result<()> {
+fn check(args: &Args, variant: &Variant) -> Result<()> {
     let mistake = |message: &str| Err(Mistake(message.to_owned()).into());
-    match mode {
+    match variant.mode {
         Mode::Simulate if args.keep => {
             mistake("--keep is about the volumes of real time, and simulate has none; leave it out")
         }
+        Mode::Measure if args.keep && variant.engine == EngineKind::SqlServer => mistake(
+            "--keep is about files of our own, and those of a run on SQL Server are the server's; leave it out",
+        ),
         Mode::Emulate | Mode::Measure if args.jobs.is_some_and(|jobs| jobs != 1) => mistake(
             "in real time trials run one at a time, so that they do not disturb each other; leave \
              --jobs out",

@@ -8,24 +8,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use indicatif::ProgressBar;
+
 use crate::engine::sqlserver::Prompt;
 
 /// How often it is looked whether the run was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What asks the user. Ctrl-C ends the waiting; asked after it, to put something back, it waits all the same.
-pub(super) fn prompt(interrupted: Arc<AtomicBool>) -> Prompt {
+pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: ProgressBar) -> Prompt {
     let terminal = Mutex::new(None);
     Arc::new(move |text| {
-        if !io::stdin().is_terminal() {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(io::Error::other(format!(
-                "nobody is there to ask (stdin is no terminal); give --restart-command. What would be asked:\n{text}"
+                "nobody is there to ask (stdin or stderr is no terminal); give --restart-command. What would be \
+                 asked:\n{text}"
             )));
         }
-        eprintln!("\n{text}\nPress Enter once that is done.");
         let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = terminal.get_or_insert_with(lines);
-        enter(lines, &interrupted)
+        // A bar that went on would be drawn over the question.
+        progress.suspend(|| {
+            eprintln!("\n{text}\nPress Enter once that is done.");
+            enter(lines, &interrupted)
+        })
     })
 }
 

@@ -20,21 +20,26 @@ use crate::trial::real::{self, Event, Supply, VolumeRate};
 /// Failures of one arm, one after the other, after which the run is given up.
 const FAILURES_MAX: u32 = 3;
 
+/// Shows how far so many trials are.
+pub(super) fn progress(trials: usize) -> ProgressBar {
+    bar(
+        trials,
+        "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
+    )
+}
+
 /// Carries out trials in the order of the plan, writing each record at once.
 pub(super) fn carry_out(
-    results: &Results,
-    ready: &[Ready],
+    (results, ready): (&Results, &[Ready]),
     trials: &[Trial],
     supply: &dyn Supply,
+    progress: ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<()> {
     let mut run = Run {
         results,
         clock: Clock::start(),
-        progress: bar(
-            trials.len(),
-            "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
-        ),
+        progress,
         durations: results.durations(),
         now: Mutex::default(),
         failures: BTreeMap::new(),

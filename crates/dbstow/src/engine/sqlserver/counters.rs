@@ -23,13 +23,17 @@ pub(super) fn read(
     let failed =
         |what: &'static str| move |error| EngineError::failed(format!("read {what}"), error);
     let mut counters = BTreeMap::new();
-    let mut of_role: BTreeMap<Role, u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     for file in capture::file_statistics(session).map_err(failed("file statistics"))? {
-        let Some((role, _)) = files.get(&(file.database_id, file.file_id)) else {
+        let Some(filed) = files.get(&(file.database_id, file.file_id)) else {
             continue;
         };
-        // In the order of their numbers on the server, from 1; tempdb's log is among its files.
-        let number = of_role.entry(*role).or_default();
+        let kind = match (filed.role, filed.is_log) {
+            (Role::Temp, true) => "temp_log",
+            (role, _) => role.name(),
+        };
+        // In the order of their numbers on the server, from 1.
+        let number = numbers.entry(kind).or_default();
         *number += 1;
         for (name, value) in [
             ("reads", file.reads),
@@ -43,9 +47,9 @@ pub(super) fn read(
                 file.read_governed_ms + file.write_governed_ms,
             ),
         ] {
-            counters.insert(format!("files.{role}.{number}.{name}"), value as f64);
+            counters.insert(format!("files.{kind}.{number}.{name}"), value as f64);
             *counters
-                .entry(format!("files.{role}.{name}"))
+                .entry(format!("files.{kind}.{name}"))
                 .or_insert(0.0) += value as f64;
         }
     }

@@ -110,8 +110,11 @@ impl Engine for SqlServer {
         self.kept().clear();
         let dropped = self.drop_database();
         // Whatever became of the database: volumes cannot go while tempdb is on them.
-        self.run.leave_volumes()?;
-        dropped
+        let left = self.run.leave_volumes();
+        match (dropped, left) {
+            (Err(dropped), Err(left)) => Err(EngineError::failed(dropped.to_string(), left)),
+            (dropped, left) => dropped.and(left),
+        }
     }
 }
 

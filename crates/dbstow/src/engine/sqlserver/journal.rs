@@ -18,6 +18,9 @@ use sqlserver::capture;
 pub(super) struct Changes {
     /// The server's own name, whatever address it was reached by.
     pub(super) server: String,
+    /// The address.
+    #[serde(default)]
+    pub(super) address: String,
     /// Databases that were made.
     #[serde(default)]
     pub(super) databases: Vec<String>,
@@ -74,7 +77,7 @@ pub(super) enum JournalError {
 
 impl Journal {
     /// Opens the journal of `server` in `state`, with what a killed run left in it.
-    pub(super) fn open(state: &Path, server: &str) -> Result<Journal, JournalError> {
+    pub(super) fn open(state: &Path, server: &str, address: &str) -> Result<Journal, JournalError> {
         let folder = state.join("sqlserver");
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -101,6 +104,7 @@ impl Journal {
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Changes {
                 server: server.to_owned(),
+                address: address.to_owned(),
                 ..Changes::default()
             },
             Err(error) => return Err(at(&path)(error)),
@@ -109,6 +113,18 @@ impl Journal {
             path,
             _lock: lock,
             changes,
+        })
+    }
+
+    /// The journal of a killed run that reached its server at this address, where that cannot be asked its name.
+    pub(super) fn pending(state: &Path, address: &str) -> Option<PathBuf> {
+        let files = fs::read_dir(state.join("sqlserver")).ok()?;
+        let paths = files.flatten().map(|file| file.path());
+        let mut journals = paths.filter(|path| path.extension().is_some_and(|end| end == "json"));
+        journals.find(|path| {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            let changes: Option<Changes> = serde_json::from_str(&text).ok();
+            changes.is_some_and(|changes| changes.address == address)
         })
     }
 
@@ -173,46 +189,69 @@ pub(super) fn state_directory() -> PathBuf {
 mod tests {
     use super::*;
 
+    const ADDRESS: &str = "sqlserver://sa@db1";
+
     #[test]
     fn what_a_killed_run_changed_is_there_at_the_next_start() {
         let state = tempfile::tempdir().expect("a directory");
-        let mut journal = Journal::open(state.path(), "DB1\\SQL2022").expect("a journal");
+        let mut journal = Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("a journal");
         assert!(journal.changes().is_empty());
         journal
             .change(|changes| changes.databases.push("dbstow_1".to_owned()))
             .expect("written");
         drop(journal);
 
-        let mut journal = Journal::open(state.path(), "DB1\\SQL2022").expect("the same journal");
+        let mut journal =
+            Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("the same journal");
         assert_eq!(journal.changes().databases, ["dbstow_1"]);
         journal
             .change(|changes| changes.databases.clear())
             .expect("written");
         drop(journal);
-        let journal = Journal::open(state.path(), "DB1\\SQL2022").expect("the same journal");
+        let journal =
+            Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("the same journal");
         assert!(journal.changes().is_empty());
     }
 
     #[test]
     fn a_server_is_used_by_one_run_at_a_time() {
         let state = tempfile::tempdir().expect("a directory");
-        let _first = Journal::open(state.path(), "db1").expect("a journal");
-        let error = Journal::open(state.path(), "db1").expect_err("it is in use");
+        let _first = Journal::open(state.path(), "db1", ADDRESS).expect("a journal");
+        let error = Journal::open(state.path(), "db1", ADDRESS).expect_err("it is in use");
         assert!(error.to_string().contains("another run"), "{error}");
-        assert!(Journal::open(state.path(), "db2").is_ok());
+        assert!(Journal::open(state.path(), "db2", ADDRESS).is_ok());
     }
 
     #[test]
     fn a_damaged_journal_is_not_thrown_away() {
         let state = tempfile::tempdir().expect("a directory");
-        drop(Journal::open(state.path(), "db1").expect("a journal"));
+        drop(Journal::open(state.path(), "db1", ADDRESS).expect("a journal"));
         let path = state.path().join("sqlserver/db1.json");
         fs::write(&path, "{\"databases\": 1}").expect("written");
-        let error = Journal::open(state.path(), "db1").expect_err("it is damaged");
+        let error = Journal::open(state.path(), "db1", ADDRESS).expect_err("it is damaged");
         assert!(
             error.to_string().contains("put tempdb back by hand"),
             "{error}"
         );
         assert!(path.exists());
+    }
+
+    #[test]
+    fn a_journal_is_found_by_the_address_of_a_server_that_does_not_answer() {
+        let state = tempfile::tempdir().expect("a folder");
+        assert_eq!(Journal::pending(state.path(), ADDRESS), None);
+        let mut journal = Journal::open(state.path(), "DB1", ADDRESS).expect("a journal");
+        assert_eq!(
+            Journal::pending(state.path(), ADDRESS),
+            None,
+            "nothing is owed"
+        );
+        journal
+            .change(|changes| changes.memory_mib = Some(2048))
+            .expect("it is written");
+
+        let path = journal.path().to_owned();
+        assert_eq!(Journal::pending(state.path(), ADDRESS), Some(path));
+        assert_eq!(Journal::pending(state.path(), "sqlserver://sa@db2"), None);
     }
 }

@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlserver::capture::{self, Product, TEMPDB};
 use sqlserver::session::{Canceller, Driver};
-use sqlserver::tsql::{Alter, DatabaseOption, Durability, Name, Statement, question};
+use sqlserver::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
 use volume::site::Site;
 
 use crate::engine::{EngineError, mark};
@@ -45,6 +45,7 @@ use crate::record::EngineRecord;
 use crate::spec::{Commit, Role, Settings};
 use crate::workload::{Database, Workload};
 use place::Placed;
+use run::{Filed, Files};
 use tell::tell;
 
 /// The name that the sessions of a run go by in the server; [`question::WAITING`] looks for it.
@@ -133,6 +134,11 @@ impl SqlServer {
             .collect();
         let directories =
             (self.run.product() != Product::ManagedInstance).then_some(directories.as_slice());
+        if directories.is_none() {
+            let counted = "the instance decides where files are: those of this arm are as many and as large, no more";
+            self.departures
+                .insert("placement".to_owned(), counted.to_owned());
+        }
         let mut temp = Vec::new();
         if self.run.moves_tempdb() {
             temp = tempdb::bring(&self.run, settings, directories)?;
@@ -180,11 +186,45 @@ impl SqlServer {
             ..create.clone()
         };
         tell(session, &Statement::Create(bare))?;
+        let number = self.number_of(session)?;
+        let there = capture::files(session)
+            .map_err(|error| EngineError::failed("look at the files that were made", error))?;
+        for (kind, asked) in [
+            (capture::FileKind::Rows, create.data.first()),
+            (capture::FileKind::Log, create.log.first()),
+        ] {
+            let of_kind = |file: &&capture::File| file.database_id == number && file.kind == kind;
+            let made = there.iter().find(of_kind);
+            let (Some(made), Some(size)) = (made, asked.and_then(|asked| asked.size)) else {
+                continue;
+            };
+            if u64::try_from(made.size_bytes).is_ok_and(|bytes| bytes >= size.get()) {
+                continue;
+            }
+            let wrong = |error: sqlserver::tsql::NameError| EngineError::Missing(error.to_string());
+            let file = Name::new(made.name.as_str()).map_err(wrong)?;
+            let change = FileChange::Size(size);
+            tell(
+                session,
+                &Statement::alter(&self.name, Alter::Modify { file, change }),
+            )?;
+        }
         create
             .data
             .into_iter()
             .skip(1)
             .try_for_each(|file| tell(session, &Statement::alter(&self.name, Alter::Add(file))))
+    }
+
+    /// The number that the server gave the run's own database.
+    fn number_of(&self, session: &mut Driver) -> Result<i64, EngineError> {
+        let databases = capture::read(session, &question::DATABASES, |row| {
+            Ok((row.word("name")?, row.count("id")?))
+        });
+        let databases = databases
+            .map_err(|error| EngineError::failed("look for the database that was made", error))?;
+        let own = databases.iter().find(|(name, _)| name == self.name.text());
+        Ok(own.map(|(_, id)| *id).unwrap_or_default())
     }
 
     /// Writes down which file is on which volume, by the numbers that the server gave them.
@@ -194,15 +234,9 @@ impl SqlServer {
         placed: impl Iterator<Item = &'a Placed>,
     ) -> Result<(), EngineError> {
         let failed = |error| EngineError::failed("look at the files that were made", error);
-        let databases = capture::read(session, &question::DATABASES, |row| {
-            Ok((row.word("name")?, row.count("id")?))
-        });
-        let databases = databases.map_err(failed)?;
-        let own = databases.iter().find(|(name, _)| name == self.name.text());
-        self.number = own.map(|(_, id)| *id).unwrap_or_default();
+        self.number = self.number_of(session)?;
         let there = capture::files(session).map_err(failed)?;
-        let mut files = self.run.files();
-        files.clear();
+        let mut files = Files::new();
         for file in placed {
             let database = if file.role == Role::Temp {
                 TEMPDB
@@ -229,9 +263,15 @@ impl SqlServer {
                     .find(|known| known.database_id == database && known.kind == kind)
             });
             if let Some(known) = known {
-                files.insert((database, known.id), (file.role, file.volume));
+                let filed = Filed {
+                    role: file.role,
+                    volume: file.volume,
+                    is_log: known.kind == capture::FileKind::Log,
+                };
+                files.insert((database, known.id), filed);
             }
         }
+        self.run.set_files(files);
         Ok(())
     }
 

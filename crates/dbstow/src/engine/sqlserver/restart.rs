@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::Duration;
 use sqlserver::capture;
@@ -17,12 +18,19 @@ use crate::engine::EngineError;
 /// Shows a text and waits until the user has done what it says.
 pub type Prompt = Arc<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
-/// Who restarts the server.
-pub(super) enum Restart {
+/// Restarts the server.
+pub(super) struct Restart {
+    pub(super) by: By,
+    /// Set once the run is to end.
+    pub(super) interrupted: Arc<AtomicBool>,
+}
+
+/// Who does.
+pub(super) enum By {
     /// A command for the shell.
     Command(String),
     /// The user, who is asked to.
-    Ask(Prompt),
+    User(Prompt),
 }
 
 /// How long a server may take to come back.
@@ -33,6 +41,9 @@ const BACK_LIMIT: Duration = Duration::from_secs(300);
 const NEW_PROCESS_GROUP: u32 = 0x200;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How often it is looked whether the command has ended.
+const COMMAND_EVERY: Duration = Duration::from_millis(20);
 
 /// When the service started, in its own words.
 pub(super) fn started(access: &Access) -> Result<String, EngineError> {
@@ -49,12 +60,12 @@ pub(super) fn started_in(session: &mut Driver) -> Result<String, EngineError> {
 impl Restart {
     /// Restarts a server that does not answer, where there is a command for it: a restart may have been cut in two.
     pub(super) fn revive(&self, access: &Access, rescue: &Path) -> Result<(), EngineError> {
-        match (self, started(access)) {
+        match (&self.by, started(access)) {
             (_, Ok(_)) => Ok(()),
-            (Restart::Ask(_), Err(error)) => Err(error),
-            (Restart::Command(command), Err(_)) => {
+            (By::User(_), Err(error)) => Err(error),
+            (By::Command(command), Err(_)) => {
                 run(command)?;
-                wait(access, None, rescue)
+                self.wait(access, None, rescue)
             }
         }
     }
@@ -68,12 +79,52 @@ impl Restart {
         rescue: &Path,
     ) -> Result<(), EngineError> {
         let before = started(access)?;
-        match self {
-            Restart::Command(command) => run(command)?,
-            Restart::Ask(prompt) => ask(prompt, access, what, &before)?,
+        match &self.by {
+            By::Command(command) => run(command)?,
+            By::User(prompt) => ask(prompt, access, what, &before)?,
         }
-        wait(access, Some(&before), rescue)
+        self.wait(access, Some(&before), rescue)
     }
+
+    /// Waits until the server answers, with another start than `before`. Ctrl-C ends the waiting; what has to be
+    /// put back after it is waited for all the same.
+    fn wait(
+        &self,
+        access: &Access,
+        before: Option<&str>,
+        rescue: &Path,
+    ) -> Result<(), EngineError> {
+        let interrupted = || self.interrupted.load(Ordering::Relaxed);
+        let on_the_way_back = interrupted();
+        let begun = Clock::start();
+        loop {
+            let last = match started(access) {
+                Ok(now) if before != Some(now.as_str()) => return Ok(()),
+                Ok(_) => "it answers, but was not restarted".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            let late = begun.now().as_nanos() > BACK_LIMIT.as_nanos();
+            if late || (!on_the_way_back && interrupted()) {
+                let why = match late {
+                    true => format!("{last} after {BACK_LIMIT}"),
+                    false => format!("interrupted; {last}"),
+                };
+                return Err(EngineError::failed(
+                    "wait for the server to come back",
+                    format!("{why}; {}", does_not_start(rescue)),
+                ));
+            }
+            Clock::sleep(LOOK_EVERY);
+        }
+    }
+}
+
+/// What helps a server that does not start any more.
+pub(super) fn does_not_start(rescue: &Path) -> String {
+    format!(
+        "if it does not start because of tempdb's files, start it with -f -T3608, carry out {}, and start it again",
+        rescue.display()
+    )
 }
 
 /// Asks the user, again and again, until the server was restarted or is down.
@@ -91,50 +142,49 @@ fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(),
     }
 }
 
-/// Waits until the server answers, with another start than `before`.
-fn wait(access: &Access, before: Option<&str>, rescue: &Path) -> Result<(), EngineError> {
+/// Carries the command out, in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
+/// to be started again. Of what the command says only errors are shown.
+fn run(command: &str) -> Result<(), EngineError> {
+    let failed =
+        |why: String| EngineError::failed("restart the server with --restart-command", why);
+    let mut shell = shell(command);
+    shell.stdin(Stdio::null()).stdout(Stdio::null());
+    let child = shell.spawn().map_err(|error| failed(error.to_string()));
+    let mut child = child?;
     let begun = Clock::start();
     loop {
-        let last = match started(access) {
-            Ok(now) if before != Some(now.as_str()) => return Ok(()),
-            Ok(_) => "it answers, but was not restarted".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        if begun.now().as_nanos() > BACK_LIMIT.as_nanos() {
-            return Err(EngineError::failed(
-                format!("wait {BACK_LIMIT} for the server to come back"),
-                format!(
-                    "{last}; if it does not start because of tempdb's files, start it with -f -T3608, carry out {}, \
-                     and start it again",
-                    rescue.display()
-                ),
-            ));
+        let status = child
+            .try_wait()
+            .map_err(|error| failed(error.to_string()))?;
+        match status {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(failed(status.to_string())),
+            None if begun.now().as_nanos() > BACK_LIMIT.as_nanos() => {
+                return Err(failed(format!("it does not end; waited {BACK_LIMIT}")));
+            }
+            None => Clock::sleep(COMMAND_EVERY),
         }
-        Clock::sleep(LOOK_EVERY);
     }
 }
 
-/// Carries the command out, in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
-/// to be started again. What the command says is not shown, for it may hold a password.
-fn run(command: &str) -> Result<(), EngineError> {
-    let mut shell = match cfg!(windows) {
-        true => Command::new("cmd"),
-        false => Command::new("sh"),
-    };
-    shell
-        .arg(if cfg!(windows) { "/C" } else { "-c" })
-        .arg(command)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
+#[cfg(not(windows))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-    #[cfg(windows)]
-    std::os::windows::process::CommandExt::creation_flags(&mut shell, NEW_PROCESS_GROUP);
-    let failed =
-        |why: String| EngineError::failed("restart the server with --restart-command", why);
-    let status = shell.status().map_err(|error| failed(error.to_string()))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(failed(status.to_string())),
-    }
+    shell
+}
+
+/// With `/S`, `cmd` takes away the outer quotes and nothing else; it does not know the escapes that std would put
+/// before inner ones. Source: `cmd /?`.
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+
+    let mut shell = Command::new("cmd");
+    shell
+        .raw_arg(format!("/S /C \"{command}\""))
+        .creation_flags(NEW_PROCESS_GROUP);
+    shell
 }

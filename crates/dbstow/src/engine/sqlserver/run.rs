@@ -1,8 +1,9 @@
 //! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlserver::capture::{self, Product};
 use sqlserver::session::Driver;
@@ -11,7 +12,7 @@ use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
 use super::OBSERVER;
 use super::access::Access;
 use super::journal::{Changes, Journal, JournalError, state_directory};
-use super::restart::{Prompt, Restart, started};
+use super::restart::{By, Prompt, Restart, does_not_start, started};
 use super::tell::tell;
 use super::tempdb;
 use crate::engine::{EngineError, mark};
@@ -47,6 +48,8 @@ pub struct ServerRun {
     access: Access,
     product: Product,
     major: u32,
+    /// Whether it is an instance of a failover cluster.
+    clustered: bool,
     /// Whether arms differ in where temporary space is, so that tempdb has to move.
     moves_tempdb: bool,
     /// Whether volumes are there for the length of a trial only, so that tempdb has to leave them at its end.
@@ -60,12 +63,22 @@ pub struct ServerRun {
     journal: Mutex<Journal>,
     /// Files of tempdb that it has moved away from: SQL Server does not delete them.
     behind: Mutex<BTreeSet<String>>,
-    /// On which volume of the arm each file is: by database and file number.
-    files: Mutex<Files>,
+    /// What each file of a trial is for.
+    files: Mutex<Arc<Files>>,
 }
 
-/// Role and volume of each file of a trial, by database and file number.
-pub(super) type Files = BTreeMap<(i64, i64), (Role, usize)>;
+/// The files of a trial, by database and file number.
+pub(super) type Files = BTreeMap<(i64, i64), Filed>;
+
+/// What a file of a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filed {
+    pub(super) role: Role,
+    /// Place of its volume among the arm's.
+    pub(super) volume: usize,
+    /// tempdb has one of its own, which says nothing of where temporary data is.
+    pub(super) is_log: bool,
+}
 
 impl ServerRun {
     /// Logs in, puts back what a killed run left, and looks whether the arms can be had there.
@@ -78,28 +91,34 @@ impl ServerRun {
         mode: Mode,
         arms: &[Arm],
         prompt: Prompt,
+        interrupted: Arc<AtomicBool>,
     ) -> Result<ServerRun, EngineError> {
-        let mut session = access.connect(OBSERVER)?;
+        let restart = Restart {
+            by: match &options.restart_command {
+                Some(command) => By::Command(command.clone()),
+                None => By::User(prompt),
+            },
+            interrupted,
+        };
+        let mut session = connect(&access, &restart)?;
         let told = capture::identity(&mut session);
         let (identity, greeting, _) =
             told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
-        let own = match greeting.server.as_str() {
-            "" => access.server(),
-            name => name.to_owned(),
-        };
-        let journal = Journal::open(&state_directory(), &own).map_err(unusable)?;
+        let own = format!("{} {}", greeting.server, greeting.instance);
+        let own = Some(own.trim().to_owned()).filter(|own| !own.is_empty());
+        let own = own.unwrap_or_else(|| access.server());
+        let journal = Journal::open(&state_directory(), &own, &access.server());
+        let journal = journal.map_err(unusable)?;
         let run = ServerRun {
             product: identity.product(),
             major: identity.major(),
+            clustered: identity.clustered == Some(true),
             moves_tempdb: differ_in(arms, Role::Temp),
             volumes_end: mode == Mode::Emulate,
-            restart: match &options.restart_command {
-                Some(command) => Restart::Command(command.clone()),
-                None => Restart::Ask(prompt),
-            },
+            restart,
             leave_memory: options.leave_memory,
             mark: mark(),
-            scripts: journal.path().with_extension("scripts"),
+            scripts: scripts_of(journal.path()),
             journal: Mutex::new(journal),
             behind: Mutex::default(),
             files: Mutex::default(),
@@ -117,21 +136,21 @@ impl ServerRun {
         Ok(run)
     }
 
-    /// Puts everything back. Gives what is left for people to do.
-    pub fn close(&self) -> Vec<String> {
-        let mut left = self.put_all_back();
+    /// What is left for people to do on the server, once the run is over.
+    pub fn left_behind(&self) -> Option<String> {
         let behind = std::mem::take(&mut *self.behind());
-        if !behind.is_empty() && !self.volumes_end {
-            let files: Vec<String> = behind.into_iter().collect();
-            left.push(format!(
-                "tempdb has left these files, and SQL Server does not delete them; do so: {}",
-                files.join(", ")
-            ));
+        if behind.is_empty() || self.volumes_end {
+            return None;
         }
-        left
+        let files: Vec<String> = behind.into_iter().collect();
+        Some(format!(
+            "tempdb has left these files, and SQL Server does not delete them; do so: {}",
+            files.join(", ")
+        ))
     }
 
-    fn put_all_back(&self) -> Vec<String> {
+    /// Puts everything back. Gives what could not be.
+    pub fn close(&self) -> Vec<String> {
         if self.journal().changes().is_empty() {
             return Vec::new();
         }
@@ -156,10 +175,14 @@ impl ServerRun {
         self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether tempdb is on volumes that end with the trial.
+    pub fn is_on_volumes(&self) -> bool {
+        self.volumes_end && !self.journal().changes().tempdb.is_empty()
+    }
+
     /// Takes tempdb off volumes that end with the trial.
     pub(super) fn leave_volumes(&self) -> Result<(), EngineError> {
-        let moved = !self.journal().changes().tempdb.is_empty();
-        match self.volumes_end && moved {
+        match self.is_on_volumes() {
             true => tempdb::put_back(self),
             false => Ok(()),
         }
@@ -206,7 +229,7 @@ impl ServerRun {
         &self.restart
     }
 
-    pub(super) fn scripts(&self) -> &std::path::Path {
+    pub(super) fn scripts(&self) -> &Path {
         &self.scripts
     }
 
@@ -219,8 +242,14 @@ impl ServerRun {
         self.journal().change(change).map_err(unusable)
     }
 
-    pub(super) fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The files of the trial under way.
+    pub(super) fn files(&self) -> Arc<Files> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&files)
+    }
+
+    pub(super) fn set_files(&self, files: Files) {
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(files);
     }
 
     /// What can be said before anything is made.
@@ -235,14 +264,25 @@ impl ServerRun {
                     self.access.server()
                 ));
             }
-            Product::ManagedInstance if shapes(arms) < 2 => {
+            Product::ManagedInstance => {
+                if let Some([one, other]) = alike(arms) {
+                    return missing(format!(
+                        "{} is a managed instance, which decides where files are, and the placements \"{one}\" and \
+                         \"{other}\" have as many files of the same sizes: leave one out, or give sizes (--set \
+                         placement.{other}.data.file_size=\"132 GiB\")",
+                        self.access.server()
+                    ));
+                }
+            }
+            Product::Boxed if self.moves_tempdb && self.clustered => {
                 return missing(format!(
-                    "{} is a managed instance, which decides where files are, and these arms differ in nothing else: \
-                     give them another number and size of files, as the experiment managed-instance-files does",
+                    "{} is a failover cluster instance: a restart may bring it up on another node, where tempdb's \
+                     new directories need not be, and it does not start without them. `dbstow layout` writes the \
+                     scripts for moving tempdb by hand; compare on a server of its own",
                     self.access.server()
                 ));
             }
-            Product::Boxed | Product::ManagedInstance | Product::Other => {}
+            Product::Boxed | Product::Other => {}
         }
         let allowed = capture::read(session, &question::PERMISSIONS, |row| {
             Ok((
@@ -341,19 +381,50 @@ impl ServerRun {
     }
 }
 
+/// Connects; a server that an earlier run left in the middle of a restart is started first, where that can be.
+fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
+    access.connect(OBSERVER).or_else(|error| {
+        let Some(journal) = Journal::pending(&state_directory(), &access.server()) else {
+            return Err(error);
+        };
+        let rescue = rescue_of(&journal);
+        restart.revive(access, &rescue).map_err(|_| {
+            let left = format!(
+                "an earlier run changed it, as {} says; {}",
+                journal.display(),
+                does_not_start(&rescue)
+            );
+            EngineError::failed(error.to_string(), left)
+        })?;
+        access.connect(OBSERVER)
+    })
+}
+
+/// Where the scripts of a run are, beside its journal.
+fn scripts_of(journal: &Path) -> PathBuf {
+    journal.with_extension("scripts")
+}
+
+/// What helps a server that does not start.
+fn rescue_of(journal: &Path) -> PathBuf {
+    scripts_of(journal).join("rescue.sql")
+}
+
 fn unusable(error: JournalError) -> EngineError {
     EngineError::Missing(error.to_string())
 }
 
-/// In how many ways arms have files, but for where these are: their number and sizes by role.
-fn shapes(arms: &[Arm]) -> usize {
+/// Two placements that differ in nothing but where their files are.
+fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
     let sizes = |arm: &Arm, role| -> Vec<Option<model::Bytes>> {
         let files = arm.settings.placement.files(role).iter();
         files.map(|file| file.size).collect()
     };
-    let shapes: BTreeSet<Vec<Vec<Option<model::Bytes>>>> = arms
-        .iter()
-        .map(|arm| Role::ALL.map(|role| sizes(arm, role)).to_vec())
-        .collect();
-    shapes.len()
+    let mut known: BTreeMap<Vec<Vec<Option<model::Bytes>>>, &str> = BTreeMap::new();
+    arms.iter().find_map(|arm| {
+        let shape = Role::ALL.map(|role| sizes(arm, role)).to_vec();
+        let name = arm.settings.placement.name.as_str();
+        let other = known.insert(shape, name)?;
+        (other != name).then_some([other, name])
+    })
 }

@@ -14,7 +14,7 @@ use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
 
 use super::OBSERVER;
-use super::run::ServerRun;
+use super::run::{Files, ServerRun};
 use crate::spec::Settings;
 
 /// Volumes of one trial.
@@ -34,7 +34,7 @@ impl ServerSite {
         settings: &Settings,
         directory: impl Fn(&str) -> PathBuf,
     ) -> ServerSite {
-        run.files().clear();
+        run.set_files(Files::new());
         let volumes = settings.volumes.iter();
         ServerSite {
             names: volumes.clone().map(|volume| volume.name.clone()).collect(),
@@ -70,10 +70,10 @@ impl Site for ServerSite {
             .map(|(volume, name)| blank(volume, name))
             .collect();
         for file in statistics {
-            let Some((_, volume)) = files.get(&(file.database_id, file.file_id)) else {
+            let Some(filed) = files.get(&(file.database_id, file.file_id)) else {
                 continue;
             };
-            let disk = &mut disks[*volume];
+            let disk = &mut disks[filed.volume];
             disk.reads += count(file.reads);
             disk.writes += count(file.writes);
             disk.read_bytes += count(file.read_bytes);

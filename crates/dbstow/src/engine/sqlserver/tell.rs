@@ -36,7 +36,7 @@ const FULL: &str = "the volume is full: make room, or give smaller files";
 /// codes" (read 2026-11).
 fn remedy(number: u32, text: &str) -> Option<&'static str> {
     match number {
-        // A file could not be made or made larger, for the operating system's reason: ERROR_DISK_FULL, and ENOSPC.
+        // For the operating system's reason; here ERROR_DISK_FULL, and ENOSPC.
         5123 | 5133 | 5149
             if ["error 112(", "error 28("]
                 .iter()
@@ -44,14 +44,12 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
         {
             Some(FULL)
         }
-        5123 | 5133 => Some(
+        5123 | 5133 | 5149 => Some(
             "the directory has to be there, as the server sees it, and the account of its service needs full control \
              of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
         ),
-        1101 | 1105 | 5144 | 5149 | 9002 => Some(FULL),
-        5170 | 1828 => {
-            Some("a file of that name is there already: look whose it is, and move it away")
-        }
+        1101 | 1105 | 9002 => Some(FULL),
+        5170 => Some("a file of that name is there already: look whose it is, and move it away"),
         262 | 300 | 297 | 229 | 5011 | 15247 => {
             Some("`dbstow doctor` says which permission is missing")
         }

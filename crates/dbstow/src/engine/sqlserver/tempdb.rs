@@ -11,14 +11,14 @@ use std::path::PathBuf;
 
 use sqlserver::capture::{self, FileKind, Product, TEMPDB};
 use sqlserver::session::Driver;
-use sqlserver::tsql::tempdb::{TempdbFile, TempdbMove, TempdbPlan};
+use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove, TempdbPlan};
 use sqlserver::tsql::{
     CreateDatabase, FilePath, FileSpec, Name, Size, Statement, question, script,
 };
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
-use super::restart::Restart;
+use super::restart::By;
 use super::run::ServerRun;
 use super::tell::tell;
 use crate::engine::EngineError;
@@ -134,8 +134,8 @@ pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
             .collect()
     };
     let wanted = Wanted {
-        data: of(sqlserver::tsql::tempdb::Kind::Data),
-        log: of(sqlserver::tsql::tempdb::Kind::Log),
+        data: of(Kind::Data),
+        log: of(Kind::Log),
     };
     let there = wanted.missing(&mut session)?.is_none();
     drop(session);
@@ -176,41 +176,55 @@ impl Wanted {
 
     /// What is not so yet, of the files in use.
     fn missing(&self, session: &mut Driver) -> Result<Option<String>, EngineError> {
-        let in_use = capture::read(session, &question::TEMPDB_IN_USE, |row| {
-            Ok((
-                row.word("kind")? == "LOG",
-                row.word("name")?,
-                row.word("path")?,
-            ))
-        });
-        let in_use =
-            in_use.map_err(|error| EngineError::failed("look at tempdb's files", error))?;
+        let in_use = in_use(session)?;
         for (is_log, wanted) in [(false, &self.data), (true, &self.log)] {
-            let there: Vec<_> = in_use.iter().filter(|(log, _, _)| *log == is_log).collect();
-            if there.len() != wanted.len() {
+            let there = in_use.iter().filter(|file| file.is_log == is_log).count();
+            if there != wanted.len() {
                 let kind = if is_log { "log" } else { "data" };
+                let wanted = wanted.len();
                 return Ok(Some(format!(
-                    "tempdb has {} {kind} files, not {}",
-                    there.len(),
-                    wanted.len()
+                    "tempdb has {there} {kind} files, not {wanted}"
                 )));
             }
-            for file in wanted {
-                let known = there
-                    .iter()
-                    .find(|(_, name, _)| name.eq_ignore_ascii_case(file.name.text()));
-                let path = file.path.as_ref().map(|path| path.text());
-                let right = known.is_some_and(|(_, _, is)| {
-                    path.is_none_or(|path| path.eq_ignore_ascii_case(is))
-                });
-                if !right {
-                    let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
-                    return Ok(Some(format!("tempdb has no file {}{at}", file.name)));
-                }
-            }
         }
-        Ok(None)
+        Ok(self.elsewhere(&in_use))
     }
+
+    /// The first file that is not at its place, whatever others there are.
+    fn elsewhere(&self, in_use: &[InUse]) -> Option<String> {
+        let placed = |wanted: &FileSpec, is_log: bool| {
+            let same = |file: &&InUse| {
+                file.is_log == is_log && file.name.eq_ignore_ascii_case(wanted.name.text())
+            };
+            let path = wanted.path.as_ref().map(FilePath::text);
+            let known = in_use.iter().find(same);
+            known.is_some_and(|file| path.is_none_or(|path| path.eq_ignore_ascii_case(&file.path)))
+        };
+        let data = self.data.iter().map(|file| (file, false));
+        let mut all = data.chain(self.log.iter().map(|file| (file, true)));
+        let (file, _) = all.find(|(file, is_log)| !placed(file, *is_log))?;
+        let path = file.path.as_ref().map(FilePath::text);
+        let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
+        Some(format!("tempdb has no file {}{at}", file.name))
+    }
+}
+
+/// A file that tempdb uses now.
+struct InUse {
+    is_log: bool,
+    name: String,
+    path: String,
+}
+
+fn in_use(session: &mut Driver) -> Result<Vec<InUse>, EngineError> {
+    let files = capture::read(session, &question::TEMPDB_IN_USE, |row| {
+        Ok(InUse {
+            is_log: row.word("kind")? == "LOG",
+            name: row.word("name")?,
+            path: row.word("path")?,
+        })
+    });
+    files.map_err(|error| EngineError::failed("look at tempdb's files", error))
 }
 
 /// Moves it, with a restart.
@@ -221,6 +235,7 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
         .map(|path| path.text())
         .filter(|path| place::is_ours(path));
     let behind: Vec<String> = ours.map(str::to_owned).collect();
+    let present = from.clone();
     let plan = TempdbMove { from, data, log }.plan();
     let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
     if run.product() == Product::ManagedInstance {
@@ -228,13 +243,24 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
         carry_out(run, &plan.apply)?;
         return carry_out(run, &plan.after_restart);
     }
-    let todo = write(run, &plan)?;
-    if let Restart::Command(_) = run.restart() {
+    let todo = write(run, &plan, &present, wanted)?;
+    if let By::Command(_) = run.restart().by {
         carry_out(run, &plan.apply)?;
     }
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
     run.restart().carry_out(run.access(), &todo, &rescue(run))?;
+    let mut session = run.access().connect(OBSERVER)?;
+    if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
+        // Sizes are for the new place alone.
+        return Err(EngineError::failed(
+            "move tempdb",
+            format!(
+                "the server was restarted, and {what}: apply.sql was not carried out, or not to its end"
+            ),
+        ));
+    }
+    drop(session);
     run.leave_behind(behind);
     carry_out(run, &plan.after_restart)
 }
@@ -251,29 +277,81 @@ fn carry_out(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineErro
         .try_for_each(|statement| tell(&mut session, statement))
 }
 
-/// Writes the scripts, and says what is to be done with them.
-fn write(run: &ServerRun, plan: &TempdbPlan) -> Result<String, EngineError> {
+/// Writes the scripts, and says what is to be done with them. Those for the way back lead to where tempdb was
+/// before the run, however often it has moved since.
+fn write(
+    run: &ServerRun,
+    plan: &TempdbPlan,
+    present: &[TempdbFile],
+    wanted: &Wanted,
+) -> Result<String, EngineError> {
     let folder = run.scripts();
     let failed =
         |error| EngineError::failed(format!("write scripts to {}", folder.display()), error);
     fs::create_dir_all(folder).map_err(failed)?;
-    // The rescue goes back to where tempdb was before the run's first move.
-    let rescued = rescue(run);
-    if !rescued.exists() {
-        fs::write(&rescued, script(&plan.rescue)).map_err(failed)?;
+    let original = files(&run.journal().changes().tempdb)?;
+    let back = way_back(original, present, wanted)?;
+    let rescue = rescue(run);
+    for (path, statements) in [
+        (folder.join("apply.sql"), &plan.apply),
+        (folder.join("undo.sql"), &back.undo),
+        (folder.join("after-undo.sql"), &back.after_undo),
+        (rescue.clone(), &back.rescue),
+    ] {
+        fs::write(path, script(statements)).map_err(failed)?;
     }
-    for (name, statements) in [("apply.sql", &plan.apply), ("undo.sql", &plan.undo)] {
-        fs::write(folder.join(name), script(statements)).map_err(failed)?;
-    }
-    let apply = folder.join("apply.sql");
+    let tell = |file: &str| {
+        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; `-f 65001`: the script is UTF-8.
+        let path = folder.join(file);
+        let server = run.access().server();
+        format!(
+            "sqlcmd -S \"{server}\" -b -x -f 65001 -i \"{}\"",
+            path.display()
+        )
+    };
     Ok(format!(
-        "tempdb has to move, and the server to be restarted:\n  1. sqlcmd -S {} -i {}\n  2. restart the service\n\
-         ({} takes it back; {} helps if the server does not start: see `dbstow layout --help`.)",
-        run.access().server(),
-        apply.display(),
-        folder.join("undo.sql").display(),
-        rescued.display(),
+        "tempdb has to move, and the server to be restarted:\n  1. {}\n  2. restart the service\n\
+         To take it back: {}, restart, {}. If the server does not start: {}; see `dbstow layout --help`.",
+        tell("apply.sql"),
+        tell("undo.sql"),
+        tell("after-undo.sql"),
+        rescue.display(),
     ))
+}
+
+/// How tempdb gets to its `original` files, whether it is where it is at `present` or where it is `wanted`.
+fn way_back(
+    original: Vec<TempdbFile>,
+    present: &[TempdbFile],
+    wanted: &Wanted,
+) -> Result<TempdbPlan, EngineError> {
+    let of = |kind: Kind, wanted: &[FileSpec]| -> Vec<FileSpec> {
+        // Of a file that is wanted where it was at first, the place that it has to leave counts.
+        let moves = |file: &&FileSpec| {
+            let first = original.iter().find(|first| same(&first.name, &file.name));
+            first.is_none_or(|first| first.path != file.path)
+        };
+        let there = present.iter().filter(|file| file.kind == kind);
+        let there: Vec<FileSpec> = there.map(TempdbFile::spec).collect();
+        let mut away: Vec<FileSpec> = wanted.iter().filter(moves).cloned().collect();
+        for file in there.iter().chain(wanted) {
+            if !away.iter().any(|other| same(&other.name, &file.name)) {
+                away.push(file.clone());
+            }
+        }
+        away
+    };
+    let away = TempdbMove {
+        data: of(Kind::Data, &wanted.data),
+        log: of(Kind::Log, &wanted.log),
+        from: original.clone(),
+    };
+    away.plan()
+        .map_err(|error| EngineError::Missing(error.to_string()))
+}
+
+fn same(one: &Name, other: &Name) -> bool {
+    one.text().eq_ignore_ascii_case(other.text())
 }
 
 /// tempdb's files as of the next start.
@@ -292,4 +370,61 @@ fn files(captured: &[capture::File]) -> Result<Vec<TempdbFile>, EngineError> {
         .filter(|file| matches!(file.kind, FileKind::Rows | FileKind::Log));
     let files: Result<Vec<TempdbFile>, _> = known.map(TempdbFile::of).collect();
     files.map_err(|error| EngineError::Missing(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlserver::tsql::{Growth, MaxSize};
+
+    use super::*;
+
+    fn present(id: i64, name: &str, path: &str) -> TempdbFile {
+        TempdbFile {
+            kind: if id == 2 { Kind::Log } else { Kind::Data },
+            id,
+            name: Name::new(name).expect("a name"),
+            path: Some(FilePath::new(path).expect("a path")),
+            size: Size::mib(64).expect("a size"),
+            max: MaxSize::Unlimited,
+            growth: Growth::By(Size::mib(64).expect("a size")),
+        }
+    }
+
+    #[test]
+    fn however_often_tempdb_moved_the_way_back_leads_to_the_beginning() {
+        let original = vec![
+            present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
+            present(2, "templog", "C:\\Data\\templog.ldf"),
+        ];
+        // Where the arm before had it: three files more. Where the next is to have it: one alone.
+        let before = [
+            present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
+            present(2, "templog", "D:\\dbstow_1_templog.ldf"),
+            present(3, "dbstow_temp_2", "D:\\dbstow_1_temp_2.ndf"),
+            present(4, "dbstow_temp_3", "D:\\dbstow_1_temp_3.ndf"),
+        ];
+        let wanted = Wanted {
+            data: vec![present(1, "tempdev", "F:\\dbstow_1_temp_1.mdf").spec()],
+            log: vec![present(2, "templog", "F:\\dbstow_1_templog.ldf").spec()],
+        };
+
+        let back = way_back(original, &before, &wanted).expect("a plan");
+
+        let text = |statements: &[Statement]| script(statements);
+        let undo = text(&back.undo);
+        assert!(
+            undo.contains("C:\\Data\\tempdb.mdf") && undo.contains("C:\\Data\\templog.ldf"),
+            "{undo}"
+        );
+        let after = text(&back.after_undo);
+        let rescue = text(&back.rescue);
+        for added in ["dbstow_temp_2", "dbstow_temp_3"] {
+            assert!(after.contains(added), "{after}");
+            assert!(rescue.contains(added), "{rescue}");
+        }
+        assert!(
+            !rescue.contains("D:\\") && !rescue.contains("F:\\"),
+            "{rescue}"
+        );
+    }
 }

@@ -49,8 +49,11 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
         };
     }
     let kind = match wait {
-        "SOS_SCHEDULER_YIELD" => WaitKind::Cpu,
+        // Where workers wait, what they wait for is asked for instead: these compute.
+        "SOS_SCHEDULER_YIELD" | "CXPACKET" | "CXCONSUMER" => WaitKind::Cpu,
         "WRITELOG" | "LOGBUFFER" | "LOGMGR" => WaitKind::Log,
+        // What the log may take is limited, on a managed instance and on Azure SQL Database.
+        _ if wait.ends_with("LOG_RATE_GOVERNOR") => WaitKind::Log,
         // Sorts and hashes that spill write first and read later; both are under this one name.
         "IO_COMPLETION" | "ASYNC_IO_COMPLETION" | "PREEMPTIVE_OS_WRITEFILEGATHER" => {
             WaitKind::Write
@@ -70,7 +73,7 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
             format!("{wait} of an allocation page in tempdb")
         }
         Some(page) if wait.starts_with("PAGEIOLATCH_") => match files.get(&page.file) {
-            Some((role, _)) => format!("{wait} of {role} files"),
+            Some(filed) => format!("{wait} of {} files", filed.role),
             None => wait.to_owned(),
         },
         Some(_) | None => wait.to_owned(),
@@ -113,6 +116,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::sqlserver::run::Filed;
     use crate::spec::Role;
 
     #[test]
@@ -124,6 +128,8 @@ mod tests {
             (Some("suspended"), "PAGEIOLATCH_EX", WaitKind::Read),
             (Some("suspended"), "IO_COMPLETION", WaitKind::Write),
             (Some("suspended"), "WRITELOG", WaitKind::Log),
+            (Some("suspended"), "POOL_LOG_RATE_GOVERNOR", WaitKind::Log),
+            (Some("suspended"), "CXCONSUMER", WaitKind::Cpu),
             (Some("suspended"), "LCK_M_X", WaitKind::Lock),
             (Some("suspended"), "PAGELATCH_UP", WaitKind::Lock),
             (Some("suspended"), "ASYNC_NETWORK_IO", WaitKind::Client),
@@ -155,7 +161,12 @@ mod tests {
 
     #[test]
     fn a_read_is_told_with_the_files_it_is_of() {
-        let files = Files::from([((2, 1), (Role::Temp, 0)), ((7, 1), (Role::Data, 1))]);
+        let filed = |role| Filed {
+            role,
+            volume: 0,
+            is_log: false,
+        };
+        let files = Files::from([((2, 1), filed(Role::Temp)), ((7, 1), filed(Role::Data))]);
         let event = |wait, resource| {
             let page = Page::of(resource);
             waiting(Some("suspended"), wait, page, &files).event

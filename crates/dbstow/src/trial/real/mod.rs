@@ -38,7 +38,7 @@ use crate::spec::{EngineKind, Mode, Temperature};
 use gate::Gate;
 pub use ground::GroundError;
 pub use options::{FrontKind, Options, OptionsError, TransportKind};
-pub use places::{Emulator, Outside, Places, PlacesError};
+pub use places::{Emulator, Leftovers, Outside, Places, PlacesError};
 use run::Ran;
 use seat::Common;
 use series::SecondBySecond;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Bytes, random};
 use volume::plain::{PlainSite, PlainVolume, free_space};
@@ -27,6 +28,8 @@ pub struct Places {
     keep: bool,
     /// The SQL Server of the run, where it has one.
     server: Option<Arc<ServerRun>>,
+    /// Volumes of trials that a server could not leave yet.
+    held: Mutex<Vec<Held>>,
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only Linux mounts modelled volumes")
@@ -34,6 +37,22 @@ pub struct Places {
     pub(super) emulator: Emulator,
     #[cfg(target_os = "linux")]
     pub(super) registration: volume::fuse::leftovers::Registration,
+}
+
+/// Volumes that stay beyond their trial.
+struct Held {
+    stop: StopVolumes,
+    /// Where the trial has its directories.
+    trial: PathBuf,
+}
+
+/// What somebody has to see to once a run is over, for people.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    /// What was changed on a server and could not be put back.
+    pub not_put_back: Vec<String>,
+    /// Everything else.
+    pub others: Vec<String>,
 }
 
 /// Gives the command that starts an emulator in a process of its own.
@@ -46,6 +65,8 @@ pub struct Outside {
     pub emulator: Emulator,
     /// Asks the user to do something.
     pub prompt: Prompt,
+    /// Is set once the run is to end.
+    pub interrupted: Arc<AtomicBool>,
 }
 
 /// Why a run cannot have its volumes where it should.
@@ -127,6 +148,7 @@ impl Places {
             on,
             keep,
             server: None,
+            held: Mutex::default(),
             emulator: outside.emulator,
             #[cfg(target_os = "linux")]
             registration: registration()?,
@@ -142,7 +164,7 @@ impl Places {
             }
         }
         if plan.variant.engine == EngineKind::SqlServer {
-            match server(plan, options, outside.prompt) {
+            match server(plan, options, outside) {
                 Ok(server) => places.server = Some(Arc::new(server)),
                 Err(error) => {
                     places.close();
@@ -153,14 +175,30 @@ impl Places {
         Ok(places)
     }
 
-    /// Takes them away again. Gives what is left.
-    pub fn close(self) -> Vec<String> {
-        let on_server = self.server.map(|server| server.close()).unwrap_or_default();
+    /// Takes them away again, once a server has everything back.
+    pub fn close(self) -> Leftovers {
+        let server = self.server.as_ref();
+        let not_put_back = server.map(|server| server.close()).unwrap_or_default();
+        let mut others: Vec<String> = server
+            .and_then(|server| server.left_behind())
+            .into_iter()
+            .collect();
+        for Held { stop, trial } in std::mem::take(&mut *self.held()) {
+            others.extend(self.take_away(stop, &trial));
+        }
         let closed = self.grounds.into_iter().map(Ground::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
         #[cfg(target_os = "linux")]
         let left = left.chain(self.registration.finish().err().into_iter().flatten());
-        on_server.into_iter().chain(left).collect()
+        others.extend(left);
+        Leftovers {
+            not_put_back,
+            others,
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn server(&self) -> Option<&Arc<ServerRun>> {
@@ -202,10 +240,29 @@ impl Places {
         volumes.map(make).collect()
     }
 
-    /// Takes all of the trial's directories away. Gives what is left.
-    pub(super) fn remove(&self, subject: &Subject<'_>) -> Vec<String> {
-        let name = trial_name(subject);
-        let removed = self.grounds.iter().map(|ground| ground.remove(&name));
+    /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
+    fn end(&self, stop: StopVolumes, trial: PathBuf) -> Vec<String> {
+        if self
+            .server
+            .as_ref()
+            .is_some_and(|server| server.is_on_volumes())
+        {
+            self.held().push(Held { stop, trial });
+            return vec![
+                "tempdb is on the trial's volumes still: they stay until it has left".to_owned(),
+            ];
+        }
+        self.take_away(stop, &trial)
+    }
+
+    fn take_away(&self, stop: StopVolumes, trial: &Path) -> Vec<String> {
+        let stopped = stop().err().map(|error| format!("the volumes: {error}"));
+        stopped.into_iter().chain(self.remove(trial)).collect()
+    }
+
+    /// Takes a trial's directories away. Gives what is left.
+    fn remove(&self, trial: &Path) -> Vec<String> {
+        let removed = self.grounds.iter().map(|ground| ground.remove(trial));
         removed
             .filter_map(|removed| removed.err().map(|error| error.to_string()))
             .collect()
@@ -283,7 +340,7 @@ impl Supply for Places {
             }
         };
         let sited = made.map_err(|error| {
-            let left = self.remove(subject);
+            let left = self.remove(&trial_name(subject));
             [vec![error], left].concat().join("; ")
         })?;
         let (site, pacer, stop) = (sited.site, sited.pacer, sited.stop);
@@ -296,10 +353,7 @@ impl Supply for Places {
             engine: Box::new(move || engines::start(self, subject, &*on, pacer)),
             site,
             serves: Box::new(|server| self.register(subject, server)),
-            close: Box::new(move || {
-                let stopped = stop().err().map(|error| format!("the volumes: {error}"));
-                stopped.into_iter().chain(self.remove(subject)).collect()
-            }),
+            close: Box::new(move || self.end(stop, trial_name(subject))),
             keep: self.keep,
         })
     }
@@ -311,8 +365,10 @@ pub(super) struct Sited {
     /// SQLite on modelled disks only.
     pub(super) pacer: Option<Arc<Pacer>>,
     /// Takes the volumes away, once nobody uses them.
-    pub(super) stop: Box<dyn FnOnce() -> std::io::Result<()>>,
+    pub(super) stop: StopVolumes,
 }
+
+type StopVolumes = Box<dyn FnOnce() -> std::io::Result<()> + Send>;
 
 impl Sited {
     pub(super) fn new(site: impl Site + Send + 'static) -> Sited {
@@ -328,7 +384,7 @@ impl Sited {
 fn server(
     plan: &Plan,
     options: &Options,
-    prompt: Prompt,
+    outside: Outside,
 ) -> Result<ServerRun, crate::engine::EngineError> {
     let name = options.server.as_deref().unwrap_or_default();
     let access = Access::new(name, &options.login)?;
@@ -337,7 +393,8 @@ fn server(
         &options.sqlserver,
         plan.variant.mode,
         &plan.arms,
-        prompt,
+        outside.prompt,
+        outside.interrupted,
     )
 }
 

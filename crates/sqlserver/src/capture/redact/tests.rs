@@ -160,6 +160,7 @@ fn named() -> impl Strategy<Value = (Capture, Greeting, BTreeSet<String>)> {
             let mut capture = Capture::default();
             let greeting = Greeting {
                 server: format!("{}\\{}", names[0], names[1]),
+                instance: String::new(),
                 database: names[2].clone(),
                 login: format!("{}\\{}", names[3], names[4]),
             };
