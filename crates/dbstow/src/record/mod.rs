@@ -91,7 +91,7 @@ pub struct Record {
 /// The engine of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineRecord {
-    /// `sqlite`, `postgres` or `raw`.
+    /// `sqlite`, `postgres`, `sqlserver` or `raw`.
     pub name: String,
     /// Its own version.
     pub version: String,
