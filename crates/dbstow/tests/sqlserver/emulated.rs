@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use predicates::str::contains;
 use tds_double::server::SqlServer;
 
 use crate::bench::{Bench, PASSWORD};
@@ -92,5 +93,31 @@ fn each_trial_has_volumes_of_its_own_and_tempdb_returns_in_between() {
     assert_eq!(bench.double().model().starts, 5);
     assert_eq!(bench.tempdb(), before);
     assert_eq!(mounts(&bench), 0);
+    settle(&bench);
+}
+
+#[test]
+fn volumes_stay_while_tempdb_cannot_leave_them() {
+    let bench = Bench::start(SqlServer::linux(PASSWORD));
+    let before = bench.tempdb();
+    // The second restart, which is the first way back, fails.
+    let count = bench.path("restarts").display().to_string();
+    let restart = format!(
+        "echo >> '{count}'; [ $(wc -l < '{count}') != 2 ] || exit 1; {}",
+        bench.restart_command()
+    );
+    let server = bench.server();
+    let few = ["--set", "workload.operations=40"];
+    bench
+        .dbstow(&emulated(&server, &restart, &few))
+        .env("TMPDIR", bench.path(""))
+        .assert()
+        .success()
+        .stderr(contains("they stay until it has left"));
+
+    assert_eq!(bench.records().len(), 2);
+    assert_eq!(bench.tempdb(), before);
+    assert_eq!(mounts(&bench), 0);
+    assert!(!bench.owes());
     settle(&bench);
 }
