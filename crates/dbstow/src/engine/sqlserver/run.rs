@@ -43,6 +43,9 @@ pub enum DrivenKind {
 /// enough to be ended.
 pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 
+/// The script for a server that does not start.
+const RESCUE: &str = "rescue.sql";
+
 /// A server for one run.
 pub struct ServerRun {
     access: Access,
@@ -154,9 +157,7 @@ impl ServerRun {
         if self.journal().changes().is_empty() {
             return Vec::new();
         }
-        let answers = self
-            .restart
-            .revive(&self.access, &self.scripts.join("rescue.sql"));
+        let answers = self.restart.revive(&self.access, &self.rescue());
         match answers.and_then(|()| self.access.connect(OBSERVER)) {
             Ok(mut session) => self.put_back(&mut session),
             Err(error) => vec![format!(
@@ -231,6 +232,11 @@ impl ServerRun {
 
     pub(super) fn scripts(&self) -> &Path {
         &self.scripts
+    }
+
+    /// What helps a server that does not start.
+    pub(super) fn rescue(&self) -> PathBuf {
+        self.scripts.join(RESCUE)
     }
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -387,7 +393,7 @@ fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
         let Some(journal) = Journal::pending(&state_directory(), &access.server()) else {
             return Err(error);
         };
-        let rescue = rescue_of(&journal);
+        let rescue = scripts_of(&journal).join(RESCUE);
         restart.revive(access, &rescue).map_err(|_| {
             let left = format!(
                 "an earlier run changed it, as {} says; {}",
@@ -403,11 +409,6 @@ fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
 /// Where the scripts of a run are, beside its journal.
 fn scripts_of(journal: &Path) -> PathBuf {
     journal.with_extension("scripts")
-}
-
-/// What helps a server that does not start.
-fn rescue_of(journal: &Path) -> PathBuf {
-    scripts_of(journal).join("rescue.sql")
 }
 
 fn unusable(error: JournalError) -> EngineError {

@@ -7,7 +7,6 @@
 //! ```
 
 use std::fs;
-use std::path::PathBuf;
 
 use sqlserver::capture::{self, FileKind, Product, TEMPDB};
 use sqlserver::session::Driver;
@@ -123,7 +122,7 @@ fn prove(
 /// Puts tempdb back to where the journal says it was.
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
-    run.restart().revive(run.access(), &rescue(run))?;
+    run.restart().revive(run.access(), &run.rescue())?;
     let mut session = run.access().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
@@ -249,7 +248,8 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
     }
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
-    run.restart().carry_out(run.access(), &todo, &rescue(run))?;
+    run.restart()
+        .carry_out(run.access(), &todo, &run.rescue())?;
     let mut session = run.access().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
@@ -263,11 +263,6 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
     drop(session);
     run.leave_behind(behind);
     carry_out(run, &plan.after_restart)
-}
-
-/// What helps a server that does not start.
-fn rescue(run: &ServerRun) -> PathBuf {
-    run.scripts().join("rescue.sql")
 }
 
 fn carry_out(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
@@ -291,7 +286,7 @@ fn write(
     fs::create_dir_all(folder).map_err(failed)?;
     let original = files(&run.journal().changes().tempdb)?;
     let back = way_back(original, present, wanted)?;
-    let rescue = rescue(run);
+    let rescue = run.rescue();
     for (path, statements) in [
         (folder.join("apply.sql"), &plan.apply),
         (folder.join("undo.sql"), &back.undo),
@@ -301,11 +296,12 @@ fn write(
         fs::write(path, script(statements)).map_err(failed)?;
     }
     let tell = |file: &str| {
-        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; `-f 65001`: the script is UTF-8.
-        let path = folder.join(file);
+        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; the script is UTF-8, which Windows has to be told.
+        let code_page = if cfg!(windows) { " -f 65001" } else { "" };
         let server = run.access().server();
+        let path = folder.join(file);
         format!(
-            "sqlcmd -S \"{server}\" -b -x -f 65001 -i \"{}\"",
+            "sqlcmd -S \"{server}\" -b -x{code_page} -i \"{}\"",
             path.display()
         )
     };
