@@ -78,6 +78,13 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 const ENTER: u8 = b'\r';
 const CTRL_C: u8 = 3;
 

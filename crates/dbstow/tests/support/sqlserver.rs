@@ -206,6 +206,14 @@ impl UnderWay<'_> {
     }
 }
 
+/// A test that fails leaves nothing running.
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn said(child: &mut Child) -> String {
     let mut said = String::new();
     let mut stderr = child.stderr.take().expect("it is piped");
