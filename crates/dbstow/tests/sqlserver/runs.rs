@@ -105,7 +105,7 @@ fn records_hold_the_servers_own_counters_and_no_password() {
             "{logical:?}"
         );
         assert!(
-            series("level.tempdb.free_bytes")
+            series("level.tempdb_free_bytes")
                 .is_some_and(|levels| levels.iter().any(|level| *level > 0.0))
         );
         assert_eq!(record["engine"]["name"], "sqlserver");

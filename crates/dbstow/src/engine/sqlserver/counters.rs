@@ -116,7 +116,7 @@ impl CounterSampler for Sampler<'_> {
                 ("tempdb.user_bytes", space.user_bytes),
                 ("tempdb.internal_bytes", space.internal_bytes),
                 ("tempdb.version_bytes", space.version_bytes),
-                ("tempdb.free_bytes", space.free_bytes),
+                ("tempdb_free_bytes", space.free_bytes),
             ]
         });
         let levels = levels.map(|(name, bytes)| (name.to_owned(), bytes as f64));
