@@ -71,13 +71,22 @@ impl Access {
     /// # Errors
     /// When the server is not there or does not let us in, with the remedy.
     pub fn connect(&self, application: &str) -> Result<Driver, EngineError> {
-        Driver::connect(&self.server, &self.login, application).map_err(|failure| {
-            let why = match self.remedy(&failure) {
-                Some(remedy) => format!("{failure}; {remedy}"),
-                None => failure.to_string(),
-            };
-            EngineError::failed(format!("connect to SQL Server at {}", self.server), why)
-        })
+        self.attempt(application)
+            .map_err(|failure| self.in_words(&failure))
+    }
+
+    /// The same, with the failure as it is.
+    pub(super) fn attempt(&self, application: &str) -> Result<Driver, Failure> {
+        Driver::connect(&self.server, &self.login, application)
+    }
+
+    /// Why there is no connection, with what helps.
+    pub(super) fn in_words(&self, failure: &Failure) -> EngineError {
+        let why = match self.remedy(failure) {
+            Some(remedy) => format!("{failure}; {remedy}"),
+            None => failure.to_string(),
+        };
+        EngineError::failed(format!("connect to SQL Server at {}", self.server), why)
     }
 
     /// What helps. Source of the numbers: Microsoft, "Database engine events and errors", read 2026-11.
@@ -104,6 +113,17 @@ impl Access {
     }
 }
 
+/// Whether it may be that no server is there: nobody answered, or not to the end, and it was not about who asks.
+pub(super) fn is_down(failure: &Failure) -> bool {
+    match failure {
+        Failure::Timeout => true,
+        Failure::Lost(text) => of_words(text) == NOT_THERE,
+        Failure::Refused(_) | Failure::Cancelled | Failure::OutOfStep(_) => false,
+    }
+}
+
+const NOT_THERE: &str = "look at host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
+
 /// Connections that come to nothing have no numbers, only words.
 fn of_words(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
@@ -115,6 +135,6 @@ fn of_words(text: &str) -> &'static str {
     } else if has(&["gssapi", "kerberos", "sspi", "ticket"]) {
         "without a user it is your own account that logs in (Kerberos): run `kinit`, or name a login (sqlserver://USER@HOST) with its password in SQLCMDPASSWORD"
     } else {
-        "look at host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)"
+        NOT_THERE
     }
 }

@@ -39,6 +39,17 @@ impl Changes {
     }
 }
 
+/// What tells servers apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key<'a> {
+    /// The server's own name.
+    pub(super) server: &'a str,
+    /// What setup made up for it: names come twice.
+    pub(super) instance: &'a str,
+    /// How it was reached.
+    pub(super) address: &'a str,
+}
+
 /// The file with a run's changes.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -76,27 +87,29 @@ pub(super) enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal of `server` in `state`, with what a killed run left in it.
-    pub(super) fn open(state: &Path, server: &str, address: &str) -> Result<Journal, JournalError> {
+    /// Opens the journal of a server in `state`, with what a killed run left in it.
+    pub(super) fn open(
+        state: &Path,
+        Key {
+            server,
+            instance,
+            address,
+        }: Key<'_>,
+    ) -> Result<Journal, JournalError> {
         let folder = state.join("sqlserver");
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| JournalError::Io { path, source }
         };
         fs::create_dir_all(&folder).map_err(at(&folder))?;
-        let path = folder.join(format!("{}.json", file_name(server)));
+        let own = [server, instance].join(" ");
+        let path = folder.join(format!("{}.json", file_name(own.trim())));
         let lock_path = path.with_extension("lock");
-        let options = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock_path);
-        let lock = options.map_err(at(&lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
+        let lock = match locked(&lock_path) {
+            Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => return Err(JournalError::InUse(server.to_owned())),
             Err(TryLockError::Error(source)) => return Err(at(&lock_path)(source)),
-        }
+        };
         let changes = match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| JournalError::Damaged {
                 path: path.clone(),
@@ -116,16 +129,30 @@ impl Journal {
         })
     }
 
-    /// The journal of a killed run that reached its server at this address, where that cannot be asked its name.
-    pub(super) fn pending(state: &Path, address: &str) -> Option<PathBuf> {
-        let files = fs::read_dir(state.join("sqlserver")).ok()?;
-        let paths = files.flatten().map(|file| file.path());
-        let mut journals = paths.filter(|path| path.extension().is_some_and(|end| end == "json"));
-        journals.find(|path| {
-            let text = fs::read_to_string(path).unwrap_or_default();
+    /// The journal of a run that reached its server at this address, where that cannot be asked its name; `None`
+    /// without one.
+    ///
+    /// # Errors
+    /// When that run is at work.
+    pub(super) fn pending(state: &Path, address: &str) -> Result<Option<PathBuf>, JournalError> {
+        let Ok(files) = fs::read_dir(state.join("sqlserver")) else {
+            return Ok(None);
+        };
+        for path in files.flatten().map(|file| file.path()) {
+            if path.extension().is_none_or(|end| end != "json") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
             let changes: Option<Changes> = serde_json::from_str(&text).ok();
-            changes.is_some_and(|changes| changes.address == address)
-        })
+            let Some(changes) = changes.filter(|changes| changes.address == address) else {
+                continue;
+            };
+            if let Err(TryLockError::WouldBlock) = locked(&path.with_extension("lock")) {
+                return Err(JournalError::InUse(changes.server));
+            }
+            return Ok(Some(path));
+        }
+        Ok(None)
     }
 
     /// What is to be put back.
@@ -161,6 +188,15 @@ impl Journal {
     }
 }
 
+/// The file, locked for as long as it is open.
+fn locked(path: &Path) -> Result<File, TryLockError> {
+    let mut options = File::options();
+    let file = options.create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
 /// A server's name as that of a file: what is no letter or digit is written as its number.
 fn file_name(server: &str) -> String {
     let letter = |c: char| match c.is_ascii_alphanumeric() {
@@ -191,10 +227,18 @@ mod tests {
 
     const ADDRESS: &str = "sqlserver://sa@db1";
 
+    fn key(server: &str) -> Key<'_> {
+        Key {
+            server,
+            instance: "",
+            address: ADDRESS,
+        }
+    }
+
     #[test]
     fn what_a_killed_run_changed_is_there_at_the_next_start() {
         let state = tempfile::tempdir().expect("a directory");
-        let mut journal = Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("a journal");
+        let mut journal = Journal::open(state.path(), key("DB1\\SQL2022")).expect("a journal");
         assert!(journal.changes().is_empty());
         journal
             .change(|changes| changes.databases.push("dbstow_1".to_owned()))
@@ -202,33 +246,32 @@ mod tests {
         drop(journal);
 
         let mut journal =
-            Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("the same journal");
+            Journal::open(state.path(), key("DB1\\SQL2022")).expect("the same journal");
         assert_eq!(journal.changes().databases, ["dbstow_1"]);
         journal
             .change(|changes| changes.databases.clear())
             .expect("written");
         drop(journal);
-        let journal =
-            Journal::open(state.path(), "DB1\\SQL2022", ADDRESS).expect("the same journal");
+        let journal = Journal::open(state.path(), key("DB1\\SQL2022")).expect("the same journal");
         assert!(journal.changes().is_empty());
     }
 
     #[test]
     fn a_server_is_used_by_one_run_at_a_time() {
         let state = tempfile::tempdir().expect("a directory");
-        let _first = Journal::open(state.path(), "db1", ADDRESS).expect("a journal");
-        let error = Journal::open(state.path(), "db1", ADDRESS).expect_err("it is in use");
+        let _first = Journal::open(state.path(), key("db1")).expect("a journal");
+        let error = Journal::open(state.path(), key("db1")).expect_err("it is in use");
         assert!(error.to_string().contains("another run"), "{error}");
-        assert!(Journal::open(state.path(), "db2", ADDRESS).is_ok());
+        assert!(Journal::open(state.path(), key("db2")).is_ok());
     }
 
     #[test]
     fn a_damaged_journal_is_not_thrown_away() {
         let state = tempfile::tempdir().expect("a directory");
-        drop(Journal::open(state.path(), "db1", ADDRESS).expect("a journal"));
+        drop(Journal::open(state.path(), key("db1")).expect("a journal"));
         let path = state.path().join("sqlserver/db1.json");
         fs::write(&path, "{\"databases\": 1}").expect("written");
-        let error = Journal::open(state.path(), "db1", ADDRESS).expect_err("it is damaged");
+        let error = Journal::open(state.path(), key("db1")).expect_err("it is damaged");
         assert!(
             error.to_string().contains("put tempdb back by hand"),
             "{error}"
@@ -239,19 +282,18 @@ mod tests {
     #[test]
     fn a_journal_is_found_by_the_address_of_a_server_that_does_not_answer() {
         let state = tempfile::tempdir().expect("a folder");
-        assert_eq!(Journal::pending(state.path(), ADDRESS), None);
-        let mut journal = Journal::open(state.path(), "DB1", ADDRESS).expect("a journal");
-        assert_eq!(
-            Journal::pending(state.path(), ADDRESS),
-            None,
-            "nothing is owed"
-        );
+        let pending = |address| Journal::pending(state.path(), address);
+        assert!(matches!(pending(ADDRESS), Ok(None)));
+        let mut journal = Journal::open(state.path(), key("DB1")).expect("a journal");
+        assert!(matches!(pending(ADDRESS), Ok(None)), "nothing is owed");
         journal
             .change(|changes| changes.memory_mib = Some(2048))
             .expect("it is written");
 
+        assert!(matches!(pending(ADDRESS), Err(JournalError::InUse(name)) if name == "DB1"));
         let path = journal.path().to_owned();
-        assert_eq!(Journal::pending(state.path(), ADDRESS), Some(path));
-        assert_eq!(Journal::pending(state.path(), "sqlserver://sa@db2"), None);
+        drop(journal);
+        assert_eq!(pending(ADDRESS).expect("nobody is at work"), Some(path));
+        assert!(matches!(pending("sqlserver://sa@db2"), Ok(None)));
     }
 }

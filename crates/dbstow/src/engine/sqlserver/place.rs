@@ -157,9 +157,7 @@ fn placed(
         }
         None => None,
     };
-    let bytes = file
-        .size
-        .map_or(u64::from(STEP_MIB) * MIB, |size| size.0.div_ceil(MIB) * MIB);
+    let bytes = bytes(file);
     let step = Size::mib(STEP_MIB).expect("64 MiB are whole pages");
     Ok(Placed {
         role,
@@ -172,6 +170,12 @@ fn placed(
             growth: Some(Growth::By(step)),
         },
     })
+}
+
+/// How large a file is made: whole mebibytes.
+pub(super) fn bytes(file: &File) -> u64 {
+    let step = u64::from(STEP_MIB) * MIB;
+    file.size.map_or(step, |size| size.0.div_ceil(MIB) * MIB)
 }
 
 /// A file in a directory, with the separator that the directory itself has.

@@ -33,6 +33,15 @@ pub(super) enum By {
     User(Prompt),
 }
 
+/// Which way tempdb goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// To an arm's place: Ctrl-C ends the waiting.
+    There,
+    /// Home: nothing ends it.
+    Back,
+}
+
 /// How long a server may take to come back.
 const BACK_LIMIT: Duration = Duration::from_secs(300);
 
@@ -65,8 +74,16 @@ impl Restart {
             (By::User(_), Err(error)) => Err(error),
             (By::Command(command), Err(_)) => {
                 run(command)?;
-                self.wait(access, None, rescue)
+                self.wait(access, None, rescue, Way::Back)
             }
+        }
+    }
+
+    /// The same for a server that has to have something put back: one that its user restarts is waited for.
+    pub(super) fn await_it(&self, access: &Access, rescue: &Path) -> Result<(), EngineError> {
+        match &self.by {
+            By::Command(_) => self.revive(access, rescue),
+            By::User(_) => self.wait(access, None, rescue, Way::Back),
         }
     }
 
@@ -77,25 +94,24 @@ impl Restart {
         access: &Access,
         what: &str,
         rescue: &Path,
+        way: Way,
     ) -> Result<(), EngineError> {
         let before = started(access)?;
         match &self.by {
             By::Command(command) => run(command)?,
             By::User(prompt) => ask(prompt, access, what, &before)?,
         }
-        self.wait(access, Some(&before), rescue)
+        self.wait(access, Some(&before), rescue, way)
     }
 
-    /// Waits until the server answers, with another start than `before`. Ctrl-C ends the waiting; what has to be
-    /// put back after it is waited for all the same.
+    /// Waits until the server answers, with another start than `before`.
     fn wait(
         &self,
         access: &Access,
         before: Option<&str>,
         rescue: &Path,
+        way: Way,
     ) -> Result<(), EngineError> {
-        let interrupted = || self.interrupted.load(Ordering::Relaxed);
-        let on_the_way_back = interrupted();
         let begun = Clock::start();
         loop {
             let last = match started(access) {
@@ -104,7 +120,8 @@ impl Restart {
                 Err(error) => error.to_string(),
             };
             let late = begun.now().as_nanos() > BACK_LIMIT.as_nanos();
-            if late || (!on_the_way_back && interrupted()) {
+            let ended = way == Way::There && self.interrupted.load(Ordering::Relaxed);
+            if late || ended {
                 let why = match late {
                     true => format!("{last} after {BACK_LIMIT}"),
                     false => format!("interrupted; {last}"),
@@ -160,7 +177,9 @@ fn run(command: &str) -> Result<(), EngineError> {
             Some(status) if status.success() => return Ok(()),
             Some(status) => return Err(failed(status.to_string())),
             None if begun.now().as_nanos() > BACK_LIMIT.as_nanos() => {
-                return Err(failed(format!("it does not end; waited {BACK_LIMIT}")));
+                return Err(failed(format!(
+                    "it still runs after {BACK_LIMIT}; end it before you run dbstow again"
+                )));
             }
             None => Clock::sleep(COMMAND_EVERY),
         }

@@ -10,8 +10,9 @@ use sqlserver::session::Driver;
 use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
 
 use super::OBSERVER;
-use super::access::Access;
-use super::journal::{Changes, Journal, JournalError, state_directory};
+use super::access::{Access, is_down};
+use super::journal::{Changes, Journal, JournalError, Key, state_directory};
+use super::place;
 use super::restart::{By, Prompt, Restart, does_not_start, started};
 use super::tell::tell;
 use super::tempdb;
@@ -107,10 +108,18 @@ impl ServerRun {
         let told = capture::identity(&mut session);
         let (identity, greeting, _) =
             told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
-        let own = format!("{} {}", greeting.server, greeting.instance);
-        let own = Some(own.trim().to_owned()).filter(|own| !own.is_empty());
-        let own = own.unwrap_or_else(|| access.server());
-        let journal = Journal::open(&state_directory(), &own, &access.server());
+        let address = access.server();
+        let journal = Journal::open(
+            &state_directory(),
+            Key {
+                server: match greeting.server.as_str() {
+                    "" => &address,
+                    name => name,
+                },
+                instance: &greeting.instance,
+                address: &address,
+            },
+        );
         let journal = journal.map_err(unusable)?;
         let run = ServerRun {
             product: identity.product(),
@@ -179,6 +188,13 @@ impl ServerRun {
     /// Whether tempdb is on volumes that end with the trial.
     pub fn is_on_volumes(&self) -> bool {
         self.volumes_end && !self.journal().changes().tempdb.is_empty()
+    }
+
+    /// What to do about a server whose tempdb is on volumes that are gone.
+    pub fn stranded(&self) -> Option<String> {
+        let gone = "tempdb was on modelled disks, which end with dbstow";
+        self.is_on_volumes()
+            .then(|| format!("{gone}; {}", does_not_start(&self.rescue())))
     }
 
     /// Takes tempdb off volumes that end with the trial.
@@ -274,8 +290,8 @@ impl ServerRun {
                 if let Some([one, other]) = alike(arms) {
                     return missing(format!(
                         "{} is a managed instance, which decides where files are, and the placements \"{one}\" and \
-                         \"{other}\" have as many files of the same sizes: leave one out, or give sizes (--set \
-                         placement.{other}.data.file_size=\"132 GiB\")",
+                         \"{other}\" have as many files of the same sizes: leave one out, or give the files in question \
+                         sizes, such as --set placement.{other}.data.file_size=\"132 GiB\"",
                         self.access.server()
                     ));
                 }
@@ -389,21 +405,28 @@ impl ServerRun {
 
 /// Connects; a server that an earlier run left in the middle of a restart is started first, where that can be.
 fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
-    access.connect(OBSERVER).or_else(|error| {
-        let Some(journal) = Journal::pending(&state_directory(), &access.server()) else {
-            return Err(error);
-        };
-        let rescue = scripts_of(&journal).join(RESCUE);
-        restart.revive(access, &rescue).map_err(|_| {
-            let left = format!(
-                "an earlier run changed it, as {} says; {}",
-                journal.display(),
-                does_not_start(&rescue)
-            );
-            EngineError::failed(error.to_string(), left)
-        })?;
-        access.connect(OBSERVER)
-    })
+    let failure = match access.attempt(OBSERVER) {
+        Ok(session) => return Ok(session),
+        Err(failure) => failure,
+    };
+    let error = access.in_words(&failure);
+    if !is_down(&failure) {
+        return Err(error);
+    }
+    let pending = Journal::pending(&state_directory(), &access.server());
+    let Some(journal) = pending.map_err(unusable)? else {
+        return Err(error);
+    };
+    let rescue = scripts_of(&journal).join(RESCUE);
+    restart.revive(access, &rescue).map_err(|failed| {
+        let left = format!(
+            "an earlier run changed it, as {} says; {}",
+            journal.display(),
+            does_not_start(&rescue)
+        );
+        EngineError::failed(failed.to_string(), left)
+    })?;
+    access.connect(OBSERVER)
 }
 
 /// Where the scripts of a run are, beside its journal.
@@ -417,11 +440,11 @@ fn unusable(error: JournalError) -> EngineError {
 
 /// Two placements that differ in nothing but where their files are.
 fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
-    let sizes = |arm: &Arm, role| -> Vec<Option<model::Bytes>> {
+    let sizes = |arm: &Arm, role| -> Vec<u64> {
         let files = arm.settings.placement.files(role).iter();
-        files.map(|file| file.size).collect()
+        files.map(place::bytes).collect()
     };
-    let mut known: BTreeMap<Vec<Vec<Option<model::Bytes>>>, &str> = BTreeMap::new();
+    let mut known: BTreeMap<Vec<Vec<u64>>, &str> = BTreeMap::new();
     arms.iter().find_map(|arm| {
         let shape = Role::ALL.map(|role| sizes(arm, role)).to_vec();
         let name = arm.settings.placement.name.as_str();

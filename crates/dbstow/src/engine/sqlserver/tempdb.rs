@@ -1,7 +1,7 @@
 //! Bringing tempdb to where an arm has it, and back: its files move at a restart of the server only.
 //!
 //! ```text
-//!  as it is ─► journal ─► apply ─► restart ─► sizes ─► look: is it so?
+//!  as it is ─► journal ─► apply ─► restart ─► look: is it there? ─► sizes ─► look: is it so?
 //!     ▲                   (a script for the user, where no restart command was given)
 //!     └──────────────── undo ◄─ restart ◄─ end of the run, Ctrl-C, or the next start after a crash
 //! ```
@@ -17,7 +17,7 @@ use sqlserver::tsql::{
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
-use super::restart::By;
+use super::restart::{By, Way};
 use super::run::ServerRun;
 use super::tell::tell;
 use crate::engine::EngineError;
@@ -71,7 +71,7 @@ pub(super) fn bring(
         run.note(|changes| changes.tempdb = present)?;
     }
     drop(session);
-    change(run, files, &wanted)?;
+    change(run, files, &wanted, Way::There)?;
     let mut session = run.access().connect(OBSERVER)?;
     match wanted.missing(&mut session)? {
         None => Ok(placed),
@@ -122,7 +122,7 @@ fn prove(
 /// Puts tempdb back to where the journal says it was.
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
-    run.restart().revive(run.access(), &run.rescue())?;
+    run.restart().await_it(run.access(), &run.rescue())?;
     let mut session = run.access().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
@@ -139,7 +139,7 @@ pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let there = wanted.missing(&mut session)?.is_none();
     drop(session);
     if !there || present != back {
-        change(run, present, &wanted)?;
+        change(run, present, &wanted, Way::Back)?;
         let mut session = run.access().connect(OBSERVER)?;
         if let Some(what) = wanted.missing(&mut session)? {
             return Err(EngineError::failed(
@@ -227,7 +227,12 @@ fn in_use(session: &mut Driver) -> Result<Vec<InUse>, EngineError> {
 }
 
 /// Moves it, with a restart.
-fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(), EngineError> {
+fn change(
+    run: &ServerRun,
+    from: Vec<TempdbFile>,
+    wanted: &Wanted,
+    way: Way,
+) -> Result<(), EngineError> {
     let (data, log) = (wanted.data.clone(), wanted.log.clone());
     let paths = from.iter().filter_map(|file| file.path.as_ref());
     let ours = paths
@@ -249,15 +254,17 @@ fn change(run: &ServerRun, from: Vec<TempdbFile>, wanted: &Wanted) -> Result<(),
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
     run.restart()
-        .carry_out(run.access(), &todo, &run.rescue())?;
+        .carry_out(run.access(), &todo, &run.rescue(), way)?;
     let mut session = run.access().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
+        let why = match run.restart().by {
+            By::Command(_) => "look at its error log",
+            By::User(_) => "apply.sql was not carried out, or not to its end",
+        };
         return Err(EngineError::failed(
             "move tempdb",
-            format!(
-                "the server was restarted, and {what}: apply.sql was not carried out, or not to its end"
-            ),
+            format!("the server was restarted, and {what}: {why}"),
         ));
     }
     drop(session);
@@ -322,17 +329,25 @@ fn way_back(
     wanted: &Wanted,
 ) -> Result<TempdbPlan, EngineError> {
     let of = |kind: Kind, wanted: &[FileSpec]| -> Vec<FileSpec> {
-        // Of a file that is wanted where it was at first, the place that it has to leave counts.
-        let moves = |file: &&FileSpec| {
-            let first = original.iter().find(|first| same(&first.name, &file.name));
-            first.is_none_or(|first| first.path != file.path)
+        let first = original.iter().find(|file| file.kind == kind);
+        let is_first = |file: &FileSpec| first.is_some_and(|first| same(&first.name, &file.name));
+        let is_home = |file: &FileSpec| {
+            let home = original.iter().find(|home| same(&home.name, &file.name));
+            home.is_some_and(|home| home.path == file.path)
         };
         let there = present.iter().filter(|file| file.kind == kind);
         let there: Vec<FileSpec> = there.map(TempdbFile::spec).collect();
-        let mut away: Vec<FileSpec> = wanted.iter().filter(moves).cloned().collect();
-        for file in there.iter().chain(wanted) {
-            if !away.iter().any(|other| same(&other.name, &file.name)) {
-                away.push(file.clone());
+        // The places that files have to leave. One that was never moved may have been removed: what is left out
+        // here is added again where it is missing, but for the first, which cannot go.
+        let (moved, home): (Vec<&FileSpec>, Vec<&FileSpec>) =
+            wanted.iter().chain(&there).partition(|file| !is_home(file));
+        let firsts = home.into_iter().filter(|file| is_first(file));
+        let mut away: Vec<FileSpec> = Vec::new();
+        for file in moved.into_iter().chain(firsts) {
+            match away.iter_mut().find(|other| same(&other.name, &file.name)) {
+                // Nothing larger than it was may come home.
+                Some(known) => known.size = known.size.max(file.size),
+                None => away.push(file.clone()),
             }
         }
         away
@@ -392,7 +407,7 @@ mod tests {
             present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
             present(2, "templog", "C:\\Data\\templog.ldf"),
         ];
-        // Where the arm before had it: three files more. Where the next is to have it: one alone.
+        // Where the arm before had it: two files more. Where the next is to have it: one alone.
         let before = [
             present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
             present(2, "templog", "D:\\dbstow_1_templog.ldf"),
@@ -421,6 +436,49 @@ mod tests {
         assert!(
             !rescue.contains("D:\\") && !rescue.contains("F:\\"),
             "{rescue}"
+        );
+    }
+
+    #[test]
+    fn what_an_arm_removed_is_added_again_on_the_way_back() {
+        let original = vec![
+            present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
+            present(2, "templog", "C:\\Data\\templog.ldf"),
+            present(3, "temp2", "C:\\Data\\temp2.ndf"),
+        ];
+        let away = |size: u32| Wanted {
+            data: vec![FileSpec {
+                size: Some(Size::mib(size).expect("a size")),
+                ..present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf").spec()
+            }],
+            log: vec![present(2, "templog", "D:\\dbstow_1_templog.ldf").spec()],
+        };
+        let home = Wanted {
+            data: vec![original[0].spec(), original[2].spec()],
+            log: vec![original[1].spec()],
+        };
+        let moved = [
+            present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
+            present(2, "templog", "D:\\dbstow_1_templog.ldf"),
+        ];
+        // On the way there, and on the way home.
+        for (present, wanted) in [(&original[..], away(64)), (&moved[..], home)] {
+            let back = way_back(original.clone(), present, &wanted).expect("a plan");
+            let undo = script(&back.undo);
+            assert!(
+                undo.contains("ADD FILE") && undo.contains("C:\\Data\\temp2.ndf"),
+                "{undo}"
+            );
+            assert!(undo.contains("C:\\Data\\tempdb.mdf"), "{undo}");
+        }
+        // Grown in the arm before, and to be small in the next: it comes home as it was.
+        let mut large = moved.clone();
+        large[0].size = Size::mib(4096).expect("a size");
+        let back = way_back(original, &large, &away(8)).expect("a plan");
+        assert!(
+            script(&back.undo).contains("SHRINKFILE"),
+            "{}",
+            script(&back.undo)
         );
     }
 }

@@ -49,8 +49,9 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
         };
     }
     let kind = match wait {
+        "SOS_SCHEDULER_YIELD" => WaitKind::Cpu,
         // Where workers wait, what they wait for is asked for instead: these compute.
-        "SOS_SCHEDULER_YIELD" | "CXPACKET" | "CXCONSUMER" => WaitKind::Cpu,
+        _ if wait.starts_with("CX") => WaitKind::Cpu,
         "WRITELOG" | "LOGBUFFER" | "LOGMGR" => WaitKind::Log,
         // What the log may take is limited, on a managed instance and on Azure SQL Database.
         _ if wait.ends_with("LOG_RATE_GOVERNOR") => WaitKind::Log,
@@ -129,7 +130,7 @@ mod tests {
             (Some("suspended"), "IO_COMPLETION", WaitKind::Write),
             (Some("suspended"), "WRITELOG", WaitKind::Log),
             (Some("suspended"), "POOL_LOG_RATE_GOVERNOR", WaitKind::Log),
-            (Some("suspended"), "CXCONSUMER", WaitKind::Cpu),
+            (Some("suspended"), "CXSYNC_PORT", WaitKind::Cpu),
             (Some("suspended"), "LCK_M_X", WaitKind::Lock),
             (Some("suspended"), "PAGELATCH_UP", WaitKind::Lock),
             (Some("suspended"), "ASYNC_NETWORK_IO", WaitKind::Client),

@@ -178,11 +178,12 @@ impl Places {
     /// Takes them away again, once a server has everything back.
     pub fn close(self) -> Leftovers {
         let server = self.server.as_ref();
-        let not_put_back = server.map(|server| server.close()).unwrap_or_default();
-        let mut others: Vec<String> = server
-            .and_then(|server| server.left_behind())
-            .into_iter()
-            .collect();
+        let mut not_put_back = server.map(|server| server.close()).unwrap_or_default();
+        not_put_back.extend(server.and_then(|server| server.stranded()));
+        // While tempdb is not back, some of these may be in use.
+        let behind = server.filter(|_| not_put_back.is_empty());
+        let behind = behind.and_then(|server| server.left_behind());
+        let mut others: Vec<String> = behind.into_iter().collect();
         for Held { stop, trial } in std::mem::take(&mut *self.held()) {
             others.extend(self.take_away(stop, &trial));
         }
