@@ -66,7 +66,7 @@ fn tempdb_moves_to_modelled_volumes_and_leaves_before_these_go() {
 
     let said = run.interrupt();
 
-    assert_eq!(bench.tempdb(), before, "{said}");
+    bench.is_as_before(&before);
     assert_eq!(mounts(&bench), 0, "{said}");
     assert!(!bench.owes(), "{said}");
     settle(&bench);
@@ -91,7 +91,7 @@ fn each_trial_has_volumes_of_its_own_and_tempdb_returns_in_between() {
     }
     // To the volumes and back, in each of two trials.
     assert_eq!(bench.double().model().starts, 5);
-    assert_eq!(bench.tempdb(), before);
+    bench.is_as_before(&before);
     assert_eq!(mounts(&bench), 0);
     settle(&bench);
 }
@@ -116,7 +116,7 @@ fn volumes_stay_while_tempdb_cannot_leave_them() {
         .stderr(contains("they stay until it has left"));
 
     assert_eq!(bench.records().len(), 2);
-    assert_eq!(bench.tempdb(), before);
+    bench.is_as_before(&before);
     assert_eq!(mounts(&bench), 0);
     assert!(!bench.owes());
     settle(&bench);

@@ -6,7 +6,7 @@ use tds_double::server::SqlServer;
 
 use crate::bench::{Bench, PASSWORD, measured};
 use crate::relay::Relay;
-use crate::{DATA_VOLUMES, MANY, data_files, is_measured, settle, small};
+use crate::{DATA_VOLUMES, MANY, data_files, is_measured, moving, settle, small};
 
 #[test]
 fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
@@ -22,20 +22,8 @@ fn a_run_that_is_killed_in_the_middle_of_a_move_is_put_right_by_the_next() {
     killed.until(|bench| bench.tempdb() != before);
     killed.kill();
 
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
-        .assert()
-        .success();
-    assert_eq!(
-        bench.tempdb(),
-        before,
-        "tempdb is where it was before the run that was killed"
-    );
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    moving(&bench, &[]).assert().success();
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -61,9 +49,7 @@ fn a_server_that_a_killed_run_left_down_is_started_by_the_next() {
         .assert()
         .success();
 
-    assert_eq!(bench.tempdb(), before);
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
-    assert!(!bench.owes());
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -95,7 +81,7 @@ fn ctrl_c_puts_everything_back() {
         said.contains("interrupted; what is finished is kept in out"),
         "{said}"
     );
-    assert_eq!(bench.tempdb(), before);
+    bench.is_as_before(&before);
     assert_eq!(memory(), unlimited);
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
     assert!(!bench.owes(), "{said}");
@@ -117,7 +103,7 @@ fn a_server_that_goes_down_fails_the_trial_and_gets_tempdb_back_once_it_is_up() 
 
     // What follows on the next trial is ended, too.
     run.until(|bench| !bench.records().is_empty());
-    let said = run.interrupt();
+    run.interrupt();
 
     let records = bench.records();
     let errors = records.iter().map(|record| &record["outcome"]["error"]);
@@ -126,9 +112,7 @@ fn a_server_that_goes_down_fails_the_trial_and_gets_tempdb_back_once_it_is_up() 
         errors.any(|error| error.starts_with("the engine is gone: ")),
         "{records:?}"
     );
-    assert_eq!(bench.tempdb(), before, "{said}");
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
-    assert!(!bench.owes(), "{said}");
+    bench.is_as_before(&before);
 }
 
 #[test]

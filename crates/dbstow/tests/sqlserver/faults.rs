@@ -6,7 +6,7 @@ use tds_double::server::{SqlServer, Work};
 use tds_double::{Encryption, Reply};
 
 use crate::bench::{Bench, PASSWORD, temporary};
-use crate::{DATA_VOLUMES, data_files, settle, small};
+use crate::{DATA_VOLUMES, data_files, moving, settle, small};
 
 #[test]
 fn without_somebody_to_ask_a_restart_needs_a_command() {
@@ -173,15 +173,10 @@ fn a_volume_that_the_service_cannot_write_fails_the_trial_with_the_remedy() {
     server.volumes[1].writable = false;
     let bench = Bench::start(server);
     let before = bench.tempdb();
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
+    moving(&bench, &[])
         .assert()
         .stderr(contains("5123").and(contains("icacls")));
-    assert_eq!(bench.tempdb(), before);
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -191,16 +186,10 @@ fn a_file_that_is_in_the_way_is_named() {
     server.in_the_way.push("D:\\dbstow_probe_".to_owned());
     let bench = Bench::start(server);
     let before = bench.tempdb();
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
+    moving(&bench, &[])
         .assert()
         .stderr(contains("5170").and(contains("look whose it is")));
-    assert_eq!(bench.tempdb(), before);
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -211,17 +200,11 @@ fn a_volume_without_room_for_tempdb_is_found_before_tempdb_moves() {
     drive.other_bytes = drive.total_bytes - (32 << 20);
     let bench = Bench::start(server);
     let before = bench.tempdb();
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
+    moving(&bench, &[])
         .assert()
         .stderr(contains("error 112").and(contains("make room")));
 
-    assert_eq!(bench.tempdb(), before);
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    bench.is_as_before(&before);
     let moved = bench.double().heard();
     let moved = moved
         .iter()
@@ -250,12 +233,7 @@ fn a_volume_that_fills_in_the_run_fails_the_trial_and_keeps_the_others() {
     );
     let bench = Bench::start(server);
     let before = bench.tempdb();
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
+    moving(&bench, &[])
         .assert()
         .stdout(contains("1105").and(contains("make room")));
 
@@ -266,6 +244,6 @@ fn a_volume_that_fills_in_the_run_fails_the_trial_and_keeps_the_others() {
         let on_drive = record["arm"] == "p30";
         assert_eq!(errors.is_some_and(|count| count > 0), on_drive, "{record}");
     }
-    assert_eq!(bench.tempdb(), before);
+    bench.is_as_before(&before);
     settle(&bench);
 }

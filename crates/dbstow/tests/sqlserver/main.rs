@@ -18,6 +18,7 @@ mod relay;
 mod runs;
 mod script;
 
+use assert_cmd::Command;
 use bench::Bench;
 
 /// Few operations; tempdb has to move between the arms.
@@ -46,6 +47,13 @@ fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
         "placement.p30.log.file_size=\"64 MiB\"",
     ];
     [SMALL.as_slice(), &log, more].concat()
+}
+
+/// A run that moves tempdb to each of two volumes, and has the server restarted by a command.
+fn moving(bench: &Bench, more: &[&str]) -> Command {
+    let restart = bench.restart_command();
+    let arguments = [&["--restart-command", &restart], more].concat();
+    bench.run("tempdb-ssd-vs-premium", &small(&arguments))
 }
 
 /// The experiment for managed instances, with few rows and a file of 1 GiB for one of 132.

@@ -138,8 +138,7 @@ fn a_user_who_is_asked_applies_the_scripts_and_restarts() {
 
     assert_eq!(code, 0, "{shown}");
     assert_eq!(bench.records().len(), 2, "{shown}");
-    assert_eq!(bench.tempdb(), before);
-    assert!(!bench.owes());
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -210,8 +209,7 @@ fn ctrl_c_ends_the_asking_and_leaves_a_server_that_was_not_touched() {
 
     assert_ne!(code, 0, "{shown}");
     assert!(shown.contains("interrupted"), "{shown}");
-    assert_eq!(bench.tempdb(), before);
-    assert!(!bench.owes(), "{shown}");
+    bench.is_as_before(&before);
     settle(&bench);
 }
 
@@ -234,7 +232,6 @@ fn ctrl_c_in_the_run_asks_for_the_way_back() {
     let (_, shown) = terminal.end();
 
     assert!(shown.contains("interrupted"), "{shown}");
-    assert_eq!(bench.tempdb(), before, "{shown}");
-    assert!(!bench.owes(), "{shown}");
+    bench.is_as_before(&before);
     settle(&bench);
 }

@@ -7,30 +7,20 @@ use predicates::str::contains;
 use tds_double::server::SqlServer;
 
 use crate::bench::{Bench, PASSWORD};
-use crate::{managed, settle, small};
+use crate::{managed, moving, settle, small};
 
 #[test]
 fn tempdb_is_moved_measured_and_put_back() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let before = bench.tempdb();
-    let restart = bench.restart_command();
 
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart]),
-        )
+    moving(&bench, &[])
         .assert()
         .success()
         .stdout(contains("local-ssd").and(contains("p30 took")))
         .stderr(contains("SQL Server does not delete them").and(contains("_temp_1.mdf")));
 
-    assert_eq!(bench.tempdb(), before, "tempdb is where it was");
-    assert_eq!(
-        bench.databases(),
-        ["master", "tempdb", "model", "msdb"],
-        "nothing is left"
-    );
+    bench.is_as_before(&before);
     let double = bench.double();
     let moved = double
         .heard()
@@ -45,21 +35,12 @@ fn tempdb_is_moved_measured_and_put_back() {
 #[test]
 fn records_hold_the_servers_own_counters_and_no_password() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&[
-                "--restart-command",
-                &restart,
-                "--format",
-                "json",
-                "--set",
-                "workload.operations=8000",
-            ]),
-        )
-        .assert()
-        .success();
+    moving(
+        &bench,
+        &["--format", "json", "--set", "workload.operations=8000"],
+    )
+    .assert()
+    .success();
 
     let records = fs::read_dir(bench.path("out/records")).expect("records");
     let texts: Vec<String> = records
@@ -125,14 +106,7 @@ fn records_hold_the_servers_own_counters_and_no_password() {
 #[test]
 fn a_loop_on_the_server_is_one_round_trip_and_says_so() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
-    let restart = bench.restart_command();
-    bench
-        .run(
-            "tempdb-ssd-vs-premium",
-            &small(&["--restart-command", &restart, "--driven", "server"]),
-        )
-        .assert()
-        .success();
+    moving(&bench, &["--driven", "server"]).assert().success();
 
     let double = bench.double();
     let loops = double
@@ -168,15 +142,8 @@ fn every_version_and_edition_of_an_installed_server_is_measured() {
     ] {
         let bench = Bench::start(SqlServer::windows(PASSWORD).edition(version, edition));
         let before = bench.tempdb();
-        let restart = bench.restart_command();
-        bench
-            .run(
-                "tempdb-ssd-vs-premium",
-                &small(&["--restart-command", &restart]),
-            )
-            .assert()
-            .success();
-        assert_eq!(bench.tempdb(), before);
+        moving(&bench, &[]).assert().success();
+        bench.is_as_before(&before);
         let records = bench.records();
         assert_eq!(records.len(), 2);
         for record in records {

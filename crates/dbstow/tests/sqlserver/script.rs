@@ -28,7 +28,6 @@ fn the_script_for_a_real_server_runs_every_workload_and_leaves_nothing() {
         .success()
         .stdout(contains("all as it should be"));
 
-    assert_eq!(bench.tempdb(), before);
-    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    bench.is_as_before(&before);
     settle(&bench);
 }

@@ -130,6 +130,14 @@ impl Bench {
         }
     }
 
+    /// Fails unless tempdb is where it was, nothing of a run is left, and nothing has to be put back.
+    #[track_caller]
+    pub(crate) fn is_as_before(&self, tempdb: &[(String, String)]) {
+        assert_eq!(self.tempdb(), tempdb);
+        assert_eq!(self.databases(), ["master", "tempdb", "model", "msdb"]);
+        assert!(!self.owes());
+    }
+
     /// Whether anything is written down that has to be put back.
     pub(crate) fn owes(&self) -> bool {
         let files = fs::read_dir(self.path("state/dbstow/sqlserver"));

@@ -1,4 +1,5 @@
-//! The server's own counters, as a flat map: files one by one and by role, waits, what the buffer pool and the sessions did.
+//! The server's own counters, as a flat map: files one by one and by role, waits, what the buffer pool and the
+//! sessions did.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,8 @@ use sqlserver::capture;
 use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 
-use super::run::{Files, ServerRun};
+use super::engine::Sampler;
+use super::run::Files;
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 use crate::spec::Role;
 
@@ -94,18 +96,7 @@ pub(super) fn read(
     Ok(counters)
 }
 
-/// Reads them once a second, with the space that is in use in tempdb.
-pub(super) struct Sampler<'a> {
-    run: &'a ServerRun,
-    session: Driver,
-}
-
-impl<'a> Sampler<'a> {
-    pub(super) fn new(run: &'a ServerRun, session: Driver) -> Sampler<'a> {
-        Sampler { run, session }
-    }
-}
-
+/// With the space in tempdb by use.
 impl CounterSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<CounterSample, EngineError> {
         let counters = read(&mut self.session, &self.run.files())?;

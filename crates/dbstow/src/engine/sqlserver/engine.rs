@@ -7,7 +7,8 @@ use model::Duration;
 use sqlserver::session::{Driver, Session as _};
 use volume::clock::Clock;
 
-use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, waits};
+use super::run::ServerRun;
+use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use crate::record::EngineRecord;
 use crate::spec::Temperature;
@@ -17,6 +18,13 @@ use crate::workload::Database;
 const CANCELS_MAX: usize = 100;
 
 const CANCEL_EVERY: Duration = Duration::from_millis(20);
+
+/// Looks at the server again and again, on a connection of its own that ends with the sessions when they are
+/// interrupted: at what they wait for (`waits`), and at the counters (`counters`).
+pub(super) struct Sampler<'a> {
+    pub(super) run: &'a ServerRun,
+    pub(super) session: Driver,
+}
 
 impl Engine for SqlServer {
     fn describe(&self) -> EngineRecord {
@@ -77,13 +85,11 @@ impl Engine for SqlServer {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        let session = self.sampler()?;
-        Ok(Some(Box::new(waits::Sampler::new(&self.run, session))))
+        Ok(Some(Box::new(self.sampler()?)))
     }
 
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
-        let session = self.sampler()?;
-        Ok(Some(Box::new(counters::Sampler::new(&self.run, session))))
+        Ok(Some(Box::new(self.sampler()?)))
     }
 
     fn interrupt(&self) {
@@ -126,11 +132,13 @@ impl Drop for SqlServer {
 }
 
 impl SqlServer {
-    /// A connection of our own that ends with the sessions when they are interrupted.
-    fn sampler(&self) -> Result<Driver, EngineError> {
+    fn sampler(&self) -> Result<Sampler<'_>, EngineError> {
         let session = self.run.access().connect(OBSERVER)?;
         self.cancellers().push(session.canceller());
-        Ok(session)
+        Ok(Sampler {
+            run: &self.run,
+            session,
+        })
     }
 
     /// Drops the run's own database, if there is one.

@@ -1,23 +1,11 @@
 //! What sessions wait for, as SQL Server tells it.
 
 use sqlserver::capture::{self, TEMPDB};
-use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 
-use super::run::{Files, ServerRun};
+use super::engine::Sampler;
+use super::run::Files;
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
-
-/// Asks the server what this run's sessions do, on a connection of its own.
-pub(super) struct Sampler<'a> {
-    run: &'a ServerRun,
-    session: Driver,
-}
-
-impl<'a> Sampler<'a> {
-    pub(super) fn new(run: &'a ServerRun, session: Driver) -> Sampler<'a> {
-        Sampler { run, session }
-    }
-}
 
 impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
