@@ -214,8 +214,9 @@ impl Places {
         }
         let closed = self.grounds.into_iter().map(Ground::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
-        let left = left.chain(self.registration.finish().err().into_iter().flatten());
         others.extend(left);
+        // Behind them: it takes away what is still there of what is written down.
+        others.extend(self.registration.finish().err().into_iter().flatten());
         Leftovers {
             not_put_back,
             others,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Duration;
 use rustix::fs::OFlags;
@@ -41,23 +41,20 @@ impl Cleared {
 /// again the next time.
 pub fn clear() -> io::Result<Cleared> {
     let state = state_directory()?;
-    let _lock = lock(&state)?;
-    let mut cleared = Cleared::default();
-    let mut left = Vec::new();
-    for folder in folders(&state)? {
-        match Made::read(&folder) {
-            Ok(made) if made.owner.is_alive() => {}
-            Ok(made) => left.push((made, folder)),
-            // Killed before it wrote anything down, it made nothing. The lock is ours, so nobody is about
-            // to write; a list that was half written may lie there.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && remove_folder(&folder).is_ok() => {}
-            Err(error) => cleared.failed.push(format!(
-                "not cleared {}: {error}; look into it, and remove it",
-                folder.display()
-            )),
-        }
-    }
+    let mut found = None;
+    wait_until(PATIENCE, || {
+        let looked = look(&state);
+        let over = !matches!(&looked, Ok(found) if found.ending);
+        // Without the lock in between: whoever is about to end may need it for that.
+        found = over.then_some(looked);
+        over
+    });
+    let found = found.unwrap_or_else(|| look(&state))?;
+    let left = found.left;
+    let mut cleared = Cleared {
+        done: Vec::new(),
+        failed: found.failed,
+    };
     // A run's directories hold the mounts of its emulator, which has a folder of its own.
     let undone: Vec<Cleared> = left.iter().map(|(made, _)| take_down(made)).collect();
     for ((made, folder), mut one) in left.iter().zip(undone) {
@@ -66,6 +63,45 @@ pub fn clear() -> io::Result<Cleared> {
         cleared.failed.extend(one.failed);
     }
     Ok(cleared)
+}
+
+/// What there is to clear.
+struct Found {
+    _lock: fs::File,
+    /// Of processes that are no more.
+    left: Vec<(Made, PathBuf)>,
+    /// Whether a process still runs that ends because one of those is no more: an emulator.
+    ending: bool,
+    failed: Vec<String>,
+}
+
+fn look(state: &Path) -> io::Result<Found> {
+    let mut found = Found {
+        _lock: lock(state)?,
+        left: Vec::new(),
+        ending: false,
+        failed: Vec::new(),
+    };
+    let mut running = Vec::new();
+    for folder in folders(state)? {
+        match Made::read(&folder) {
+            Ok(made) if made.owner.is_alive() => running.push(made),
+            Ok(made) => found.left.push((made, folder)),
+            // Killed before it wrote anything down, it made nothing. The lock is ours, so nobody is about
+            // to write; a list that was half written may lie there.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && remove_folder(&folder).is_ok() => {}
+            Err(error) => found.failed.push(format!(
+                "not cleared {}: {error}; look into it, and remove it",
+                folder.display()
+            )),
+        }
+    }
+    found.ending = running.iter().any(|made| {
+        let mut owners = found.left.iter().map(|(left, _)| &left.owner);
+        owners.any(|owner| Some(owner) == made.parent.as_ref())
+    });
+    Ok(found)
 }
 
 /// Takes away what `made` lists, last things first, and `folder` if nothing is left.

@@ -14,6 +14,9 @@ use super::process::Identity;
 pub(super) struct Made {
     /// Whose it is.
     pub(super) owner: Identity,
+    /// The process that started its owner: an emulator ends with it.
+    #[serde(default)]
+    pub(super) parent: Option<Identity>,
     /// Mounts, in the order in which they were made.
     pub(super) mounts: Vec<Mount>,
     /// Backing files of loop devices.
@@ -88,6 +91,7 @@ impl Made {
     pub(super) fn of(owner: Identity) -> Made {
         Made {
             owner,
+            parent: Identity::parent(),
             mounts: Vec::new(),
             loops: Vec::new(),
             directories: Vec::new(),
@@ -99,8 +103,7 @@ impl Made {
     /// Writes it into `folder`, whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = tempfile::Builder::new().prefix("new").tempfile_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.flush()?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
         file.persist(folder.join(FILE))?;
         Ok(())
     }

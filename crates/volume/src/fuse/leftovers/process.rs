@@ -3,6 +3,7 @@
 use std::io;
 
 use procfs::process::{ProcState, Process};
+use rustix::process::getppid;
 use serde::{Deserialize, Serialize};
 
 /// A process by number, start and boot: numbers are used again, the three together are not.
@@ -26,6 +27,11 @@ impl Identity {
             start_ticks: stat.starttime,
             boot: boot()?,
         })
+    }
+
+    /// The process that started this one, if it is still there and can be seen.
+    pub(crate) fn parent() -> Option<Identity> {
+        Identity::of(getppid()?.as_raw_nonzero().get()).ok()
     }
 
     /// The process numbered `pid`.
