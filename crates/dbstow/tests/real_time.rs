@@ -226,7 +226,6 @@ impl Supply for Folder {
             }),
             disks,
             engine: Box::new(move || Ok(Box::new(engine))),
-            serves: Box::new(|_| {}),
             close: Box::new(move || {
                 note(&events, "close");
                 let removed = std::fs::remove_dir_all(root);

@@ -43,6 +43,15 @@ mod array;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 
+// What outlives a killed process.
+#[cfg(target_os = "linux")]
+pub mod child;
+#[cfg(target_os = "linux")]
+pub use fuse::leftovers;
+#[cfg(not(target_os = "linux"))]
+#[path = "leftovers_elsewhere.rs"]
+pub mod leftovers;
+
 // SQLite.
 pub mod real_time;
 mod vfs;

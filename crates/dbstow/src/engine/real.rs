@@ -69,11 +69,6 @@ pub trait Engine: Sync {
         Ok(None)
     }
 
-    /// Process of a server that it started, for whoever clears up after us; `None` without one.
-    fn server(&self) -> Option<u32> {
-        None
-    }
-
     /// Ends statements under way, so that sessions come back at once with an error.
     fn interrupt(&self);
 

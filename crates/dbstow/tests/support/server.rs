@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dbstow::engine::postgres::{self, Binaries, Postgres};
 use dbstow::engine::{Client, Engine};
@@ -15,6 +16,7 @@ use dbstow::workload::{Database, Driver, Statement, Value, Workload};
 use model::random::stream;
 use model::{Duration, Instant};
 use tempfile::TempDir;
+use volume::leftovers::Registration;
 use volume::reading::Reading;
 use volume::site::Site;
 
@@ -34,6 +36,7 @@ pub(crate) fn binaries() -> Option<Binaries> {
 pub(crate) struct Folders {
     parent: TempDir,
     volumes: Vec<PathBuf>,
+    pub(crate) registration: Arc<Registration>,
 }
 
 impl Folders {
@@ -47,7 +50,11 @@ impl Folders {
         for volume in &volumes {
             fs::create_dir(volume).expect("a folder");
         }
-        Folders { parent, volumes }
+        Folders {
+            parent,
+            volumes,
+            registration: Arc::new(Registration::new().expect("a state directory")),
+        }
     }
 
     /// Names of what is in all volumes.
@@ -63,6 +70,13 @@ impl Folders {
 
     pub(crate) fn parent(&self) -> &Path {
         self.parent.path()
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        // A test that fails says why itself.
+        let _ = self.registration.finish();
     }
 }
 
@@ -141,7 +155,8 @@ pub(crate) fn experiment(
 pub(crate) fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<Postgres> {
     let binaries = binaries()?;
     let owner = postgres::owner().expect("a user for PostgreSQL");
-    let engine = Postgres::private(&binaries, owner, site, settings, workload);
+    let asked = (site as &dyn Site, settings, workload);
+    let engine = Postgres::private(&binaries, owner, &site.registration, asked);
     Some(engine.unwrap_or_else(|error| panic!("{error}")))
 }
 

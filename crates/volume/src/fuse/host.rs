@@ -91,8 +91,17 @@ impl Host {
     /// When any of it is not possible; what was made until then is taken away again.
     pub fn start(order: &Order, leaving: Leaving) -> Result<Host, EmulationError> {
         let own = Registration::new().map_err(not_written_down)?;
-        let started =
-            make_directories(&own, order).and_then(|()| Emulation::start(&order.emulation));
+        // What is left of whoever wanted it may have been cleared meanwhile: others are at work there by now.
+        let wanted = match leaving.left.try_recv() {
+            Ok(()) => Err(EmulationError::system(
+                "nobody waits for the volumes any more",
+                io::ErrorKind::Interrupted.into(),
+            )),
+            Err(_) => Ok(()),
+        };
+        let started = wanted
+            .and_then(|()| make_directories(&own, order))
+            .and_then(|()| Emulation::start(&order.emulation));
         let emulation = started.inspect_err(|_| {
             // That it failed is what is reported; what is left stays written down.
             let _ = own.finish();

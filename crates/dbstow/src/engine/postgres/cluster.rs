@@ -1,29 +1,30 @@
 //! A private server: its own data directory, its own socket, no network, one user.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::Duration;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use tempfile::TempDir;
+use nix::unistd::{Pid, geteuid};
 use volume::clock::Clock;
+use volume::leftovers::Registration;
 
 use super::directories::{Directories, Owner};
 use super::find::Binaries;
+use super::log::Log;
 use super::memory::Memory;
+use super::run_directory::RunDirectory;
 use super::settings;
 use super::target::{Address, Target};
 use super::wire::Connection;
 use crate::engine::EngineError;
 use crate::spec::Settings;
 
-/// The superuser of a private server.
-const USER: &str = "dbstow";
+/// The superuser of a private server, and the map of users that leads to it.
+pub(super) const USER: &str = "dbstow";
 
 /// Longest that a server may take to be ready, or to stop with a checkpoint: gigabytes on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -33,56 +34,71 @@ const GRACE: Duration = Duration::from_secs(10);
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Lines of the server's log that an error shows.
-const LAST_WORDS: usize = 5;
-
 /// A server of our own.
 pub(super) struct Cluster {
     binaries: Binaries,
     owner: Option<Owner>,
     data: PathBuf,
-    /// Holds socket and log; its path is short, as sockets need it.
-    run: TempDir,
-    postmaster: Mutex<Option<Child>>,
+    /// What it is started with.
+    settings: Vec<(&'static str, String)>,
+    server: Mutex<Option<Server>>,
+    registration: Arc<Registration>,
+    run: RunDirectory,
     /// Last, so that it is taken away when all else has ended.
     memory: Mutex<Memory>,
+}
+
+/// A server that was started.
+struct Server {
+    postmaster: Child,
+    log: Log,
+}
+
+/// One of PostgreSQL's programs that dbstow runs.
+#[derive(Clone, Copy)]
+enum Program {
+    Initdb,
+    Postgres,
 }
 
 impl Cluster {
     /// Makes the data directory `data` and the log's directory `log`, both inside directories that exist.
     pub(super) fn create(
-        binaries: &Binaries,
-        owner: Option<Owner>,
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
         directories: &mut Directories,
         (data, log): (&Path, &Path),
         settings: &Settings,
     ) -> Result<Cluster, EngineError> {
-        let failed =
-            |error: io::Error| EngineError::failed("make the server's own directory", error);
-        let run = tempfile::Builder::new()
-            .prefix("dbstow-")
-            .tempdir_in(short_directory())
-            .map_err(failed)?;
-        directories.give(run.path()).map_err(failed)?;
+        let run = RunDirectory::make(registration, owner)
+            .map_err(|error| EngineError::failed("make the server's own directory", error))?;
+        let user = owner.map_or(geteuid().as_raw(), |(user, _)| user);
+        for directory in [run.path(), data] {
+            registration
+                .serving("postgres", directory, user)
+                .map_err(|error| EngineError::failed("write down where a server works", error))?;
+        }
         directories.make(data)?;
         directories.make(log)?;
+        let own = run.settings().into_iter();
         let cluster = Cluster {
             binaries: binaries.clone(),
             owner,
             data: data.to_owned(),
+            settings: own.chain(settings::of_server(settings)).collect(),
+            server: Mutex::new(None),
+            registration: Arc::clone(registration),
+            memory: Mutex::new(Memory::limited(settings, run.name(), registration)),
             run,
-            postmaster: Mutex::new(None),
-            memory: Mutex::new(Memory::limited(settings)),
         };
         cluster.initialise(log)?;
-        cluster.configure(&settings::of_server(settings))?;
         Ok(cluster)
     }
 
     /// How to reach `database` in it.
     pub(super) fn target(&self, database: &str) -> Target {
         Target {
-            address: Address::Unix(self.run.path().join(".s.PGSQL.5432")),
+            address: Address::Unix(self.run.socket()),
             user: USER.to_owned(),
             database: database.to_owned(),
             password: None,
@@ -91,7 +107,7 @@ impl Cluster {
 
     /// Process number of the server while it runs.
     pub(super) fn postmaster(&self) -> Option<u32> {
-        self.child().as_ref().map(Child::id)
+        self.server().as_ref().map(|server| server.postmaster.id())
     }
 
     /// What is done about its page cache, in words.
@@ -104,29 +120,35 @@ impl Cluster {
         self.memory().tighten();
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts the server, and waits until it lets clients in.
     pub(super) fn start(&self) -> Result<(), EngineError> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.log())
-            .and_then(|log| Ok((log.try_clone()?, log)))
-            .map_err(|error| EngineError::failed("open the server's log", error))?;
-        let child = self
-            .command("postgres")
+        let failed = |error| EngineError::failed("start PostgreSQL", error);
+        let settings = self.settings.iter();
+        let mut postmaster = self
+            .command(Program::Postgres)
             .arg("-D")
             .arg(&self.data)
-            .stdout(log.0)
-            .stderr(log.1)
+            // Not appended to a file in its data directory, which is another user's by now.
+            .args(settings.flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| EngineError::failed("start PostgreSQL", error))?;
+            .map_err(failed)?;
         // Before it starts processes of its own.
-        self.memory().hold(child.id());
-        *self.child() = Some(child);
+        self.memory().hold(postmaster.id());
+        let log = Log::follow(postmaster.stderr.take().expect("it is piped"));
+        match log {
+            Ok(log) => *self.server() = Some(Server { postmaster, log }),
+            Err(error) => {
+                let _ = postmaster.kill();
+                let _ = postmaster.wait();
+                return Err(failed(error));
+            }
+        }
         let clock = Clock::start();
         loop {
             match Connection::open(&self.target("postgres"), "dbstow") {
@@ -165,7 +187,13 @@ impl Cluster {
             || self.stop(Signal::SIGKILL, GRACE);
         let gone = wait_until(GRACE, || !self.has_processes());
         match ended && gone {
-            true => Ok(()),
+            true => {
+                for directory in [self.run.path(), &self.data] {
+                    // What stays written down is looked for once more, and not found.
+                    let _ = self.registration.served(directory);
+                }
+                Ok(())
+            }
             false => Err(format!(
                 "PostgreSQL in {} does not end",
                 self.data.display()
@@ -175,41 +203,50 @@ impl Cluster {
 
     /// How the server ended, if it was not told to, with the end of its log.
     pub(super) fn obituary(&self) -> Option<String> {
-        let status = self.child().as_mut()?.try_wait().ok()??;
+        let mut server = self.server();
+        let server = server.as_mut()?;
+        let status = server.postmaster.try_wait().ok()??;
         Some(format!(
             "PostgreSQL has ended ({status}); the end of its log: {}",
-            self.last_words()
+            server.log.last_words()
         ))
     }
 
     fn stop(&self, signal: Signal, patience: Duration) -> bool {
-        let mut child = self.child();
-        let Some(postmaster) = child.as_mut() else {
+        let mut running = self.server();
+        let Some(server) = running.as_mut() else {
             return true;
         };
-        let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
-        if !ended(postmaster) {
-            let id = i32::try_from(postmaster.id()).expect("process numbers are positive i32");
+        let ended = |server: &mut Server| matches!(server.postmaster.try_wait(), Ok(Some(_)));
+        if !ended(server) {
+            let id = i32::try_from(server.postmaster.id());
+            let id = id.expect("process numbers are positive i32");
             // It may have ended just now: then there is nothing to signal.
             let _ = kill(Pid::from_raw(id), signal);
         }
-        let stopped = wait_until(patience, || ended(postmaster));
+        let stopped = wait_until(patience, || ended(server));
         if stopped {
-            *child = None;
+            *running = None;
         }
         stopped
     }
 
-    fn child(&self) -> std::sync::MutexGuard<'_, Option<Child>> {
-        self.postmaster
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn server(&self) -> MutexGuard<'_, Option<Server>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn last_words(&self) -> String {
+        let server = self.server();
+        server
+            .as_ref()
+            .map_or_else(String::new, |server| server.log.last_words())
     }
 
     fn initialise(&self, log: &Path) -> Result<(), EngineError> {
         let output = self
-            .command("initdb")
-            .args(["--auth=trust", "--encoding=UTF8", "--no-locale"])
+            .command(Program::Initdb)
+            // Who may log in is said beside the data directory, which alone lets nobody in.
+            .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
             // What a trial needs on disk is written by the checkpoint behind its load.
             .args(["--no-sync", "--no-instructions", "--username", USER])
             .arg("--pgdata")
@@ -229,30 +266,17 @@ impl Cluster {
         Err(EngineError::failed("initdb", format!("{said}{remedy}")))
     }
 
-    fn configure(&self, settings: &[(&str, String)]) -> Result<(), EngineError> {
-        let failed = |error| EngineError::failed("write postgresql.conf", error);
-        let mut file = File::options()
-            .append(true)
-            .open(self.data.join("postgresql.conf"))
-            .map_err(failed)?;
-        let run = self.run.path().display().to_string();
-        let own = [
-            ("unix_socket_directories", run),
-            ("port", "5432".to_owned()),
-        ];
-        for (name, value) in own.iter().chain(settings) {
-            writeln!(file, "{name} = '{}'", value.replace('\'', "''")).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    /// One of PostgreSQL's programs, as the server's user, out of reach of the terminal's Ctrl-C.
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.binaries.program(program));
+    /// One of PostgreSQL's programs, as the server's user. It ends with this thread: trials are carried out
+    /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
+    fn command(&self, program: Program) -> Command {
+        let name = match program {
+            Program::Initdb => "initdb",
+            Program::Postgres => "postgres",
+        };
+        let mut command = Command::new(self.binaries.program(name));
         command
             .current_dir(self.run.path())
             .stdin(Stdio::null())
-            .process_group(0)
             .env("LC_ALL", "C");
         if let Some((user, group)) = self.owner {
             command.uid(user).gid(group);
@@ -263,22 +287,8 @@ impl Cluster {
                 command.env_remove(name);
             }
         }
+        program.end_with_parent(&mut command);
         command
-    }
-
-    fn log(&self) -> PathBuf {
-        self.run.path().join("log")
-    }
-
-    fn last_words(&self) -> String {
-        let bytes = fs::read(self.log()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().collect();
-        let (before, last) = lines.split_at(lines.len().saturating_sub(LAST_WORDS));
-        // What a server panics over is said before all that follows from it.
-        let panic = before.iter().rev().find(|line| line.contains("PANIC"));
-        let words: Vec<&str> = panic.into_iter().chain(last).copied().collect();
-        words.join(" | ")
     }
 
     /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where
@@ -294,6 +304,24 @@ impl Cluster {
     }
 }
 
+impl Program {
+    /// Out of reach of the terminal's Ctrl-C, and on Linux ended with this process.
+    fn end_with_parent(self, command: &mut Command) {
+        #[cfg(target_os = "linux")]
+        {
+            use volume::child::{ParentDeath, ends_with_parent};
+            let signal = match self {
+                // Told to quit, it would first remove its data directory, while that may be another run's.
+                Program::Initdb => ParentDeath::Kill,
+                Program::Postgres => ParentDeath::Quit,
+            };
+            ends_with_parent(command, signal);
+        }
+        #[cfg(not(target_os = "linux"))]
+        command.process_group(0);
+    }
+}
+
 fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
     let clock = Clock::start();
     while !done() {
@@ -303,13 +331,4 @@ fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
         Clock::sleep(LOOK_EVERY);
     }
     true
-}
-
-/// Where a socket can be made: its path must stay below 108 bytes (`sun_path`, unix(7)).
-fn short_directory() -> PathBuf {
-    let usual = std::env::temp_dir();
-    match usual.as_os_str().len() < 70 {
-        true => usual,
-        false => PathBuf::from("/tmp"),
-    }
 }

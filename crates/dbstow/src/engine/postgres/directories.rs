@@ -1,8 +1,7 @@
 //! Directories that a trial makes inside its volumes, and removes again.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, chown};
 use std::path::{Path, PathBuf};
 
 use model::Duration;
@@ -10,6 +9,7 @@ use nix::unistd::{User, geteuid};
 use volume::clock::Clock;
 use volume::site::Site;
 
+use super::handle;
 use crate::engine::EngineError;
 use crate::spec::{File, Settings};
 
@@ -67,17 +67,15 @@ impl Directories {
                 format!("{error}{remedy}"),
             )
         };
-        DirBuilder::new().mode(0o700).create(path).map_err(failed)?;
-        self.made.push(path.to_owned());
-        self.give(path).map_err(failed)
-    }
-
-    /// Makes the server's user the owner of `path`.
-    pub(super) fn give(&self, path: &Path) -> io::Result<()> {
-        match self.owner {
-            Some((user, group)) => chown(path, Some(user), Some(group)),
-            None => Ok(()),
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        };
+        let parent = handle::open(parent).map_err(failed)?;
+        let made = handle::make_directory(&parent, name, self.owner);
+        if !matches!(&made, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+            self.made.push(path.to_owned());
         }
+        made.map_err(failed)
     }
 
     /// Leaves what was made so far.

@@ -112,10 +112,6 @@ impl Engine for Postgres {
         })))
     }
 
-    fn server(&self) -> Option<u32> {
-        self.postmaster()
-    }
-
     fn interrupt(&self) {
         self.interruptions.fetch_add(1, Ordering::SeqCst);
         // Where the server is gone, its sessions come back by themselves.

@@ -7,13 +7,16 @@
 //! Sources: <https://docs.kernel.org/admin-guide/cgroup-v2.html> (`memory.max`) and
 //! <https://docs.kernel.org/admin-guide/cgroup-v1/memory.html> (`memory.limit_in_bytes`), read 2026-11-21.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+use volume::leftovers::Registration;
 
 use crate::engine::EngineError;
 use crate::record::NOT_LIMITED;
@@ -66,15 +69,21 @@ pub(super) struct Group {
     /// The file in it that has its limit.
     file: &'static str,
     limit: Bytes,
+    registration: Arc<Registration>,
 }
 
 impl Memory {
-    /// A limit for the server of these `settings`, if this machine lets us set one.
-    pub(super) fn limited(settings: &Settings) -> Memory {
+    /// A limit for the server of these `settings`, if this machine lets us set one. `name` is part of the
+    /// group's name, and no other server's.
+    pub(super) fn limited(
+        settings: &Settings,
+        name: &OsStr,
+        registration: &Arc<Registration>,
+    ) -> Memory {
         let limit = limit(settings);
         let mut why = "no control groups for memory here".to_owned();
         for version in &VERSIONS {
-            match Group::make(version, limit) {
+            match Group::make(version, limit, name, registration) {
                 Ok(group) => return Memory::Limited(group),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => why = format!("{}: {error}", version.root),
@@ -119,7 +128,12 @@ impl fmt::Display for Memory {
 }
 
 impl Group {
-    fn make(version: &Version, limit: Bytes) -> io::Result<Group> {
+    fn make(
+        version: &Version,
+        limit: Bytes,
+        name: &OsStr,
+        registration: &Arc<Registration>,
+    ) -> io::Result<Group> {
         let root = Path::new(version.root);
         if let Some(offer) = version.offer {
             if !fs::read_to_string(root.join("cgroup.controllers"))?.contains("memory") {
@@ -129,38 +143,26 @@ impl Group {
         } else if !root.join(version.limit).exists() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        clear(root);
-        let group = tempfile::Builder::new()
-            .prefix(&format!("{PREFIX}{}-", std::process::id()))
-            .tempdir_in(root)?
-            // Its files are the kernel's: it is taken away whole, by `drop`.
-            .keep();
+        let folder = root.join(format!("{PREFIX}{}-{}", std::process::id(), name.display()));
+        registration.grouping(&folder)?;
+        if let Err(error) = fs::create_dir(&folder) {
+            registration.ungrouped(&folder)?;
+            return Err(error);
+        }
         Ok(Group {
-            folder: group,
+            folder,
             file: version.limit,
             limit,
+            registration: Arc::clone(registration),
         })
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A group with a process in it stays, and is cleared by the next run.
-        let _ = fs::remove_dir(&self.folder);
-    }
-}
-
-/// Removes groups of killed runs: those without a process, which is all that the kernel lets go.
-fn clear(root: &Path) {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    for entry in entries {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let process = name
-            .strip_prefix(PREFIX)
-            .and_then(|rest| rest.split('-').next());
-        // A run that goes on may be about to put its server there.
-        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            let _ = fs::remove_dir(entry.path());
+        // A group with a process in it stays, and so does what is written down of it.
+        if fs::remove_dir(&self.folder).is_ok() {
+            let _ = self.registration.ungrouped(&self.folder);
         }
     }
 }

@@ -15,9 +15,12 @@ mod directories;
 mod engine;
 mod find;
 mod given;
+mod handle;
+mod log;
 mod login;
 mod memory;
 mod place;
+mod run_directory;
 mod settings;
 mod target;
 mod url;
@@ -25,8 +28,9 @@ mod waits;
 mod wire;
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use volume::leftovers::Registration;
 use volume::site::Site;
 
 pub use directories::{Owner, owner};
@@ -80,7 +84,9 @@ enum Host {
 
 impl Postgres {
     /// Makes a private server with its files on the site's volumes, and starts it. As root, it runs as
-    /// `owner`.
+    /// `owner`. What has to be ended and removed if this process is killed is written down first.
+    ///
+    /// Where the calling thread ends, so does the server ([`volume::child`], on Linux).
     ///
     /// # Errors
     /// When a directory of ours is there already or cannot be made, or PostgreSQL does not come up.
@@ -90,16 +96,21 @@ impl Postgres {
     pub fn private(
         binaries: &Binaries,
         owner: Option<Owner>,
-        site: &dyn Site,
-        settings: &Settings,
-        workload: &Workload,
+        registration: &Arc<Registration>,
+        (site, settings, workload): (&dyn Site, &Settings, &Workload),
     ) -> Result<Postgres, EngineError> {
         memory::check(settings)?;
         let mut directories = Directories::new(owner);
         let placement = &settings.placement;
         let data = directories::home(site, settings, &placement.data[0]).join("cluster");
         let log = directories::home(site, settings, &placement.log).join("wal");
-        let made = Cluster::create(binaries, owner, &mut directories, (&data, &log), settings);
+        let made = Cluster::create(
+            (binaries, owner),
+            registration,
+            &mut directories,
+            (&data, &log),
+            settings,
+        );
         let cluster = match made {
             Ok(cluster) => cluster,
             Err(error) => return Err(with_remains(error, directories.remove())),
@@ -130,7 +141,7 @@ impl Postgres {
         Postgres::set_up(host, target, directories, &prefix, site, settings, workload)
     }
 
-    /// Process number of a private server while it runs, for whoever clears up after us.
+    /// Process number of a private server while it runs.
     pub fn postmaster(&self) -> Option<u32> {
         match &self.host {
             Host::Private(cluster) => cluster.postmaster(),

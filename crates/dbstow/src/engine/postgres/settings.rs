@@ -43,7 +43,6 @@ pub(super) fn of_server(settings: &Settings) -> Vec<(&'static str, String)> {
     // A statement on a spread table may lock each part of it, and each part's index.
     let locks = 64 + 8 * placement.data.len().max(placement.temp.len());
     vec![
-        ("listen_addresses", String::new()),
         (
             "max_connections",
             (settings.workload.sessions + CONNECTIONS_SPARE).to_string(),

@@ -8,8 +8,6 @@ impl Places {
     pub(super) fn emulated(&self, _subject: &Subject<'_>) -> Result<Sited, String> {
         Err("modelled disks under real files need Linux (FUSE)".to_owned())
     }
-
-    pub(super) fn register(&self, _subject: &Subject<'_>, _server: u32) {}
 }
 
 #[cfg(target_os = "linux")]
@@ -84,13 +82,6 @@ mod linux {
                 }
                 (None, EngineKind::Postgres | EngineKind::SqlServer) => Front::File,
             }
-        }
-
-        /// Writes down that a server runs as this process, so that it can be ended if this one is killed.
-        pub(in super::super) fn register(&self, subject: &Subject<'_>, server: u32) {
-            let name = subject.variant.engine.name();
-            // A server that ended in the meantime needs no end.
-            let _ = self.registration.server(name, server);
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use volume::real_time::Pacer;
 use volume::site::Site;
 
+use super::Subject;
 use super::places::Places;
-use super::{Options, Subject};
 use crate::engine::sqlite::SqliteEngine;
 use crate::engine::sqlserver::SqlServer;
 use crate::engine::{Engine, EngineError};
@@ -20,7 +20,7 @@ pub(super) fn start<'a>(
     pacer: Option<Arc<Pacer>>,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {
     match subject.variant.engine {
-        EngineKind::Postgres => postgres(places.options(), subject, site),
+        EngineKind::Postgres => postgres(places, subject, site),
         EngineKind::SqlServer => {
             let (settings, workload) = (subject.settings, subject.workload);
             let run = places.server().expect("a run on SQL Server has one");
@@ -38,18 +38,21 @@ pub(super) fn start<'a>(
 
 #[cfg(unix)]
 fn postgres<'a>(
-    options: &Options,
+    places: &Places,
     subject: &'a Subject<'a>,
     site: &dyn Site,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {
     use crate::engine::postgres::{Binaries, Postgres, ServerUrl, owner};
 
     let (settings, workload) = (subject.settings, subject.workload);
+    let options = places.options();
     let engine = match &options.server {
         Some(url) => Postgres::given(&ServerUrl::parse(url)?, site, settings, workload)?,
         None => {
             let binaries = Binaries::find(options.postgres_bin.as_deref())?;
-            Postgres::private(&binaries, owner()?, site, settings, workload)?
+            let registration = &places.registration;
+            let asked = (site, settings, workload);
+            Postgres::private(&binaries, owner()?, registration, asked)?
         }
     };
     Ok(Box::new(engine))
@@ -57,7 +60,7 @@ fn postgres<'a>(
 
 #[cfg(not(unix))]
 fn postgres<'a>(
-    _options: &Options,
+    _places: &Places,
     _subject: &'a Subject<'a>,
     _site: &dyn Site,
 ) -> Result<Box<dyn Engine + 'a>, EngineError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.
-const MARK: &str = ".dbstow-volumes";
+pub(super) const MARK: &str = ".dbstow-volumes";
 
 /// `DIR/dbstow-<plan>`: all of a run's volumes in `DIR`.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Ground {
         if !parent.is_dir() {
             return Err(GroundError::NoDirectory(parent.to_owned()));
         }
-        let root = parent.join(format!("dbstow-{plan}"));
+        let root = Ground::path(parent, plan);
         let mark = root.join(MARK);
         if !mark.exists() {
             let at = at(&root);
@@ -76,6 +76,11 @@ impl Ground {
         };
         ground.empty()?;
         Ok(ground)
+    }
+
+    /// Where it is.
+    pub(super) fn path(parent: &Path, plan: &str) -> PathBuf {
+        parent.join(format!("dbstow-{plan}"))
     }
 
     /// A new, empty directory in it.

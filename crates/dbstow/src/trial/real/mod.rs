@@ -61,9 +61,6 @@ pub struct Placed<'a> {
     pub disks: Vec<String>,
     /// Starts the engine on them, empty.
     pub engine: Box<dyn FnOnce() -> Result<Box<dyn Engine + 'a>, EngineError> + 'a>,
-    /// Writes down the process of a server that serves the trial, so that it can be ended if this process
-    /// is killed.
-    pub serves: Box<dyn Fn(u32) + 'a>,
     /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
     pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
     /// Whether the engine is to leave its files.
@@ -129,7 +126,6 @@ fn on(
         site,
         disks,
         engine,
-        serves,
         close,
         keep,
     } = placed;
@@ -143,7 +139,7 @@ fn on(
         EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => match engine() {
             Err(error) => Err(error.to_string()),
             Ok(mut engine) => {
-                let result = trial.carry_out(&*site, &*engine, &serves);
+                let result = trial.carry_out(&*site, &*engine);
                 let record = result.and_then(|observed| {
                     collect::record(subject, &disks, &*site, &*engine, observed)
                 });
@@ -202,20 +198,14 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn carry_out(
-        &self,
-        site: &dyn Site,
-        engine: &dyn Engine,
-        serves: &dyn Fn(u32),
-    ) -> Result<Observed, String> {
-        engine.server().into_iter().for_each(serves);
+    fn carry_out(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
             let tell = self.tell;
             let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, tell));
             let ended = StopOnDrop(over);
-            let result = self.phases(site, engine, serves);
+            let result = self.phases(site, engine);
             drop(ended);
             let series = joined(series);
             // What ended the trial early says more than what the sessions saw of it.
@@ -236,7 +226,6 @@ impl<'a> Trial<'a> {
         &self,
         site: &dyn Site,
         engine: &dyn Engine,
-        serves: &dyn Fn(u32),
     ) -> Result<(Ran, Vec<Phase>, Vec<String>), String> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
@@ -247,8 +236,6 @@ impl<'a> Trial<'a> {
         }
         (self.tell)(Event::Phase("quiesce"));
         let notes = self.quiesce(site, engine)?;
-        // It may be another process than before.
-        engine.server().into_iter().for_each(serves);
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine)?;
         phases.run(&ran, self.subject.workload.load.measured);

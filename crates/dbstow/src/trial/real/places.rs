@@ -8,11 +8,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Bytes, random};
+use volume::leftovers::Registration;
 use volume::plain::{PlainSite, PlainVolume, free_space};
 use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
 
-use super::ground::{Ground, GroundError};
+use super::ground::{self, Ground, GroundError};
 use super::{Options, Placed, Subject, Supply, engines};
 use crate::engine::sqlserver::{Access, Prompt, ServerRun, ServerSite};
 use crate::plan::Plan;
@@ -35,8 +36,7 @@ pub struct Places {
         expect(dead_code, reason = "only Linux mounts modelled volumes")
     )]
     pub(super) emulator: Emulator,
-    #[cfg(target_os = "linux")]
-    pub(super) registration: volume::fuse::leftovers::Registration,
+    pub(super) registration: Arc<Registration>,
 }
 
 /// Volumes that stay beyond their trial.
@@ -150,16 +150,15 @@ impl Places {
             server: None,
             held: Mutex::default(),
             emulator: outside.emulator,
-            #[cfg(target_os = "linux")]
-            registration: registration()?,
+            registration: Arc::new(registration()?),
         };
         for parent in &parents {
-            match Ground::claim(parent, digest, keep) {
+            match places.ground_in(parent, digest) {
                 Ok(ground) => places.grounds.push(ground),
                 Err(error) => {
                     // Those before it are empty still; what cannot be taken away is taken over next time.
                     places.close();
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
         }
@@ -173,6 +172,32 @@ impl Places {
             }
         }
         Ok(places)
+    }
+
+    /// Claims a ground, written down before it is made. Not one that is kept; nor one in which a server that
+    /// is there already has files, from under which nothing may be taken.
+    fn ground_in(&self, parent: &Path, plan: &str) -> Result<Ground, PlacesError> {
+        let root = Ground::path(parent, plan);
+        let stays = self.keep || self.options.server.is_some();
+        let not_written = |source| PlacesError::Io {
+            what: format!("writing down {}", root.display()),
+            source,
+        };
+        if !stays {
+            let written = self.registration.claiming(&root, ground::MARK);
+            written.map_err(not_written)?;
+        }
+        match Ground::claim(parent, plan, self.keep) {
+            Ok(ground) if stays => Ok(ground),
+            Ok(ground) => {
+                self.registration.claimed(&root).map_err(not_written)?;
+                Ok(ground)
+            }
+            Err(error) => {
+                self.registration.removed(&root).map_err(not_written)?;
+                Err(error.into())
+            }
+        }
     }
 
     /// Takes them away again, once a server has everything back.
@@ -189,9 +214,9 @@ impl Places {
         }
         let closed = self.grounds.into_iter().map(Ground::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
-        #[cfg(target_os = "linux")]
-        let left = left.chain(self.registration.finish().err().into_iter().flatten());
         others.extend(left);
+        // Behind them: it takes away what is still there of what is written down.
+        others.extend(self.registration.finish().err().into_iter().flatten());
         Leftovers {
             not_put_back,
             others,
@@ -353,7 +378,6 @@ impl Supply for Places {
             },
             engine: Box::new(move || engines::start(self, subject, &*on, pacer)),
             site,
-            serves: Box::new(|server| self.register(subject, server)),
             close: Box::new(move || self.end(stop, trial_name(subject))),
             keep: self.keep,
         })
@@ -399,9 +423,8 @@ fn server(
     )
 }
 
-#[cfg(target_os = "linux")]
-fn registration() -> Result<volume::fuse::leftovers::Registration, PlacesError> {
-    let made = volume::fuse::leftovers::Registration::new();
+fn registration() -> Result<Registration, PlacesError> {
+    let made = Registration::new();
     made.map_err(|source| PlacesError::Io {
         what: "writing down what is made, so that it can be cleared".to_owned(),
         source,

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
-use super::made::{Directory, FILE, Made, Mount, Server};
+use model::Duration;
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+
+use super::made::{Directory, FILE, Inode, Made, Mount};
 use super::mounts::{self, UnmountError};
-use super::{folders, lock, state_directory};
+use super::{folders, lock, state_directory, wait_until, work};
 use crate::fuse::loop_device;
 
 /// What was found and taken away, in sentences for people.
@@ -37,35 +41,96 @@ impl Cleared {
 /// again the next time.
 pub fn clear() -> io::Result<Cleared> {
     let state = state_directory()?;
-    let _lock = lock(&state)?;
-    let mut cleared = Cleared::default();
-    for folder in folders(&state)? {
+    let mut found = None;
+    wait_until(PATIENCE, || {
+        let looked = look(&state);
+        let over = !matches!(&looked, Ok(found) if found.ending);
+        // Without the lock in between: whoever is about to end may need it for that.
+        found = over.then_some(looked);
+        over
+    });
+    let found = found.unwrap_or_else(|| look(&state))?;
+    let left = found.left;
+    let mut cleared = Cleared {
+        done: Vec::new(),
+        failed: found.failed,
+    };
+    // A run's directories hold the mounts of its emulator, which has a folder of its own.
+    let undone: Vec<Cleared> = left.iter().map(|(made, _)| take_down(made)).collect();
+    for ((made, folder), mut one) in left.iter().zip(undone) {
+        remove_all(made, folder, PATIENCE, &mut one);
+        cleared.done.extend(one.done);
+        cleared.failed.extend(one.failed);
+    }
+    Ok(cleared)
+}
+
+/// What there is to clear.
+struct Found {
+    _lock: fs::File,
+    /// Of processes that are no more.
+    left: Vec<(Made, PathBuf)>,
+    /// Whether a process still runs that ends because one of those is no more: an emulator.
+    ending: bool,
+    failed: Vec<String>,
+}
+
+fn look(state: &Path) -> io::Result<Found> {
+    let mut found = Found {
+        _lock: lock(state)?,
+        left: Vec::new(),
+        ending: false,
+        failed: Vec::new(),
+    };
+    let mut running = Vec::new();
+    for folder in folders(state)? {
         match Made::read(&folder) {
-            Ok(made) if made.owner.is_alive() => {}
-            Ok(made) => {
-                let one = undo(&made, &folder);
-                cleared.done.extend(one.done);
-                cleared.failed.extend(one.failed);
-            }
+            Ok(made) if made.owner.is_alive() => running.push(made),
+            Ok(made) => found.left.push((made, folder)),
             // Killed before it wrote anything down, it made nothing. The lock is ours, so nobody is about
-            // to write.
+            // to write; a list that was half written may lie there.
             Err(error)
-                if error.kind() == io::ErrorKind::NotFound && fs::remove_dir(&folder).is_ok() => {}
-            Err(error) => cleared.failed.push(format!(
+                if error.kind() == io::ErrorKind::NotFound && remove_folder(&folder).is_ok() => {}
+            Err(error) => found.failed.push(format!(
                 "not cleared {}: {error}; look into it, and remove it",
                 folder.display()
             )),
         }
     }
-    Ok(cleared)
+    found.ending = running.iter().any(|made| {
+        let mut owners = found.left.iter().map(|(left, _)| &left.owner);
+        owners.any(|owner| Some(owner) == made.parent.as_ref())
+    });
+    Ok(found)
 }
 
 /// Takes away what `made` lists, last things first, and `folder` if nothing is left.
 pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
+    let mut cleared = take_down(made);
+    remove_all(made, folder, Duration::ZERO, &mut cleared);
+    cleared
+}
+
+/// Ends processes, unmounts, and detaches.
+fn take_down(made: &Made) -> Cleared {
     let mut cleared = Cleared::default();
-    for server in &made.servers {
-        let what = format!("ended {} (process {})", server.name, server.process.pid);
-        cleared.note(what, end(server));
+    // Before any directory goes: an initdb that was left could write to the next one of that name, or
+    // remove it.
+    for work in &made.work {
+        match work::end(work) {
+            Ok(ended) if ended.is_empty() => {}
+            Ok(ended) => {
+                let what = format!("ended {} ({})", work.name, ended.join(", "));
+                cleared.done.push(what);
+            }
+            Err(error) => cleared
+                .failed
+                .push(format!("not ended {}: {error}", work.name)),
+        }
+    }
+    for group in &made.groups {
+        let what = format!("removed the control group {}", group.display());
+        cleared.note(what, work::remove_group(group));
     }
     // A file system lies on a loop device, which lies on an image that FUSE shows.
     let (on_loops, others): (Vec<&Mount>, Vec<&Mount>) = made
@@ -79,9 +144,14 @@ pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
         cleared.note(what, detach(backing));
     }
     unmount_all(&others, &mut cleared);
+    cleared
+}
+
+/// Removes directories, and `folder` if nothing failed.
+fn remove_all(made: &Made, folder: &Path, patience: Duration, cleared: &mut Cleared) {
     for directory in made.directories.iter().rev() {
         let what = format!("removed {}", directory.path.display());
-        cleared.note(what, remove(directory));
+        cleared.note(what, remove(directory, patience));
     }
     if cleared.failed.is_empty()
         && let Err(error) = remove_folder(folder)
@@ -89,12 +159,6 @@ pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
         let what = format!("not removed {}: {error}", folder.display());
         cleared.failed.push(what);
     }
-    cleared
-}
-
-fn end(server: &Server) -> io::Result<bool> {
-    let alive = server.process.is_alive();
-    server.process.end().map(|()| alive)
 }
 
 fn unmount_all(those: &[&Mount], cleared: &mut Cleared) {
@@ -142,17 +206,30 @@ fn detach(backing: &Path) -> io::Result<bool> {
     Ok(!devices.is_empty())
 }
 
-/// Removes a directory, unless it is another one by now, or something is mounted in it.
-fn remove(directory: &Directory) -> io::Result<bool> {
+/// How long an emulator may take to notice that whoever started it is gone, and to unmount.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Removes a directory, unless it is another one by now, or something is mounted in it and stays.
+fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
     let path = &directory.path;
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         metadata => metadata?,
     };
-    if (metadata.dev(), metadata.ino()) != (directory.device, directory.inode) {
+    let Some(inode) = directory.inode else {
+        // Killed before it was sure to have made it: what is ours and empty is the one.
+        let ours = metadata.is_dir() && metadata.uid() == geteuid().as_raw();
+        return Ok(ours && remove_planned(path, directory.mark.as_deref()));
+    };
+    if inode != Inode::of(&metadata) {
         return Ok(false);
     }
-    if let Some(mount) = mounts::within(path)?.first() {
+    let mut mounts = Ok(Vec::new());
+    wait_until(patience, || {
+        mounts = mounts::within(path);
+        mounts.as_ref().map_or(true, Vec::is_empty)
+    });
+    if let Some(mount) = mounts?.first() {
         let why = format!("something is mounted at {}", mount.display());
         return Err(io::Error::other(why));
     }
@@ -162,6 +239,26 @@ fn remove(directory: &Directory) -> io::Result<bool> {
         fs::remove_dir(path)?;
     }
     Ok(true)
+}
+
+/// Removes a directory that holds nothing but, possibly, a mark that nobody has locked. Gives whether it did.
+fn remove_planned(path: &Path, mark: Option<&str>) -> bool {
+    let names = fs::read_dir(path).into_iter().flatten().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    if let (Some(mark), [name]) = (mark, &names[..])
+        && name == mark
+    {
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        let opened = fs::File::options()
+            .write(true)
+            .custom_flags(flags)
+            .open(path.join(mark));
+        let free = opened.is_ok_and(|opened| opened.try_lock().is_ok());
+        if !free || fs::remove_file(path.join(mark)).is_err() {
+            return false;
+        }
+    }
+    fs::remove_dir(path).is_ok()
 }
 
 /// Removes a process's folder, by its known contents only: an image that is still mounted there must not
@@ -182,7 +279,10 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
-    fs::remove_file(folder.join(FILE))?;
+    match fs::remove_file(folder.join(FILE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     fs::remove_dir(folder)
 }
 
@@ -204,11 +304,10 @@ mod tests {
     }
 
     fn directory(path: &Path, with_contents: bool) -> Directory {
-        let metadata = fs::metadata(path).unwrap();
         Directory {
             path: path.to_owned(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            inode: Some(Inode::of(&fs::metadata(path).unwrap())),
+            mark: None,
             with_contents,
         }
     }
@@ -269,6 +368,50 @@ mod tests {
 
         assert_eq!(cleared, Cleared::default());
         assert!(mounts::at(Path::new("/proc")).unwrap().is_some());
+        fs::create_dir(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_was_only_about_to_be_made_goes_if_it_is_empty_and_not_in_use() {
+        let place = tempfile::tempdir().unwrap();
+        let names = ["never", "empty", "marked", "used", "locked"];
+        let paths = names.map(|name| place.path().join(name));
+        for path in &paths[1..] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::write(paths[2].join("mark"), "").unwrap();
+        fs::write(paths[3].join("theirs"), "").unwrap();
+        let lock = fs::File::create(paths[4].join("mark")).unwrap();
+        lock.lock().unwrap();
+        let mut made = gone();
+        for path in &paths {
+            made.directories.push(Directory {
+                path: path.clone(),
+                inode: None,
+                mark: Some("mark".to_owned()),
+                with_contents: true,
+            });
+        }
+        let folder = listed(&made);
+
+        let cleared = undo(&made, folder.path());
+
+        assert_eq!(cleared.failed, [""; 0]);
+        assert_eq!(
+            paths.map(|path| path.exists()),
+            [false, false, false, true, true]
+        );
+        fs::create_dir(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_with_a_half_written_list_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("newAbC"), "{").unwrap();
+
+        remove_folder(folder.path()).unwrap();
+
+        assert!(!folder.path().exists());
         fs::create_dir(folder.path()).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,21 @@ use super::process::Identity;
 pub(super) struct Made {
     /// Whose it is.
     pub(super) owner: Identity,
+    /// The process that started its owner: an emulator ends with it.
+    #[serde(default)]
+    pub(super) parent: Option<Identity>,
     /// Mounts, in the order in which they were made.
     pub(super) mounts: Vec<Mount>,
     /// Backing files of loop devices.
     pub(super) loops: Vec<PathBuf>,
     /// Directories, each after the one it lies in.
     pub(super) directories: Vec<Directory>,
-    /// Servers.
-    pub(super) servers: Vec<Server>,
+    /// Where processes of servers are at work.
+    #[serde(default)]
+    pub(super) work: Vec<Work>,
+    /// Control groups.
+    #[serde(default)]
+    pub(super) groups: Vec<PathBuf>,
 }
 
 /// A mount.
@@ -37,21 +45,42 @@ pub(super) struct Mount {
 pub(super) struct Directory {
     /// Where.
     pub(super) path: PathBuf,
-    /// Device it lies on.
-    pub(super) device: u64,
-    /// Its inode there.
-    pub(super) inode: u64,
+    /// Which one it is; not known before it is made.
+    pub(super) inode: Option<Inode>,
+    /// A file in it that is locked by whoever uses it, where it may be there already.
+    #[serde(default)]
+    pub(super) mark: Option<String>,
     /// Whether its contents go with it.
     pub(super) with_contents: bool,
 }
 
-/// A server.
+/// A directory that cannot be mistaken for another one of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Inode {
+    /// Device it lies on.
+    pub(super) device: u64,
+    /// Its number there.
+    pub(super) number: u64,
+}
+
+/// Processes of a server, known by where they are at work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Server {
-    /// What people call it.
+pub(super) struct Work {
+    /// What people call the server.
     pub(super) name: String,
-    /// Its process.
-    pub(super) process: Identity,
+    /// The working directory of its processes is this one, or one beneath it; without links.
+    pub(super) directory: PathBuf,
+    /// As whom they run.
+    pub(super) user: u32,
+}
+
+impl Inode {
+    pub(super) fn of(metadata: &fs::Metadata) -> Inode {
+        Inode {
+            device: metadata.dev(),
+            number: metadata.ino(),
+        }
+    }
 }
 
 /// Its name in a process's folder.
@@ -62,18 +91,19 @@ impl Made {
     pub(super) fn of(owner: Identity) -> Made {
         Made {
             owner,
+            parent: Identity::parent(),
             mounts: Vec::new(),
             loops: Vec::new(),
             directories: Vec::new(),
-            servers: Vec::new(),
+            work: Vec::new(),
+            groups: Vec::new(),
         }
     }
 
     /// Writes it into `folder`, whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = tempfile::Builder::new().prefix("new").tempfile_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.flush()?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
         file.persist(folder.join(FILE))?;
         Ok(())
     }

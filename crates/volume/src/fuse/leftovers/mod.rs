@@ -13,26 +13,28 @@
 //! ```
 //!
 //! [`clear`] finds the folders of processes that are no more. It touches nothing whose identity does not
-//! match what was written down: a process by its start, a loop device by its backing file, a mount by its
-//! source, a directory by its inode.
+//! match what was written down: a loop device by its backing file, a mount by its source, a directory by its
+//! inode, a process by where it works and as whom. (A server's number is known only once it runs, and then
+//! somebody may have to end it already.)
 
 mod clear;
 mod made;
 pub(crate) mod mounts;
 pub(crate) mod process;
+mod work;
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::Duration;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
 pub use clear::{Cleared, clear};
-use made::{Directory, Made, Mount, Server};
+use made::{Directory, Inode, Made, Mount, Work};
 use process::Identity;
 
 use crate::clock::Clock;
@@ -118,47 +120,112 @@ impl Registration {
     /// # Errors
     /// When it cannot be made or written down.
     pub fn make_directory(&self, directory: &Path, with_contents: bool) -> io::Result<bool> {
+        self.plan(directory, None, with_contents)?;
         // What goes with its contents holds what others have no business to read.
         let mode = if with_contents { 0o700 } else { 0o755 };
-        match fs::DirBuilder::new().mode(mode).create(directory) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-            made => made?,
-        }
-        let metadata = fs::metadata(directory)?;
-        self.change(|made| {
-            made.directories.push(Directory {
-                path: directory.to_owned(),
-                device: metadata.dev(),
-                inode: metadata.ino(),
-                with_contents,
-            });
-        })?;
-        Ok(true)
+        let inode = match fs::DirBuilder::new().mode(mode).create(directory) {
+            Ok(()) => Some(Inode::of(&open_directory(directory)?.metadata()?)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+            Err(error) => {
+                self.settle(directory, None)?;
+                return Err(error);
+            }
+        };
+        self.settle(directory, inode)?;
+        Ok(inode.is_some())
     }
 
-    /// Server `name` runs as process `pid`, and is to be ended when this process is gone.
+    /// `directory` is about to be made, or taken over from a killed process: whoever uses it has locked the
+    /// file `mark` in it. It is to be taken away with everything in it, once it is [claimed]; before that,
+    /// only if nobody uses it and there is nothing else in it.
     ///
-    /// # Errors
-    /// When there is no such process, or it cannot be written down.
-    pub fn server(&self, name: &str, pid: u32) -> io::Result<()> {
-        let process = Identity::of(pid.cast_signed())?;
-        self.change(|made| {
-            made.servers.push(Server {
-                name: name.to_owned(),
-                process,
-            });
-        })
-    }
-
-    /// The server of process `pid` has ended.
+    /// [claimed]: Registration::claimed
     ///
     /// # Errors
     /// When it cannot be written down.
-    pub fn server_ended(&self, pid: u32) -> io::Result<()> {
+    pub fn claiming(&self, directory: &Path, mark: &str) -> io::Result<()> {
+        self.plan(directory, Some(mark), true)
+    }
+
+    /// `directory` is this process's own now.
+    ///
+    /// # Errors
+    /// When it is not there, or it cannot be written down.
+    pub fn claimed(&self, directory: &Path) -> io::Result<()> {
+        let inode = Inode::of(&open_directory(directory)?.metadata()?);
+        self.settle(directory, Some(inode))
+    }
+
+    fn plan(&self, directory: &Path, mark: Option<&str>, with_contents: bool) -> io::Result<()> {
         self.change(|made| {
-            let other = |server: &Server| server.process.pid != pid.cast_signed();
-            made.servers.retain(other);
+            made.directories.push(Directory {
+                path: directory.to_owned(),
+                inode: None,
+                mark: mark.map(str::to_owned),
+                with_contents,
+            });
         })
+    }
+
+    /// What became of a directory that was about to be made.
+    fn settle(&self, directory: &Path, inode: Option<Inode>) -> io::Result<()> {
+        let planned = |one: &Directory| one.path == directory && one.inode.is_none();
+        self.change(|made| match inode {
+            None => made.directories.retain(|one| !planned(one)),
+            Some(_) => {
+                let one = made.directories.iter_mut().rfind(|one| planned(one));
+                one.into_iter().for_each(|one| one.inode = inode);
+            }
+        })
+    }
+
+    /// `directory` is there no more, or is to stay.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn removed(&self, directory: &Path) -> io::Result<()> {
+        self.change(|made| made.directories.retain(|one| one.path != directory))
+    }
+
+    /// Processes of server `name` are about to work in `directory` or beneath it, as `user`. The directory
+    /// need not exist yet, but the one it lies in. They are to be ended when this process is gone.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn serving(&self, name: &str, directory: &Path, user: u32) -> io::Result<()> {
+        let directory = without_links(directory)?;
+        self.change(|made| {
+            made.work.push(Work {
+                name: name.to_owned(),
+                directory,
+                user,
+            });
+        })
+    }
+
+    /// No process works in `directory` any more.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn served(&self, directory: &Path) -> io::Result<()> {
+        let directory = without_links(directory)?;
+        self.change(|made| made.work.retain(|work| work.directory != directory))
+    }
+
+    /// Control group `group` is about to be made; what is in it is to be ended when this process is gone.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn grouping(&self, group: &Path) -> io::Result<()> {
+        self.change(|made| made.groups.push(group.to_owned()))
+    }
+
+    /// Control group `group` is there no more, or never was.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn ungrouped(&self, group: &Path) -> io::Result<()> {
+        self.change(|made| made.groups.retain(|other| other != group))
     }
 
     /// Takes away whatever is still there of what was written down, and the folder. Once that is done,
@@ -218,22 +285,48 @@ fn state_directory() -> io::Result<PathBuf> {
         Some(runtime) => PathBuf::from(runtime).join("dbstow"),
         None => std::env::temp_dir().join(format!("dbstow-{}", user.as_raw())),
     };
+    let in_words = |error: io::Error| {
+        let why = format!("{}: {error}", directory.display());
+        io::Error::new(error.kind(), why)
+    };
     match private().create(&directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            let why = format!("{}: {error}", directory.display());
-            return Err(io::Error::new(error.kind(), why));
-        }
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(in_words(error)),
+        _ => keep_private(&directory).map_err(in_words),
+    }?;
+    Ok(directory)
+}
+
+/// Sees to it that `directory`, which anyone may have put there, is this user's and nobody else's.
+fn keep_private(directory: &Path) -> io::Result<()> {
+    let foreign =
+        || io::Error::other("not a directory of this user; remove it, or set XDG_RUNTIME_DIR");
+    let opened = open_directory(directory).map_err(|error| match error.kind() {
+        // What the kernel says of a link too.
+        io::ErrorKind::NotADirectory => foreign(),
+        _ => error,
+    })?;
+    let metadata = opened.metadata()?;
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(foreign());
     }
-    // A folder in a temporary directory may have been put there by anyone.
-    let metadata = fs::symlink_metadata(&directory)?;
-    if metadata.is_dir() && metadata.uid() == user.as_raw() {
-        return Ok(directory);
+    if metadata.mode() & 0o077 != 0 {
+        opened.set_permissions(fs::Permissions::from_mode(0o700))?;
     }
-    Err(io::Error::other(format!(
-        "{} is not a directory of this user; remove it, or set XDG_RUNTIME_DIR",
-        directory.display()
-    )))
+    Ok(())
+}
+
+/// A directory itself; a link in its place is not followed.
+fn open_directory(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+/// `path` as the kernel knows it; its last part need not exist.
+fn without_links(path: &Path) -> io::Result<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => path.canonicalize(),
+    }
 }
 
 fn private() -> fs::DirBuilder {
@@ -244,16 +337,26 @@ fn private() -> fs::DirBuilder {
 
 /// Folders of the state directory, a process's later ones first: they may lie on what earlier ones made.
 fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(state)?.map(|entry| entry.map(|entry| entry.path()));
-    let paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
-    let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir()).collect();
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(state)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
     folders.sort_by(|one, other| other.cmp(one));
     Ok(folders)
 }
 
 /// Keeps others from clearing or registering at the same time, until it is dropped.
 fn lock(state: &Path) -> io::Result<File> {
-    let file = File::create(state.join("lock"))?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(state.join("lock"))?;
     flock(&file, FlockOperation::LockExclusive)?;
     Ok(file)
 }
@@ -270,5 +373,101 @@ pub(crate) fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool
             return false;
         }
         Clock::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{chown, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_state_directory_that_others_may_enter_is_closed_to_them() {
+        let place = tempfile::tempdir().unwrap();
+        let state = place.path().join("dbstow");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+
+        keep_private(&state).unwrap();
+
+        assert_eq!(mode(&state), 0o700);
+    }
+
+    #[test]
+    fn a_state_directory_of_somebody_else_or_a_link_to_one_is_refused_and_left() {
+        let place = tempfile::tempdir().unwrap();
+        let (theirs, link) = (place.path().join("theirs"), place.path().join("link"));
+        fs::create_dir(&theirs).unwrap();
+        fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(&theirs, &link).unwrap();
+
+        let error = keep_private(&link).unwrap_err().to_string();
+        assert!(error.starts_with("not a directory of this user"), "{error}");
+        // Root alone can give a directory away.
+        if geteuid().is_root() {
+            chown(&theirs, Some(65_534), None).unwrap();
+            let error = keep_private(&theirs).unwrap_err().to_string();
+            assert!(error.starts_with("not a directory of this user"), "{error}");
+        }
+
+        assert_eq!(mode(&theirs), 0o755);
+    }
+
+    #[test]
+    fn a_lock_that_is_a_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let precious = place.path().join("precious");
+        fs::write(&precious, "data").unwrap();
+        symlink(&precious, place.path().join("lock")).unwrap();
+
+        lock(place.path()).unwrap_err();
+
+        assert_eq!(fs::read_to_string(precious).unwrap(), "data");
+    }
+
+    #[test]
+    fn what_is_registered_is_written_down_before_it_is_there() {
+        let registration = Registration::new().unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let written = || Made::read(registration.folder()).unwrap();
+
+        registration
+            .serving("a server", &place.join("data"), 1)
+            .unwrap();
+        registration.grouping(&place.join("group")).unwrap();
+        assert_eq!(written().work[0].directory, place.join("data"));
+        assert_eq!(written().groups, [place.join("group")]);
+        assert!(
+            registration
+                .make_directory(&place.join("run"), true)
+                .unwrap()
+        );
+        assert!(
+            !registration
+                .make_directory(&place.join("run"), true)
+                .unwrap()
+        );
+        assert!(
+            registration
+                .make_directory(&place.join("no/run"), true)
+                .is_err()
+        );
+        let metadata = fs::metadata(place.join("run")).unwrap();
+        assert_eq!(written().directories.len(), 1);
+        assert_eq!(written().directories[0].inode, Some(Inode::of(&metadata)));
+
+        registration.served(&place.join("data")).unwrap();
+        registration.ungrouped(&place.join("group")).unwrap();
+        registration.removed(&place.join("run")).unwrap();
+        let written = written();
+        assert!(written.work.is_empty() && written.groups.is_empty());
+        assert!(written.directories.is_empty());
+        registration.finish().unwrap();
     }
 }

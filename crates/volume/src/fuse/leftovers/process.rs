@@ -3,10 +3,8 @@
 use std::io;
 
 use procfs::process::{ProcState, Process};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::getppid;
 use serde::{Deserialize, Serialize};
-
-use super::wait_until;
 
 /// A process by number, start and boot: numbers are used again, the three together are not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +29,11 @@ impl Identity {
         })
     }
 
+    /// The process that started this one, if it is still there and can be seen.
+    pub(crate) fn parent() -> Option<Identity> {
+        Identity::of(getppid()?.as_raw_nonzero().get()).ok()
+    }
+
     /// The process numbered `pid`.
     ///
     /// # Errors
@@ -52,31 +55,7 @@ impl Identity {
         let ended = matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead));
         !ended && stat.starttime == self.start_ticks && boot().is_ok_and(|boot| boot == self.boot)
     }
-
-    /// Asks it to quit, and kills it if it does not within a few seconds.
-    ///
-    /// `SIGQUIT` is how a PostgreSQL server is told to go at once and take its sessions along.
-    ///
-    /// # Errors
-    /// When it cannot be signalled, or survives.
-    pub(crate) fn end(&self) -> io::Result<()> {
-        for signal in [Signal::QUIT, Signal::KILL] {
-            let pid = Pid::from_raw(self.pid).filter(|_| self.is_alive());
-            let Some(pid) = pid else { return Ok(()) };
-            match kill_process(pid, signal) {
-                Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-                Err(error) => return Err(error.into()),
-            }
-            if wait_until(PATIENCE, || !self.is_alive()) {
-                return Ok(());
-            }
-        }
-        Err(io::Error::other("it does not end, not even when killed"))
-    }
 }
-
-/// How long a server has to end after a signal.
-const PATIENCE: model::Duration = model::Duration::from_secs(5);
 
 fn boot() -> io::Result<String> {
     procfs::sys::kernel::random::boot_id().map_err(io::Error::other)
@@ -85,7 +64,6 @@ fn boot() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Command, Stdio};
 
     #[test]
     fn this_process_is_alive_and_one_of_its_number_from_another_time_is_not() {
@@ -102,26 +80,5 @@ mod tests {
         assert!(own.is_alive());
         assert!(!earlier.is_alive());
         assert!(!before_boot.is_alive());
-    }
-
-    #[test]
-    fn a_process_that_ignores_sigquit_is_ended_all_the_same() {
-        let mut child = Command::new("sh")
-            .args([
-                "-c",
-                "trap '' QUIT; echo ready; while :; do sleep 0.1; done",
-            ])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
-        io::BufRead::read_line(&mut io::BufReader::new(stdout), &mut line).unwrap();
-        let identity = Identity::of(child.id().cast_signed()).unwrap();
-
-        identity.end().unwrap();
-
-        assert!(!identity.is_alive());
-        child.wait().unwrap();
     }
 }
