@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 17] = [
+const FLOW: [&str; 18] = [
+    "input",
     "catalogue",
     "spec",
     "workload",
