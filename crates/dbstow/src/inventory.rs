@@ -7,6 +7,7 @@ use std::path::Path;
 use model::Bytes;
 
 use crate::catalogue::{Catalogue, CatalogueError};
+use crate::input::Reach;
 use crate::spec::{self, EngineKind, Known, KnownWorkload, Machine, Parameter, Script, Volume};
 use crate::trial::Stage;
 use crate::workload::{Dialect, Value, Workload};
@@ -20,6 +21,8 @@ pub struct Inventory {
     own: BTreeMap<String, String>,
     /// What the engine speaks that workloads are for.
     pub dialect: Dialect,
+    /// Where the files of a workload may be.
+    pub reach: Reach,
 }
 
 impl Inventory {
@@ -28,6 +31,7 @@ impl Inventory {
         Inventory {
             catalogue: Catalogue::builtin(),
             dialect: Dialect::Sqlite,
+            reach: Reach::Beneath,
             own: BTreeMap::new(),
         }
     }
@@ -61,12 +65,17 @@ impl Inventory {
         Inventory { dialect, ..self }
     }
 
+    /// The same, with the files of workloads where `reach` allows them to be.
+    pub fn reaching(self, reach: Reach) -> Inventory {
+        Inventory { reach, ..self }
+    }
+
     /// A workload with its parameters set as an experiment says.
     ///
     /// # Errors
     /// No such workload, or what is wrong with it.
     pub fn workload(&self, asked: &spec::Workload) -> Result<Workload, String> {
-        let mut workload = read(&asked.script, self.dialect)?;
+        let mut workload = self.read(&asked.script)?;
         for (name, parameter) in &asked.parameters {
             let value = match parameter {
                 Parameter::Integer(value) => Value::Int(*value),
@@ -79,19 +88,23 @@ impl Inventory {
         }
         Ok(workload)
     }
-}
 
-/// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
-fn read(script: &Script, dialect: Dialect) -> Result<Workload, String> {
-    let result = match script {
-        Script::BuiltIn(name) => Workload::builtin(name, dialect),
-        Script::Folder(path) => match Path::new(path).extension().and_then(|end| end.to_str()) {
-            Some("sql") => Workload::from_sql_file(Path::new(path), 1, 1, dialect),
-            Some("json") => Workload::from_sqlquerystress(Path::new(path), dialect),
-            Some(_) | None => Workload::from_folder(Path::new(path), dialect),
-        },
-    };
-    result.map_err(|error| error.to_string())
+    /// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
+    fn read(&self, script: &Script) -> Result<Workload, String> {
+        let dialect = self.dialect;
+        let result = match script {
+            Script::BuiltIn(name) => Workload::builtin(name, dialect),
+            Script::Folder(path) => {
+                let path = Path::new(path);
+                match path.extension().and_then(|end| end.to_str()) {
+                    Some("sql") => Workload::from_sql_file(path, 1, 1, dialect),
+                    Some("json") => Workload::from_sqlquerystress(path, dialect),
+                    Some(_) | None => Workload::from_folder(path, dialect, self.reach),
+                }
+            }
+        };
+        result.map_err(|error| error.to_string())
+    }
 }
 
 impl Known for Inventory {
@@ -117,7 +130,7 @@ impl Known for Inventory {
     }
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
-        let workload = read(script, self.dialect)?;
+        let workload = self.read(script)?;
         let parameter = |(name, value): (&String, &Value)| {
             let parameter = match value {
                 Value::Int(value) => Parameter::Integer(*value),

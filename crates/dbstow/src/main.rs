@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines, plan,
-    report, run, workloads,
+    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines,
+    output, plan, report, run, workloads,
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
@@ -58,10 +58,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match carry_out(Arguments::parse().command) {
+    output::hide_passwords(std::env::args_os().map(|text| text.to_string_lossy().into_owned()));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return ExitCode::from(output::usage(&error)),
+    };
+    match carry_out(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("dbstow: {}", message(&error));
+            output::note(&format!("dbstow: {}", message(&error)));
             ExitCode::from(code(&error))
         }
     }
@@ -85,10 +90,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
         Command::Workloads(args) => workloads::run(&args),
-        Command::Completions(args) => {
-            completions::run(&args, Arguments::command());
-            Ok(())
-        }
+        Command::Completions(args) => completions::run(&args, Arguments::command()),
     }
 }
 

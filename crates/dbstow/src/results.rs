@@ -15,8 +15,10 @@ use model::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Question, Warning};
+use crate::input;
 use crate::plan::{Plan, PlanError, Trial};
-use crate::record::{self, Outcome, Record};
+use crate::record::check::check;
+use crate::record::{self, Outcome, Record, strict};
 use crate::spec::Mode;
 
 /// The name and version of `dbstow.json`.
@@ -186,14 +188,15 @@ impl Results {
     pub fn open(folder: &Path) -> Result<Results, ResultsError> {
         let head = folder.join(HEAD);
         let file = head.display().to_string();
-        let text = fs::read_to_string(&head).map_err(|source| match source.kind() {
+        let text = input::regular(&head, input::BYTES_MAX);
+        let text = text.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ResultsError::Missing {
                 folder: folder.display().to_string(),
             },
             _ => io_error(&head, source),
         })?;
         let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|source| ResultsError::Head {
+            strict::parse(&text).map_err(|source| ResultsError::Head {
                 file: file.clone(),
                 source,
             })?;
@@ -255,7 +258,7 @@ impl Results {
             let end = record.phases.iter().map(|phase| phase.end_ns).max();
             if let (Outcome::Finished, Some(end)) = (&record.outcome, end) {
                 let (sum, count) = sums.entry(record.arm).or_default();
-                (*sum, *count) = (*sum + end, *count + 1);
+                (*sum, *count) = (sum.saturating_add(end), *count + 1);
             }
         }
         let mean = |(arm, (sum, count))| (arm, Duration::from_nanos(sum / count));
@@ -267,29 +270,15 @@ impl Results {
     /// # Errors
     /// When the disk is full, or the folder cannot be written.
     pub fn write(&self, record: &Record) -> Result<(), ResultsError> {
-        let safe: String = record
-            .arm
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        let file = self
-            .folder
-            .join(RECORDS)
-            .join(format!("{:03}-{safe}.json", record.block));
+        let file = self.folder.join(RECORDS).join(file_name(record));
         write_whole(
             &file,
             &serde_json::to_string(record).expect("a record's keys are texts"),
         )
     }
 
-    /// All records of this plan that can be read, in the order of their names, and a warning for each
-    /// file that cannot.
+    /// All records of this plan that can be read and can be true, in the order of their names, and a warning
+    /// for each file that is left out.
     pub fn records(&self) -> (Vec<Record>, Vec<Warning>) {
         let folder = self.folder.join(RECORDS);
         let entries = folder
@@ -304,13 +293,46 @@ impl Results {
         files.sort();
         let (mut records, mut warnings) = (Vec::new(), Vec::new());
         for file in files {
-            match read_record(&file, self.plan.digest()) {
-                Ok(record) => records.push(record),
+            match read_record(&file, &self.plan) {
+                Ok(record) => records.push((file, record)),
                 Err(why) => warnings.push(unreadable(&file, &why)),
             }
         }
-        (records, warnings)
+        (one_each(records, &mut warnings), warnings)
     }
+}
+
+/// What the file of a record is called.
+fn file_name(record: &Record) -> String {
+    let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let safe = record.arm.chars().map(|c| if fit(c) { c } else { '_' });
+    format!("{:03}-{}.json", record.block, safe.collect::<String>())
+}
+
+/// Of several records of one trial, that of the file with the trial's name, else the first; a warning for each
+/// of the others.
+fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec<Record> {
+    let trial = |record: &Record| (record.block, record.arm.clone());
+    let mut kept: BTreeMap<(u32, String), PathBuf> = BTreeMap::new();
+    for (file, record) in &records {
+        let named = file
+            .file_name()
+            .is_some_and(|name| *name == *file_name(record));
+        if named || !kept.contains_key(&trial(record)) {
+            kept.insert(trial(record), file.clone());
+        }
+    }
+    let mut one_each = Vec::new();
+    for (file, record) in records {
+        let other = &kept[&trial(&record)];
+        if *other == file {
+            one_each.push(record);
+        } else {
+            let why = format!("{} is a record of the same trial", other.display());
+            warnings.push(unreadable(&file, &why));
+        }
+    }
+    one_each
 }
 
 /// Claims the folder for this run.
@@ -350,10 +372,9 @@ fn unreadable(file: &Path, why: &str) -> Warning {
     }
 }
 
-fn read_record(file: &Path, digest: &str) -> Result<Record, String> {
-    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| format!("it is damaged ({error})"))?;
+fn read_record(file: &Path, plan: &Plan) -> Result<Record, String> {
+    let text = input::regular(file, input::RECORD_BYTES_MAX).map_err(|error| error.to_string())?;
+    let value = strict::parse(&text).map_err(|error| format!("it is damaged ({error})"))?;
     let schema = value["schema"].as_str().unwrap_or("none");
     if schema != record::SCHEMA {
         return Err(format!(
@@ -363,12 +384,7 @@ fn read_record(file: &Path, digest: &str) -> Result<Record, String> {
     }
     let record: Record =
         serde_json::from_value(value).map_err(|error| format!("it is damaged ({error})"))?;
-    if record.plan != digest {
-        return Err(format!(
-            "it belongs to plan {}, not to {digest}",
-            record.plan
-        ));
-    }
+    check(&record, plan)?;
     Ok(record)
 }
 
@@ -406,12 +422,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::spec::{Spec, Variant};
+
+    fn plan() -> Plan {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        Plan::new(&spec.expect("it is built in"), false)
+    }
 
     fn read(text: &str) -> Result<Record, String> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("000-arm.json");
         fs::write(&file, text).expect("the folder can be written");
-        read_record(&file, "0123456789abcdef")
+        read_record(&file, &plan())
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assert_cmd::Command;
+use dbstow::plan::Plan;
 use headless_chrome::protocol::cdp::Emulation::{MediaFeature, SetEmulatedMedia};
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::types::PrintToPdfOptions;
@@ -304,24 +305,74 @@ fn many(arms: usize, blocks: usize) -> String {
 
 /// Renames an arm in the results as somebody could who wants to do harm: an experiment may not have it.
 fn rename(folder: &Path, arm: &str, name: &str) {
-    let change = |file: &Path, change: &dyn Fn(&mut Value)| {
-        let mut value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        change(&mut value);
-        fs::write(file, value.to_string()).unwrap();
+    let read = |file: &Path| -> Value {
+        serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
     };
-    change(&folder.join("dbstow.json"), &|head| {
-        for asked in head["question"]["arms"].as_array_mut().unwrap() {
-            if asked["name"] == arm {
-                asked["name"] = name.into();
-            }
+    let renamed = |value: &mut Value, key: &str| {
+        if value[key] == arm {
+            value[key] = name.into();
         }
-    });
-    for record in fs::read_dir(folder.join("records")).unwrap() {
-        change(&record.unwrap().path(), &|record| {
-            if record["arm"] == arm {
-                record["arm"] = name.into();
-            }
-        });
+    };
+    let file = folder.join("dbstow.json");
+    let mut head = read(&file);
+    for (place, key) in [
+        ("/question/arms", "name"),
+        ("/plan/arms", "name"),
+        ("/plan/trials", "arm"),
+    ] {
+        let list = head.pointer_mut(place).unwrap().as_array_mut().unwrap();
+        list.iter_mut().for_each(|entry| renamed(entry, key));
+    }
+    // The plan has to go with its digest, and its records with the plan.
+    let plan: Plan = serde_json::from_value(head["plan"].take()).unwrap();
+    let place = plan.place.clone();
+    let plan = plan.at(place);
+    head["plan"] = serde_json::from_str(&plan.to_json()).unwrap();
+    fs::write(file, head.to_string()).unwrap();
+    for entry in fs::read_dir(folder.join("records")).unwrap() {
+        let file = entry.unwrap().path();
+        let mut record = read(&file);
+        renamed(&mut record, "arm");
+        record["plan"] = plan.digest().into();
+        fs::write(file, record.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("many.toml"), many(2, 2)).unwrap();
+    let page = page(&folder, &["run", "many.toml"]);
+    let whole = fs::read_to_string(&page).unwrap();
+    let injected = [
+        "<script>document.title='taken'</script>",
+        "<img src='data:,' onerror=\"document.title='taken'\">",
+        "<script src=\"data:text/javascript,document.title='taken'\"></script>",
+        "<iframe srcdoc=\"<script>parent.document.title='taken'</script>\"></iframe>",
+        "<style>body { display: none }</style>",
+    ];
+    for injected in injected {
+        let spoilt = folder.path().join("spoilt.html");
+        fs::write(
+            &spoilt,
+            whole.replace("</main>", &format!("{injected}</main>")),
+        )
+        .unwrap();
+        let shown = Shown::new(&browser, &spoilt);
+
+        // It stands before our own scripts: when those have drawn, it had its turn.
+        assert!(shown.count("document.querySelectorAll('canvas').length") > 5);
+        shown.settle();
+        let title = shown.ask("document.title");
+        assert_ne!(title, "taken", "{injected}");
+        let display = shown.ask("getComputedStyle(document.body).display");
+        assert_eq!(display, "block", "{injected}");
+        let complaints = shown.complaints().join("\n");
+        assert!(
+            complaints.contains("Content Security Policy"),
+            "{injected}: {complaints}"
+        );
     }
 }
 

@@ -21,6 +21,9 @@ pub enum HistogramError {
     /// It is base64 of something else, or cut short.
     #[error("histogram is damaged: {0}")]
     Bytes(#[from] hdrhistogram::serialization::DeserializeError),
+    /// It is finer than any of ours, which takes a hundred times the memory.
+    #[error("histogram keeps {0} digits, and {DIGITS} are the most that are read")]
+    Digits(u32),
 }
 
 /// An empty histogram of nanoseconds that grows to whatever is recorded, so that nothing clips.
@@ -43,6 +46,15 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
 /// When `text` is not base64, or its bytes are not a whole histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     let bytes = STANDARD.decode(text)?;
+    // Source: HdrHistogram, "V2 encoding": cookie, length, offset of normalisation, digits; four bytes each.
+    if let Some(digits) = bytes.get(12..16) {
+        let digits = digits
+            .iter()
+            .fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        if digits > u32::from(DIGITS) {
+            return Err(HistogramError::Digits(digits));
+        }
+    }
     Ok(Deserializer::new().deserialize(&mut bytes.as_slice())?)
 }
 
@@ -110,6 +122,17 @@ mod tests {
         assert!(matches!(decode("~~~"), Err(HistogramError::Text(_))));
         assert!(matches!(decode("AAAA"), Err(HistogramError::Bytes(_))));
         assert!(decode(&whole[..whole.len() - 8]).is_err());
+    }
+
+    #[test]
+    fn a_histogram_finer_than_ours_is_refused_before_it_takes_its_memory() {
+        let mut fine: Histogram<u64> = Histogram::new(5).unwrap();
+        fine.record(1).unwrap();
+
+        assert!(matches!(
+            decode(&encode(&fine)),
+            Err(HistogramError::Digits(5))
+        ));
     }
 
     #[test]

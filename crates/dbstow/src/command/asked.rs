@@ -1,12 +1,12 @@
 //! Which experiment a user asks for, and what of it is changed.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::{Mistake, Place};
+use crate::input::{self, Reach};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
@@ -22,6 +22,9 @@ pub struct Asked {
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
     #[arg(long, value_name = "PATH")]
     pub workload: Option<String>,
+    /// Take scripts of a workload from outside of its folder, too
+    #[arg(long)]
+    pub allow_outside: bool,
     /// Use the experiment's own quick settings
     #[arg(long)]
     pub quick: bool,
@@ -66,7 +69,8 @@ impl Asked {
             engine: self.engine.unwrap_or_else(|| EngineKind::meant_by(&text)),
             quick: self.quick,
         };
-        let mut inventory = Inventory::builtin().of_engine(variant.engine);
+        let inventory = Inventory::builtin().of_engine(variant.engine);
+        let mut inventory = inventory.reaching(reach(self.allow_outside));
         let disks = self.add_disks(&mut inventory)?;
         let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant)?;
         let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
@@ -85,7 +89,7 @@ impl Asked {
                 builtin_text(name)?.to_owned(),
             ));
         }
-        let text = fs::read_to_string(name).map_err(|error| SpecError::Unreadable {
+        let text = input::named(Path::new(name)).map_err(|error| SpecError::Unreadable {
             file: name.clone(),
             why: error.to_string(),
         })?;
@@ -155,10 +159,18 @@ impl Asked {
     }
 }
 
+/// Where the files of a workload may be.
+pub(super) fn reach(allow_outside: bool) -> Reach {
+    match allow_outside {
+        true => Reach::Anywhere,
+        false => Reach::Beneath,
+    }
+}
+
 /// Reads the one disk of a user's catalogue file.
 fn add_disk(inventory: &mut Inventory, file: &Path) -> Result<String> {
     let shown = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| Mistake(error.to_string()))?;
+    let text = input::named(file).map_err(|error| Mistake(error.to_string()))?;
     let names = inventory.add_catalogue(&text, &shown)?;
     match names.as_slice() {
         [name] => Ok(name.clone()),

@@ -1,18 +1,17 @@
 //! `dbstow calibrate`: measures a directory, and writes a disk of the catalogue that behaves like it.
 
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Bytes, DiskSpec, Duration};
 use serde_json::json;
 
 use super::listing::{self, ListFormat};
+use super::progress::Progress;
 use crate::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
 use crate::engine::raw::{self, Files, Fio, RawError, RawOutcome};
 use crate::quantity;
@@ -83,11 +82,11 @@ pub fn run(args: &Args) -> Result<()> {
         disk: &disk,
         agreements: &agreements,
     };
-    super::print(&match args.format {
+    let text = match args.format {
         ListFormat::Text => shown.text(),
         ListFormat::Json => shown.json(),
-    })?;
-    Ok(())
+    };
+    Ok(args.format.print(&text)?)
 }
 
 /// The file to write, which is not there yet.
@@ -138,13 +137,13 @@ fn measure(
     stop: &dyn Fn() -> bool,
 ) -> Result<Measured, RawError> {
     let progress = progress();
-    progress.set_message(format!("writing a file of {}", args.size));
+    progress.set_message(&format!("writing a file of {}", args.size));
     let places = [(0, args.directory.clone())];
     let files = Files::lay_out(fio, &places, args.size, stop)?;
     let volumes = ["calibrated".to_owned()];
     let mut ended_s = 0;
     let mut one = |job: &Job| -> Result<RawOutcome, RawError> {
-        progress.set_message(job.to_string());
+        progress.set_message(&job.to_string());
         let spec = job.spec(args.size);
         let outcome = raw::measure(
             fio,
@@ -155,11 +154,11 @@ fn measure(
             stop,
         )?;
         ended_s = outcome.ended_s.unwrap_or(ended_s);
-        progress.inc(1);
+        progress.step();
         Ok(outcome)
     };
     let samples = calibrate::sweep(&mut one);
-    progress.finish_and_clear();
+    progress.end();
     let removed = files.remove();
     let samples = samples?;
     removed?;
@@ -199,17 +198,11 @@ fn interruption() -> Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-fn progress() -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let template = "{bar:30} {pos} of at most {len} measurements, at most {eta} left: {msg}";
-    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    let progress = ProgressBar::with_draw_target(Some(JOBS_MAX as u64), target).with_style(style);
-    progress.enable_steady_tick(time::Duration::from_millis(200));
-    progress
+fn progress() -> Progress {
+    Progress::new(
+        JOBS_MAX as u64,
+        "{bar:30} {pos} of at most {len} measurements, at most {eta} left: {msg}",
+    )
 }
 
 /// What is printed.

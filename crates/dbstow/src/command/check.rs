@@ -18,12 +18,11 @@ pub struct Args {
 /// The first mistake.
 pub fn run(args: &Args) -> Result<()> {
     let plan = args.asked.understand(false)?.plan;
-    println!(
-        "{}: all is well; {} arms x {} blocks = {} trials",
+    Ok(super::print(&format!(
+        "{}: all is well; {} arms x {} blocks = {} trials\n",
         args.asked.experiment,
         plan.arms.len(),
         plan.protocol.blocks,
         plan.trials().len()
-    );
-    Ok(())
+    ))?)
 }

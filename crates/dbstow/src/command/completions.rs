@@ -1,5 +1,6 @@
 //! `dbstow completions`: a script that completes commands in a shell.
 
+use anyhow::Result;
 use clap_complete::Shell;
 
 /// Arguments of `completions`.
@@ -11,6 +12,11 @@ pub struct Args {
 }
 
 /// Carries out `dbstow completions` for the program that `command` describes.
-pub fn run(args: &Args, mut command: clap::Command) {
-    clap_complete::generate(args.shell, &mut command, "dbstow", &mut std::io::stdout());
+///
+/// # Errors
+/// When nothing can be printed.
+pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "dbstow", &mut script);
+    Ok(super::print(&String::from_utf8(script)?)?)
 }

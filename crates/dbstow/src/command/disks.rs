@@ -42,7 +42,7 @@ pub struct Args {
 /// # Errors
 /// When a catalogue file cannot be read, nothing is found, or a disk cannot be had as asked.
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    super::print(&rendered(args)?)?;
+    args.format.print(&rendered(args)?)?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
 use crate::engine::EngineError;
 use crate::engine::sqlserver::Access;
+use crate::input;
 use crate::report::terminal::server;
 use crate::results::write_whole;
 
@@ -69,15 +70,10 @@ pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<(Capture, Greeti
 /// When it cannot be read, or is no capture.
 pub(crate) fn load(file: &Path) -> Result<Capture> {
     let name = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|error| {
+    let text = input::named(file).map_err(|error| {
         Mistake(format!(
             "cannot read the capture {name}: {error}; give a file that `dbstow doctor --out` wrote, or a server \
              with --server"
-        ))
-    })?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        Mistake(format!(
-            "{name} is not text in UTF-8; give a file that `dbstow doctor --out` wrote"
         ))
     })?;
     Ok(Capture::from_json(&name, &text)?)
@@ -107,8 +103,7 @@ pub fn run(args: &Args) -> Result<()> {
             format!("{report}\n{}", next(args, &capture))
         }
     };
-    super::print(&text)?;
-    Ok(())
+    Ok(args.format.print(&text)?)
 }
 
 /// The capture as a file holds it.

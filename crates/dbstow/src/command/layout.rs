@@ -11,6 +11,7 @@ use sqlserver::capture::Capture;
 
 use super::asked::key_and_value;
 use super::{Asked, Mistake, Place};
+use crate::input;
 use crate::layout::{Engine, On, Script, Target, Wish, scripts};
 use crate::plan::Plan;
 use crate::spec::{File, Mode, Role};
@@ -224,6 +225,7 @@ impl Args {
             experiment: experiment.to_owned(),
             set: self.set.clone(),
             workload: None,
+            allow_outside: false,
             quick: false,
             mode: Mode::Simulate,
             engine: None,
@@ -274,7 +276,7 @@ fn dealt(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File>
 
 fn read(path: &Path) -> Result<Capture> {
     let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| Mistake(format!("{shown}: {error}")))?;
+    let text = input::named(path).map_err(|error| Mistake(format!("{shown}: {error}")))?;
     let capture = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
         Mistake(format!(
             "{shown}: this is no capture of a server: {error}; `dbstow doctor` writes one"

@@ -7,9 +7,11 @@ use anyhow::{Context, Result};
 use sqlserver::capture::Capture;
 use sqlserver::lint::{self as rules, Asked, Profile, Severity};
 
+use super::output::note;
 use super::{Mistake, NotMet, ServerLogin, doctor};
 use crate::catalogue::Catalogue;
 use crate::findings;
+use crate::input;
 use crate::lint::{self, Document, Told};
 use crate::report::lint::{json, list, sarif, text};
 use crate::results::Results;
@@ -130,7 +132,7 @@ pub fn look(name: &str, mut capture: Capture, args: &Args) -> Result<()> {
         Format::Json => json(&document),
         Format::Sarif => sarif::render(&document),
     };
-    super::print(&printed)?;
+    print(&printed, args.format)?;
     held(&document, args.fail_on)
 }
 
@@ -144,17 +146,26 @@ fn print_list(format: Format) -> Result<()> {
             return Err(Mistake(message.to_owned()).into());
         }
     };
-    Ok(super::print(&printed)?)
+    print(&printed, format)
+}
+
+fn print(text: &str, format: Format) -> Result<()> {
+    Ok(match format {
+        Format::Text => super::print(text)?,
+        Format::Json | Format::Sarif => super::print_json(text)?,
+    })
 }
 
 /// Adds what somebody told of the host.
 fn tell(capture: &mut Capture, file: &Path) -> Result<()> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file);
+    let text = input::named(file);
     let text = text.with_context(|| format!("cannot read the host's file {name}"))?;
     let told = Told::parse(&name, &text, &Catalogue::builtin())?;
     for mount in lint::merge(capture, told) {
-        eprintln!("dbstow: {name} tells of {mount}, where the capture has no file");
+        note(&format!(
+            "dbstow: {name} tells of {mount}, where the capture has no file"
+        ));
     }
     Ok(())
 }
@@ -180,7 +191,7 @@ fn open(folder: &Path) -> Result<Opened> {
     let results = Results::open(folder)?;
     let (records, unreadable) = results.records();
     for warning in unreadable {
-        eprintln!("dbstow: {}", warning.text);
+        note(&format!("dbstow: {}", warning.text));
     }
     Ok(Opened {
         folder: folder.display().to_string(),

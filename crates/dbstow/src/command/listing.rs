@@ -1,5 +1,6 @@
 //! What `disks` and `machines` share: loading, matching, and tables of at most 100 columns.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,6 +10,7 @@ use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
 use crate::catalogue::{Catalogue, Latency, Quantity, Source};
+use crate::input;
 
 /// How a list is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -18,6 +20,19 @@ pub enum ListFormat {
     Text,
     /// One JSON document
     Json,
+}
+
+impl ListFormat {
+    /// Prints what is in this format.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn print(self, text: &str) -> io::Result<()> {
+        match self {
+            ListFormat::Text => super::print(text),
+            ListFormat::Json => super::print_json(text),
+        }
+    }
 }
 
 const COLUMNS_MAX: u16 = 100;
@@ -34,7 +49,7 @@ pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
 /// Adds the entries of a user's own file.
 pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file);
+    let text = input::named(file);
     let text = text.with_context(|| format!("cannot read the catalogue file {name}"))?;
     Ok(catalogue.add(&text, &name)?)
 }

@@ -30,7 +30,7 @@ pub struct Args {
 /// # Errors
 /// When a catalogue file cannot be read or nothing is found.
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    super::print(&rendered(args)?)?;
+    args.format.print(&rendered(args)?)?;
     Ok(())
 }
 

@@ -3,7 +3,9 @@
 mod asked;
 mod listing;
 mod login;
+pub mod output;
 mod place;
+mod progress;
 
 pub mod calibrate;
 pub mod check;
@@ -25,7 +27,7 @@ pub use asked::{Asked, Understood};
 pub use login::ServerLogin;
 pub use place::Place;
 
-use std::io::{self, ErrorKind, Write};
+use output::{print, print_json};
 
 /// Something that cannot be as it was asked for, with the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -37,15 +39,3 @@ pub struct Mistake(pub String);
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotMet(pub String);
-
-/// Prints a result; that its reader went away early, as `head` does, is no failure.
-fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
-}

@@ -31,7 +31,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let plan = args.asked.understand(args.aa)?.plan;
     if args.json {
-        super::print(&format!("{}\n", plan.to_json()))?;
+        super::print_json(&format!("{}\n", plan.to_json()))?;
         return Ok(());
     }
     let mut text = plan.describe();

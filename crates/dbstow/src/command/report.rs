@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Mistake;
+use super::output::note;
 use crate::findings::{self, Findings};
 use crate::record::Record;
 use crate::report::page::{self, Parts};
@@ -93,7 +94,10 @@ pub fn show(results: &Results, output: &Output) -> Result<()> {
         Format::Csv => csv::render(&findings),
         Format::Markdown => markdown::render(&findings),
     };
-    super::print(&text)?;
+    match output.format {
+        Format::Json => super::print_json(&text)?,
+        Format::Text | Format::Csv | Format::Markdown => super::print(&text)?,
+    }
     // Only now: what was found is not to be lost over it.
     match page? {
         Some(page) if output.open => open(&page),
@@ -163,7 +167,9 @@ fn write_page(
     match write_whole(&file, &text) {
         Ok(()) => Ok(Some(file)),
         Err(error) => {
-            eprintln!("dbstow: no page: {error}; give another place with --html FILE");
+            note(&format!(
+                "dbstow: no page: {error}; give another place with --html FILE"
+            ));
             Ok(None)
         }
     }

@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 
+use super::asked::reach;
+use crate::input::Reach;
 use crate::workload::{Database, Dialect, Script, Tables, Workload};
 
 /// Lists the built-in workloads, or shows one.
@@ -13,6 +15,9 @@ use crate::workload::{Database, Dialect, Script, Tables, Workload};
 pub struct Args {
     /// A built-in workload, or a folder with a `workload.toml`
     name: Option<String>,
+    /// Take scripts of the workload from outside of its folder, too
+    #[arg(long)]
+    allow_outside: bool,
 }
 
 /// Prints what was asked for.
@@ -22,16 +27,16 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let text = match &args.name {
         None => list().context("built-in workloads")?,
-        Some(name) => show(&find(name)?),
+        Some(name) => show(&find(name, reach(args.allow_outside))?),
     };
     super::print(&format!("{}\n", text.trim_end()))?;
     Ok(())
 }
 
-fn find(name: &str) -> Result<Workload, crate::workload::WorkloadError> {
+fn find(name: &str, reach: Reach) -> Result<Workload, crate::workload::WorkloadError> {
     let path = Path::new(name);
     if !Workload::builtin_names().contains(&name) && path.is_dir() {
-        return Workload::from_folder(path, Dialect::Sqlite);
+        return Workload::from_folder(path, Dialect::Sqlite, reach);
     }
     Workload::builtin(name, Dialect::Sqlite)
 }
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_workload_is_shown_with_its_parameters_and_mix() {
-        let text = show(&find("trade").expect("built in"));
+        let text = show(&find("trade", Reach::Beneath).expect("built in"));
         for part in [
             "customers = 1000",
             "trade-order.sql: 12 statements, weight 101",
@@ -110,7 +115,7 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert!(
-            find("trad")
+            find("trad", Reach::Beneath)
                 .expect_err("a slip")
                 .to_string()
                 .contains("`trade`")

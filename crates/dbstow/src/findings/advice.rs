@@ -75,10 +75,10 @@ fn largest<'a>(trials: &[&'a Record]) -> Option<(&'a str, f64)> {
         engine.is_some_and(|engine| engine.name == "sqlserver")
     };
     let trials: Vec<&&Record> = trials.iter().filter(served).collect();
-    let whole_ns: u64 = trials
+    let times = trials
         .iter()
-        .flat_map(|record| record.time_split_ns.values())
-        .sum();
+        .flat_map(|record| record.time_split_ns.values());
+    let whole_ns = times.copied().fold(0, u64::saturating_add);
     let mut waits: std::collections::BTreeMap<&str, f64> = Default::default();
     for record in &trials {
         for (name, seconds) in &record.counters {

@@ -76,7 +76,7 @@ fn counted(name: &str, trials: &[&Record]) -> Option<Counted> {
     let disks: Vec<_> = disks.collect();
     let sum = |of: fn(&DiskRecord, &DiskTimes) -> u64| {
         let all = disks.iter().map(|(disk, times, _)| of(disk, times));
-        all.sum::<u64>() as f64
+        all.fold(0, u64::saturating_add) as f64
     };
     let mean_ms = |ns: f64, count: f64| (count > 0.0).then(|| ns / count / NS_PER_MS);
     let measured: f64 = disks.iter().map(|(_, _, seconds)| seconds).sum();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ArmQuestion, Published, Question};
+use crate::plan::Plan;
 use crate::record::{
     ClientRecord, DiskRecord, DiskTimes, EngineRecord, Errors, LimitRecord, Outcome, Pacing, Phase,
     Record, SCHEMA, Series, VolumeRecord, histogram,
@@ -112,6 +113,31 @@ pub(crate) fn emulated(arm: &str, block: u32, elapsed_s: f64) -> Record {
         cpu_ns: 20_000_000_000,
     });
     real(record)
+}
+
+/// A record that can be true, of the second block of the plan's first arm.
+pub(crate) fn of_plan(plan: &Plan) -> Record {
+    let trial = plan.trial(&plan.arms[0].name, 1).expect("a block of it");
+    let example = emulated(&trial.arm, 1, 158.0);
+    let mut record = Record {
+        plan: plan.digest().to_owned(),
+        experiment: plan.experiment.clone(),
+        mode: "simulate".to_owned(),
+        position: trial.position,
+        seed: trial.seed,
+        engine: None,
+        ..example
+    };
+    let volume = plan.arms[0].settings.volumes[0].name.clone();
+    record.phases[1].start_ns = record.phases[0].end_ns;
+    record.volumes.truncate(1);
+    record.volumes[0].name = volume;
+    let operations = vec![5; 150];
+    record
+        .series
+        .values
+        .insert("operations".to_owned(), operations);
+    record
 }
 
 /// One finished trial of PostgreSQL on a real disk.

@@ -88,7 +88,8 @@ fn missing_metric(question: &Question, trials: &Trials) -> Option<Warning> {
 fn errors(question: &Question, trials: &Trials) -> Option<Warning> {
     let arms = list(question.arms.iter().filter_map(|arm| {
         let finished = trials.finished(&arm.name);
-        let failed: u64 = finished.iter().map(|record| record.errors.count).sum();
+        let counts = finished.iter().map(|record| record.errors.count);
+        let failed = counts.fold(0, u64::saturating_add);
         let first = finished
             .iter()
             .find_map(|record| record.errors.first.first());

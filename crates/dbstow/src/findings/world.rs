@@ -43,7 +43,10 @@ pub(super) fn lateness(trials: &[&Record]) -> Option<Lateness> {
             .add(&pacing.error)
             .expect("a histogram that grows takes any other");
     }
-    let sum = |of: fn(&Pacing) -> u64| paced.iter().map(|(_, pacing)| of(pacing)).sum::<u64>();
+    let sum = |of: fn(&Pacing) -> u64| {
+        let all = paced.iter().map(|(_, pacing)| of(pacing));
+        all.fold(0, u64::saturating_add)
+    };
     let requests = sum(|pacing| pacing.requests);
     let measured: f64 = paced.iter().map(|(record, _)| measured_s(record)).sum();
     let at = |quantile| error.value_at_quantile(quantile) as f64 / NS_PER_MS;

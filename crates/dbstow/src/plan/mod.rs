@@ -133,6 +133,12 @@ impl Plan {
         &self.trials
     }
 
+    /// The trial of `arm` in `block`, which may be a later one than this plan's last; `None` for an arm that
+    /// the plan does not have.
+    pub fn trial(&self, arm: &str, block: u32) -> Option<Trial> {
+        block_of(&self.arms, &self.protocol, block).find(|trial| trial.arm == arm)
+    }
+
     /// The arm called `name`.
     pub fn arm(&self, name: &str) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.name == name)
@@ -205,26 +211,30 @@ fn twin_of(arms: &[Arm], baseline: &str) -> Arm {
 fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
     let mut trials: Vec<Trial> = Vec::new();
     for block in 0..protocol.blocks {
-        let seed = random::derive(protocol.seed, "trial", u64::from(block));
-        let order_seed = random::derive(protocol.seed, "order", u64::from(block));
-        // The twin shares the baseline's settings but not its chance: that is what it is there to show.
-        let own = |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
-            true => random::derive(seed, "twin", 0),
-            false => seed,
-        };
-        let mut order: Vec<&Arm> = arms.iter().collect();
-        order.shuffle(&mut random::stream(order_seed, "order"));
-        for (position, arm) in (0..).zip(order) {
-            trials.push(Trial {
-                index: u32::try_from(trials.len()).expect("arms x blocks of a file fit 32 bits"),
-                arm: arm.name.clone(),
-                block,
-                position,
-                seed: own(arm),
-            });
-        }
+        trials.extend(block_of(arms, protocol, block));
     }
     trials
+}
+
+/// The trials of one block, in their order.
+fn block_of(arms: &[Arm], protocol: &Protocol, block: u32) -> impl Iterator<Item = Trial> {
+    let seed = random::derive(protocol.seed, "trial", u64::from(block));
+    let order_seed = random::derive(protocol.seed, "order", u64::from(block));
+    // The twin shares the baseline's settings but not its chance: that is what it is there to show.
+    let own = move |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
+        true => random::derive(seed, "twin", 0),
+        false => seed,
+    };
+    let mut order: Vec<&Arm> = arms.iter().collect();
+    order.shuffle(&mut random::stream(order_seed, "order"));
+    let first = block as usize * order.len();
+    (0..).zip(order).map(move |(position, arm)| Trial {
+        index: u32::try_from(first + position as usize).unwrap_or(u32::MAX),
+        arm: arm.name.clone(),
+        block,
+        position,
+        seed: own(arm),
+    })
 }
 
 #[cfg(test)]

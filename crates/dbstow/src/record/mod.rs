@@ -3,7 +3,9 @@
 //! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
 //! from records by [`crate::findings`], on any machine, at any later time.
 
+pub(crate) mod check;
 pub(crate) mod series;
+pub(crate) mod strict;
 
 use std::collections::BTreeMap;
 

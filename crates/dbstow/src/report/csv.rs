@@ -1,5 +1,7 @@
 //! Findings as CSV: one row an arm and metric, for spreadsheets and plotting.
 
+use std::borrow::Cow;
+
 use crate::findings::{Arm, Findings, Metric, Published};
 
 /// The columns; those with a number are in the unit of the row, but `deviation` is a share.
@@ -24,7 +26,12 @@ const COLUMNS: [&str; 13] = [
 /// `counter.<name>`.
 pub fn render(findings: &Findings) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |row: &[String]| writer.write_record(row).expect("writing to memory");
+    let mut write = |row: &[String]| {
+        let cells = row.iter().map(|cell| cell_for_spreadsheets(cell));
+        writer
+            .write_record(cells.map(Cow::into_owned))
+            .expect("writing to memory");
+    };
     write(&COLUMNS.map(String::from));
     for arm in &findings.arms {
         for row in rows(findings, arm) {
@@ -33,6 +40,18 @@ pub fn render(findings: &Findings) -> String {
     }
     let bytes = writer.into_inner().expect("writing to memory");
     String::from_utf8(bytes).expect("every cell was text")
+}
+
+/// A cell that a spreadsheet would take for a formula, and that is no number, begins with `'`.
+///
+/// Source: OWASP, "CSV Injection", <https://owasp.org/www-community/attacks/CSV_Injection>, read 2026-11-21.
+fn cell_for_spreadsheets(cell: &str) -> Cow<'_, str> {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let number = cell.parse().is_ok_and(f64::is_finite);
+    match formula && !number {
+        true => Cow::Owned(format!("'{cell}")),
+        false => Cow::Borrowed(cell),
+    }
 }
 
 fn rows(findings: &Findings, arm: &Arm) -> Vec<[String; 13]> {
@@ -88,6 +107,41 @@ mod tests {
 
         let row = "emulate,p30,3,counter.temp_bytes,2500000000,2500000000,2500000000,,,,false,postgres 17.2";
         assert!(text.contains(row), "{text}");
+    }
+
+    #[test]
+    fn a_cell_is_a_formula_for_no_spreadsheet_and_numbers_stay_numbers() {
+        for formula in [
+            "=cmd|' /C calc'!A0",
+            "+1+1",
+            "-1+1",
+            "-",
+            "-inf",
+            "@SUM(1)",
+            "\t=1",
+            "\r=1",
+            "＝1",
+        ] {
+            assert_eq!(cell_for_spreadsheets(formula), format!("'{formula}"));
+        }
+        for plain in ["-1.5", "-1e-7", "+3", "a=b", "local-ssd", "<1", ""] {
+            assert_eq!(cell_for_spreadsheets(plain), plain);
+        }
+    }
+
+    #[test]
+    fn names_and_published_words_are_no_formulas() {
+        let mut question = examples::question();
+        question.experiment = "=1+1".into();
+        let words = Published::Words("@SUM(A1)".into());
+        question.arms[1]
+            .published
+            .insert("read_latency_ms".into(), words);
+
+        let text = render(&make(&question, &examples::records()));
+
+        assert!(text.contains("\n'=1+1,"), "{text}");
+        assert!(text.contains(",'@SUM(A1),"), "{text}");
     }
 
     #[test]

@@ -213,6 +213,8 @@ pub(super) fn text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::findings::{examples, make};
 
@@ -253,6 +255,78 @@ mod tests {
 
     _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
     "#);
+    }
+
+    /// Signs of Markdown or HTML in `line` that no backslash stands before.
+    fn bare(line: &str) -> Vec<char> {
+        let mut bare = Vec::new();
+        let mut characters = line.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => drop(characters.next()),
+                '`' | '<' | '>' | '[' | ']' | '|' => bare.push(character),
+                _ => {}
+            }
+        }
+        bare
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_stays_in_its_table_and_is_text(cell in any::<String>(), end in "[\\\\|`<!\\[\\](){}&#\n\r]{0,8}") {
+            let header = ["a".to_owned(), "b".to_owned()];
+            let hostile = format!("{cell}{end}");
+            let table = table(&header, [vec![hostile.clone(), hostile]].into_iter(), 1);
+
+            let lines: Vec<&str> = table.lines().collect();
+            prop_assert_eq!(lines.len(), 3);
+            prop_assert_eq!(bare(lines[2]), ['|'; 3]);
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_record_is_markup_wherever_it_is_shown() {
+        const HOSTILE: &str = "![x](http://x)<img src=x>`|\n\n# no";
+        let (mut question, mut records) = examples::in_mode("emulate", examples::emulated);
+        question.question = HOSTILE.into();
+        question.experiment = HOSTILE.into();
+        question.source = Some(HOSTILE.into());
+        for arm in &mut question.arms {
+            arm.name += HOSTILE;
+        }
+        question.baseline = question.baseline.map(|name| name + HOSTILE);
+        for record in &mut records {
+            record.arm += HOSTILE;
+            record.notes.push(HOSTILE.into());
+            record.errors.count = 1;
+            record.errors.first.push(HOSTILE.into());
+            for volume in &mut record.volumes {
+                volume.name = HOSTILE.into();
+                volume.disk = HOSTILE.into();
+            }
+            if let Some(engine) = &mut record.engine {
+                engine.version = HOSTILE.into();
+                engine.file = HOSTILE.into();
+            }
+        }
+
+        let text = render(&make(&question, &records));
+
+        assert!(text.matches("img src=x").count() > 10, "{text}");
+        for line in text.lines() {
+            let expected = match line.chars().next() {
+                Some('>') => &['>'][..],
+                Some('|') => continue,
+                _ => &[],
+            };
+            assert_eq!(bare(line), expected, "{line}");
+        }
+        let rows = text.lines().filter(|line| line.starts_with('|'));
+        assert!(
+            rows.clone()
+                .all(|row| bare(row).iter().all(|sign| *sign == '|'))
+        );
+        assert!(!text.contains("\n# no"));
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub mod page;
 pub mod side_by_side;
 pub mod terminal;
 
+#[cfg(test)]
+mod any_number;
 mod disks;
 mod place;
 mod placements;

@@ -3,9 +3,12 @@
 use askama::Template;
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::page::policy;
 use super::{markdown, placements};
 use crate::findings::{Arm, Comparison, Findings, Metric, Verdict};
 use crate::quantity::{self, Quantity};
+
+const STYLE: &str = include_str!("../../templates/page.css");
 
 /// Two results, as far as they can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,7 @@ struct Sheet {
 struct Page<'a> {
     both: &'a SideBySide,
     version: &'static str,
+    policy: String,
     style: &'static str,
 }
 
@@ -83,7 +87,8 @@ impl SideBySide {
         let page = Page {
             both: self,
             version: env!("CARGO_PKG_VERSION"),
-            style: include_str!("../../templates/page.css"),
+            policy: policy::of(&[STYLE], &[]),
+            style: STYLE,
         };
         page.render()
             .expect("the template asks for nothing that can fail")

@@ -18,7 +18,7 @@ pub enum WorkloadError {
         remedy: String,
     },
     /// A file that cannot be read.
-    #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
+    #[error("{}: cannot be read: {source}{}", path.display(), remedy_of(source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -110,6 +110,14 @@ pub enum WorkloadError {
         /// Its value.
         given: String,
     },
+}
+
+/// What helps where the reason does not say so itself.
+fn remedy_of(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::InvalidInput => "",
+        _ => "; check the path and its permissions",
+    }
 }
 
 /// The line that byte `offset` of `text` is on, from 1.

@@ -8,6 +8,8 @@ use std::{fs, io};
 use model::Duration;
 use toml::Spanned;
 
+use crate::input::{self, Reach};
+
 use super::definition::{
     LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,
 };
@@ -37,17 +39,23 @@ pub(super) trait Folder {
     fn scripts(&self) -> Vec<String>;
 }
 
-impl Folder for Path {
+/// A folder on disk.
+struct OnDisk<'a> {
+    path: &'a Path,
+    reach: Reach,
+}
+
+impl Folder for OnDisk<'_> {
     fn place(&self, file: &str) -> String {
-        self.join(file).display().to_string()
+        self.path.join(file).display().to_string()
     }
 
     fn text(&self, file: &str) -> io::Result<String> {
-        fs::read_to_string(self.join(file))
+        input::beneath(self.path, file, self.reach)
     }
 
     fn scripts(&self) -> Vec<String> {
-        let entries = fs::read_dir(self).into_iter().flatten().flatten();
+        let entries = fs::read_dir(self.path).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| name.ends_with(".sql"))
@@ -61,12 +69,17 @@ impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts this names.
     ///
     /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there, and
-    /// `load.sqlserver.sql` in SQL Server's. Other files are left alone.
+    /// `load.sqlserver.sql` in SQL Server's. Other files are left alone. `reach` says whether scripts may be
+    /// elsewhere.
     ///
     /// # Errors
     /// The first mistake, with file, line, value and remedy.
-    pub fn from_folder(path: &Path, dialect: Dialect) -> Result<Workload, WorkloadError> {
-        read(path, dialect)
+    pub fn from_folder(
+        path: &Path,
+        dialect: Dialect,
+        reach: Reach,
+    ) -> Result<Workload, WorkloadError> {
+        read(&OnDisk { path, reach }, dialect)
     }
 }
 

@@ -9,7 +9,6 @@
 //! take one statement at a time.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +25,7 @@ use super::folder::{LOG_BYTES_PER_ROW, check_defined};
 use super::script::{Command, Pause, PauseUnit, Script, ScriptError};
 use super::value::Value;
 use super::variables::Names;
+use crate::input;
 
 /// The settings file, as far as it says what is run; members this does not name are passed over.
 #[derive(Deserialize)]
@@ -130,7 +130,7 @@ impl Workload {
 }
 
 fn read(path: &Path) -> Result<String, WorkloadError> {
-    fs::read_to_string(path).map_err(|source| WorkloadError::Read {
+    input::regular(path, input::BYTES_MAX).map_err(|source| WorkloadError::Read {
         path: path.to_owned(),
         source,
     })

@@ -10,6 +10,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 
 use super::*;
+use crate::input::Reach;
 
 /// Runs statements on SQLite and counts them.
 struct Session {
@@ -287,7 +288,7 @@ fn a_loop_that_does_not_fit_is_refused_with_its_remedy() {
         ] {
             fs::write(folder.path().join(name), text).expect("a file");
         }
-        Workload::from_folder(folder.path(), Dialect::SqlServer)
+        Workload::from_folder(folder.path(), Dialect::SqlServer, Reach::Beneath)
     };
     let with = |file: &str| format!("{SOUND}server_loop = \"{file}\"\n");
     let sound = with("a.sqlserver.sql");
@@ -461,7 +462,7 @@ fn folder(files: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file");
     }
-    Workload::from_folder(folder.path(), Dialect::Sqlite)
+    Workload::from_folder(folder.path(), Dialect::Sqlite, Reach::Beneath)
 }
 
 #[test]

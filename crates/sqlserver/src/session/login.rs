@@ -1,6 +1,7 @@
 //! Who logs in, and how the way there is protected.
 
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -90,6 +91,9 @@ pub enum LoginError {
 const PASSWORD: &str = "SQLCMDPASSWORD";
 const USER: &str = "SQLCMDUSER";
 
+/// Far more than any token has.
+const TOKEN_BYTES_MAX: u64 = 1 << 20;
+
 impl Credentials {
     /// A user's password from the environment, as `sqlcmd` takes it; without a user, whoever runs the
     /// program.
@@ -138,12 +142,20 @@ impl Credentials {
     /// # Errors
     /// When it cannot be read or is empty.
     pub fn token_of_file(file: &Path) -> Result<Credentials, LoginError> {
-        let text = std::fs::read_to_string(file).map_err(|error| LoginError::File {
+        let text = start_of(file).map_err(|error| LoginError::File {
             file: file.to_owned(),
             why: error.to_string(),
         })?;
         token_of(text, &file.display().to_string())
     }
+}
+
+/// A file without end has no token either.
+fn start_of(file: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(file)?;
+    file.take(TOKEN_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn token_of(text: String, place: &str) -> Result<Credentials, LoginError> {

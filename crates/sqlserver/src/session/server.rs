@@ -15,7 +15,7 @@ pub struct Server {
     database: Option<String>,
 }
 
-/// Why a text is no server.
+/// Why a text is no server. The text is not repeated: it may hold a password, wherever it was taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// It holds a password.
@@ -25,22 +25,17 @@ pub enum ServerError {
     Password,
     /// It is a URL of something else.
     #[error(
-        "\"{0}\" is no SQL Server; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
+        "what --server names is no SQL Server; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
-    Scheme(String),
+    Scheme,
     /// There is no host in it.
     #[error(
-        "\"{0}\" names no host; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
+        "what --server names has no host; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
-    Host(String),
+    Host,
     /// The port is none.
-    #[error("\"{port}\" in \"{server}\" is no port; give a number from 1 to 65535")]
-    Port {
-        /// The whole.
-        server: String,
-        /// What stands for the port.
-        port: String,
-    },
+    #[error("the port in --server is none; give a number from 1 to 65535")]
+    Port,
 }
 
 impl Server {
@@ -56,8 +51,8 @@ impl Server {
             return Err(ServerError::Password);
         }
         match text.split_once("://") {
-            Some(("sqlserver" | "mssql", rest)) => from_url(text, rest),
-            Some(_) => Err(ServerError::Scheme(text.to_owned())),
+            Some(("sqlserver" | "mssql", rest)) => from_url(rest),
+            Some(_) => Err(ServerError::Scheme),
             None => from_address(text),
         }
     }
@@ -91,10 +86,10 @@ fn from_address(text: &str) -> Result<Server, ServerError> {
         None => (bare, None),
     };
     if host.is_empty() || host.starts_with('\\') || host.contains(['@', '/', ' ', ';', '=']) {
-        return Err(ServerError::Host(text.to_owned()));
+        return Err(ServerError::Host);
     }
     if let Some(port) = port {
-        check_port(text, port)?;
+        check_port(port)?;
     }
     Ok(Server {
         address: text.to_owned(),
@@ -103,7 +98,12 @@ fn from_address(text: &str) -> Result<Server, ServerError> {
     })
 }
 
-fn from_url(text: &str, rest: &str) -> Result<Server, ServerError> {
+fn from_url(rest: &str) -> Result<Server, ServerError> {
+    // Behind the host there is no `@`, unless a password holds a `/` or `?`.
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    if rest[end..].contains('@') {
+        return Err(ServerError::Password);
+    }
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, host) = match authority.rsplit_once('@') {
@@ -131,14 +131,14 @@ fn from_url(text: &str, rest: &str) -> Result<Server, ServerError> {
     };
     let host = host.trim_matches(['[', ']']);
     if host.is_empty() {
-        return Err(ServerError::Host(text.to_owned()));
+        return Err(ServerError::Host);
     }
     let mut address = format!("tcp:{}", decoded(host));
     if let Some(instance) = instance {
         address = format!("{}\\{}", decoded(host), decoded(instance));
     }
     if let Some(port) = port {
-        check_port(text, port)?;
+        check_port(port)?;
         address.push_str(&format!(",{port}"));
     }
     let some = |text: &str| (!text.is_empty()).then(|| decoded(text));
@@ -149,13 +149,10 @@ fn from_url(text: &str, rest: &str) -> Result<Server, ServerError> {
     })
 }
 
-fn check_port(server: &str, port: &str) -> Result<(), ServerError> {
+fn check_port(port: &str) -> Result<(), ServerError> {
     match port.parse::<u16>() {
         Ok(1..) => Ok(()),
-        Ok(0) | Err(_) => Err(ServerError::Port {
-            server: server.to_owned(),
-            port: port.to_owned(),
-        }),
+        Ok(0) | Err(_) => Err(ServerError::Port),
     }
 }
 
@@ -165,6 +162,8 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -205,6 +204,35 @@ mod tests {
             "sqlserver://db1/x?a=b&PWD=pw",
         ] {
             assert_eq!(Server::parse(text), Err(ServerError::Password), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_and_no_name_of_a_server_repeats_a_password(
+            password in r#"[A-Za-z0-9@:/?#&=%+ .,;'"\\\[\]-]{6,20}"#,
+            form in prop_oneof![
+                Just("sqlserver://sa:{}@db1"),
+                Just("sqlserver://sa:{}@db1:99999/sales"),
+                Just("sqlserver://sa:{}@db1:port/sales?instance=x"),
+                Just("sqlserver://sa@db1/sales?password={}"),
+                Just("mssql://sa:{}@db1"),
+                Just("mysql://sa:{}@db1"),
+                Just("sa:{}@db1"),
+                Just("sqlserver:sa:{}@db1,1433"),
+                Just("Server=db1;User Id=sa;Password={}"),
+                Just("Server=db1;PWD={}"),
+            ],
+        ) {
+            let text = form.replace("{}", &password);
+            let shown = match Server::parse(&text) {
+                Ok(server) => format!("{server} {server:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains(&password), "{text}: {shown}");
+            for part in password.split(['@', ':', '/', '?', '#', '&', '=', ',']).filter(|part| part.len() > 5) {
+                prop_assert!(!shown.contains(part), "{text}: {shown}");
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! `dbstow mount`: gives any program a directory on modelled disks.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -19,6 +18,8 @@ use super::place::{absolute, clear_leftovers};
 use crate::catalogue::{Catalogue, SizeRule};
 use crate::command::Mistake;
 use crate::command::listing;
+use crate::command::output::note;
+use crate::input;
 use crate::inventory::Inventory;
 use crate::spec::{Machine, Override, Provision, Volume, Volumes};
 use crate::trial::Stage;
@@ -142,7 +143,7 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
             many: false,
         });
     }
-    let text = fs::read_to_string(&args.spec).map_err(|error| {
+    let text = input::named(Path::new(&args.spec)).map_err(|error| {
         let file = &args.spec;
         Mistake(format!(
             "{file}: {error}; give a TOML file with [volume.NAME] sections, or a disk of `dbstow disks`"
@@ -307,11 +308,11 @@ fn warn_of_space(order: &Order) {
     let free = Bytes(free.blocks_available().saturating_mul(free.fragment_size()));
     if promised > free.0 {
         let promised = Bytes(promised);
-        eprintln!(
+        note(&format!(
             "dbstow: the volumes promise {promised}, but the disk under {} has {free} free; \
              when that is used up, writes fail",
             first.backing.display()
-        );
+        ));
     }
 }
 

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use volume::fuse::control::{Control, Description, Request};
 use volume::fuse::leftovers;
 
+use crate::command::output::note;
+
 /// `directory` as the kernel's table of mounts has it.
 pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
     match fs::canonicalize(directory) {
@@ -24,10 +26,10 @@ pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
 pub(in crate::command) fn clear_leftovers() -> Result<()> {
     let cleared = leftovers::clear().context("looking for what killed runs left")?;
     for what in cleared.done {
-        eprintln!("dbstow: a run was killed; {what}");
+        note(&format!("dbstow: a run was killed; {what}"));
     }
     for what in cleared.failed {
-        eprintln!("dbstow: a run was killed; {what}");
+        note(&format!("dbstow: a run was killed; {what}"));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use volume::reading::{DiskReading, LimitReading, Pacing, Reading};
 
 use super::place::emulator;
 use crate::command::listing::{ListFormat, table};
+use crate::command::output;
 use crate::quantity::{number, percent};
 
 /// Arguments of `stat`.
@@ -45,10 +46,12 @@ pub fn run(args: &Args) -> Result<()> {
             ListFormat::Text => seen.text(&description, &look),
             ListFormat::Json => format!("{}\n", seen.json(&description, &look)),
         };
-        let clear =
-            args.watch && args.format == ListFormat::Text && std::io::stdout().is_terminal();
-        let home = if clear { "\x1b[H\x1b[J" } else { "" };
-        crate::command::print(&format!("{home}{text}"))?;
+        let terminal = args.watch && std::io::stdout().is_terminal();
+        if terminal && args.format == ListFormat::Text {
+            output::print_afresh(&text)?;
+        } else {
+            args.format.print(&text)?;
+        }
         if !args.watch {
             return Ok(());
         }

@@ -4,15 +4,14 @@ mod prompt;
 mod real_time;
 mod simulated;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
 use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
@@ -83,10 +82,10 @@ pub fn run(args: &Args) -> Result<()> {
     if outstanding.len() < results.plan.trials().len() {
         let all = results.plan.trials().len();
         let done = all - outstanding.len();
-        eprintln!(
+        note(&format!(
             "{done} of {all} trials are recorded in {} already; --fresh runs them again",
             folder.display()
-        );
+        ));
     }
     let interrupted = interruption()?;
     let mut not_put_back = 0;
@@ -116,7 +115,7 @@ pub fn run(args: &Args) -> Result<()> {
             );
             let left = places.close();
             for left in left.others.iter().chain(&left.not_put_back) {
-                eprintln!("dbstow: {left}");
+                note(&format!("dbstow: {left}"));
             }
             done?;
             not_put_back = left.not_put_back.len();
@@ -252,7 +251,7 @@ fn interruption() -> Result<Arc<AtomicBool>> {
             #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
             std::process::exit(INTERRUPTED);
         }
-        eprintln!("\nstopping and cleaning up; once more to stop at once");
+        note("\nstopping and cleaning up; once more to stop at once");
     })
     .context("a handler for Ctrl-C")?;
     Ok(interrupted)
@@ -280,17 +279,4 @@ fn id(plan: &Plan, trial: &Trial) -> TrialId {
         position: trial.position,
         seed: trial.seed,
     }
-}
-
-/// A bar on stderr, where somebody looks at it.
-fn bar(trials: usize, template: &str) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    let progress = ProgressBar::with_draw_target(Some(trials as u64), target).with_style(style);
-    progress.enable_steady_tick(std::time::Duration::from_millis(200));
-    progress
 }

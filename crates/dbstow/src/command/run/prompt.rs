@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::ProgressBar;
-
+use crate::command::output::note;
+use crate::command::progress::Progress;
 use crate::engine::sqlserver::Prompt;
 
 /// How often it is looked whether the run was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What asks the user. Ctrl-C ends the waiting; asked after it, to put something back, it waits all the same.
-pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: ProgressBar) -> Prompt {
+pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Prompt {
     let terminal = Mutex::new(None);
     Arc::new(move |text| {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -29,7 +29,7 @@ pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: ProgressBar) -> Pro
         let lines = terminal.get_or_insert_with(lines);
         // A bar that went on would be drawn over the question.
         progress.suspend(|| {
-            eprintln!("\n{text}\nPress Enter once that is done.");
+            note(&format!("\n{text}\nPress Enter once that is done."));
             enter(lines, &interrupted)
         })
     })

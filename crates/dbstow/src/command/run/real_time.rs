@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
-use indicatif::ProgressBar;
 use model::Duration;
 use volume::clock::Clock;
 
-use super::{Ready, bar, id};
+use super::{Ready, id};
+use crate::command::output::note;
+use crate::command::progress::Progress;
 use crate::plan::{Estimate, Trial};
 use crate::quantity::number;
 use crate::record::{Outcome, Record};
@@ -21,9 +22,9 @@ use crate::trial::real::{self, Event, Supply, VolumeRate};
 const FAILURES_MAX: u32 = 3;
 
 /// Shows how far so many trials are.
-pub(super) fn progress(trials: usize) -> ProgressBar {
-    bar(
-        trials,
+pub(super) fn progress(trials: usize) -> Progress {
+    Progress::new(
+        trials as u64,
         "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
     )
 }
@@ -33,7 +34,7 @@ pub(super) fn carry_out(
     (results, ready): (&Results, &[Ready]),
     trials: &[Trial],
     supply: &dyn Supply,
-    progress: ProgressBar,
+    progress: Progress,
     interrupted: &AtomicBool,
 ) -> Result<()> {
     let mut run = Run {
@@ -64,7 +65,7 @@ pub(super) fn carry_out(
         written.context("a record could not be kept; those before it were")?;
         run.done(trial, &record, run.clock.now().since(start))?;
     }
-    run.progress.finish_and_clear();
+    run.progress.end();
     Ok(())
 }
 
@@ -89,7 +90,7 @@ fn volume(rate: &VolumeRate) -> String {
 struct Run<'a> {
     results: &'a Results,
     clock: Clock,
-    progress: ProgressBar,
+    progress: Progress,
     /// How long a trial of each arm takes.
     durations: BTreeMap<String, Duration>,
     /// What the trial is at, and its volumes with it.
@@ -117,8 +118,8 @@ impl Run<'_> {
             Event::Left(what) => self.say(&format!("could not be cleaned up: {what}")),
         }
         let Now { phase, volumes } = &*now;
-        self.progress.set_prefix(left.to_owned());
-        self.progress.set_message(format!(
+        self.progress.set_prefix(left);
+        self.progress.set_message(&format!(
             "block {}, {}: {phase}{volumes}",
             trial.block + 1,
             trial.arm
@@ -130,7 +131,7 @@ impl Run<'_> {
     /// # Errors
     /// When its arm has failed too often.
     fn done(&mut self, trial: &Trial, record: &Record, took: Duration) -> Result<()> {
-        self.progress.inc(1);
+        self.progress.step();
         let name = format!("block {}, {}", trial.block + 1, trial.arm);
         let Outcome::Failed { error } = &record.outcome else {
             self.failures.remove(&trial.arm);
@@ -146,7 +147,7 @@ impl Run<'_> {
         if *failures < FAILURES_MAX {
             return Ok(());
         }
-        self.progress.finish_and_clear();
+        self.progress.end();
         bail!(
             "arm \"{}\" failed {FAILURES_MAX} times in a row, the last time because: {error}; what \
              is finished is kept in {}: once that is mended, the same command goes on from there",
@@ -157,7 +158,7 @@ impl Run<'_> {
 
     /// Prints a line that stays.
     fn say(&self, text: &str) {
-        self.progress
-            .suspend(|| eprintln!("{}: {text}", self.results.plan.experiment));
+        let line = format!("{}: {text}", self.results.plan.experiment);
+        self.progress.suspend(|| note(&line));
     }
 }

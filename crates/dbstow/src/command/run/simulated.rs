@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
-use indicatif::ProgressBar;
 
-use super::{Ready, bar, id};
+use super::{Ready, id};
+use crate::command::progress::Progress;
 use crate::plan::Trial;
 use crate::record::Record;
 use crate::results::Results;
@@ -29,11 +29,11 @@ pub(super) fn carry_out(
             scope.spawn(|| {
                 while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let stop = || interrupted.load(Ordering::Relaxed);
-                    progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
+                    progress.set_message(&format!("block {} {}", trial.block + 1, trial.arm));
                     let Ok(record) = one(results, ready, trial, &stop) else {
                         return;
                     };
-                    progress.inc(1);
+                    progress.step();
                     if let Err(error) = results.write(&record) {
                         // The others stop too: what cannot be kept need not be computed.
                         interrupted.store(true, Ordering::Relaxed);
@@ -47,7 +47,7 @@ pub(super) fn carry_out(
             });
         }
     });
-    progress.finish_and_clear();
+    progress.end();
     match failure
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -67,6 +67,9 @@ fn one(
     trial::simulate(&super::subject(&results.plan, ready, &id), stop)
 }
 
-fn progress(trials: usize) -> ProgressBar {
-    bar(trials, "{bar:30} {pos}/{len} trials, {eta} left: {msg}")
+fn progress(trials: usize) -> Progress {
+    Progress::new(
+        trials as u64,
+        "{bar:30} {pos}/{len} trials, {eta} left: {msg}",
+    )
 }

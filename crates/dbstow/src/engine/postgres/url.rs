@@ -5,7 +5,6 @@
 
 use std::env;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{User, geteuid};
@@ -13,6 +12,7 @@ use percent_encoding::percent_decode_str;
 
 use super::target::{Address, Password, Target};
 use crate::engine::EngineError;
+use crate::input;
 
 /// Where servers listen on this machine when nobody says otherwise; Debian's first.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
@@ -99,6 +99,15 @@ impl Parts {
             .strip_prefix("postgresql://")
             .or_else(|| text.strip_prefix("postgres://"))
             .ok_or("this is no URL of a PostgreSQL server")?;
+        // Otherwise what stands behind a `/` or `?` of a password would be taken for a database.
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        if rest[end..].contains(['@', '#']) {
+            return Err(
+                "behind the host it has an `@` or `#`: write `/`, `?`, `#`, `@` and `%` of a \
+                 password as %2F, %3F, %23, %40 and %25"
+                    .to_owned(),
+            );
+        }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         // The last `@`: a password may hold one that nobody encoded.
@@ -140,7 +149,13 @@ impl Parts {
                         .to_owned(),
                 );
             }
-            _ => return Err(format!("its parameter `{name}` is not known here")),
+            // Not by its name: where a password holds a `?`, that is a part of it.
+            _ => {
+                return Err(
+                    "it has a parameter other than host, port, user, password, dbname and sslmode"
+                        .to_owned(),
+                );
+            }
         }
         Ok(())
     }
@@ -184,7 +199,7 @@ fn from_file(address: &Address, port: u16, database: &str, user: &str) -> Option
         Address::Tcp(host, _) => host,
     };
     let wanted = [host, &port.to_string(), database, user];
-    password_in(&fs::read_to_string(file).ok()?, wanted)
+    password_in(&input::named(&file).ok()?, wanted)
 }
 
 /// The password of the first line whose fields are those `wanted`, or `*`.
@@ -220,6 +235,8 @@ fn fields(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -236,6 +253,41 @@ mod tests {
         let url = ServerUrl::parse("postgres://ann@/sales?host=/run/pg&port=6000").unwrap();
         let path = PathBuf::from("/run/pg/.s.PGSQL.6000");
         assert_eq!(url.target().address, Address::Unix(path));
+    }
+
+    /// Anything that a person could type or paste for a password.
+    fn passwords() -> impl Strategy<Value = String> {
+        r#"[A-Za-z0-9@:/?#&=%+ .,;'"\\\[\]-]{6,20}"#
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_and_no_name_of_a_server_repeats_a_password(
+            password in passwords(),
+            form in prop_oneof![
+                Just("postgresql://ann:{}@db/sales"),
+                Just("postgresql://ann:{}@db:99999/sales"),
+                Just("postgresql://ann:{}@db:port/sales"),
+                Just("postgresql://ann:{}@/sales?host=/run/pg"),
+                Just("postgresql://ann:{}@db/sales?colour=red"),
+                Just("postgresql://ann@db/sales?password={}"),
+                Just("postgresql://ann@db/sales?passwd={}"),
+                Just("mysql://ann:{}@db/sales"),
+                Just("ann:{}@db/sales"),
+                Just("postgresql:ann:{}@db/sales"),
+            ],
+        ) {
+            let url = form.replace("{}", &password);
+            let shown = match ServerUrl::parse(&url) {
+                Ok(url) => format!("{url} {url:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains(&password), "{url}: {shown}");
+            // Nor what is left of it where it was taken apart at the wrong place.
+            for part in password.split(['@', ':', '/', '?', '#', '&', '=']).filter(|part| part.len() > 5) {
+                prop_assert!(!shown.contains(part), "{url}: {shown}");
+            }
+        }
     }
 
     #[test]

@@ -74,7 +74,9 @@ impl<'a> Shown<'a> {
             });
             found.extend(called.map(|called| (called, values)));
         }
-        found.sort_by_key(|(_, values)| Reverse(values.iter().sum::<u64>()));
+        found.sort_by_key(|(_, values)| {
+            Reverse(values.iter().copied().fold(0, u64::saturating_add))
+        });
         found.truncate(LINES_MAX);
         let first = self
             .record

@@ -9,6 +9,7 @@
 //! Charts are uPlot's (<https://github.com/leeoniya/uPlot>, MIT), which stands in `vendor/uplot`.
 
 mod layout;
+pub(super) mod policy;
 mod tables;
 
 use askama::Template;
@@ -20,6 +21,11 @@ use crate::plan::Plan;
 use crate::spec::Mode;
 use layout::Layout;
 use tables::Sheet;
+
+const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
+const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
+const STYLE: &str = include_str!("../../../templates/page.css");
+const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// Causes of a placement's time that are named.
 const CAUSES_MAX: usize = 8;
@@ -64,6 +70,7 @@ struct Page<'a> {
     plan: String,
     environment: Vec<(&'a String, &'a String)>,
     data: String,
+    policy: String,
     uplot_style: &'static str,
     uplot: &'static str,
     style: &'static str,
@@ -116,10 +123,11 @@ pub fn render(parts: Parts) -> String {
         plan: plan.describe(),
         environment: findings.environment.iter().collect(),
         data: data(findings, curves),
-        uplot_style: include_str!("../../../vendor/uplot/uPlot.min.css"),
-        uplot: include_str!("../../../vendor/uplot/uPlot.iife.min.js"),
-        style: include_str!("../../../templates/page.css"),
-        script: include_str!("../../../templates/page.js"),
+        policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, SCRIPT]),
+        uplot_style: UPLOT_STYLE,
+        uplot: UPLOT,
+        style: STYLE,
+        script: SCRIPT,
     };
     page.render()
         .expect("the template asks for nothing that can fail")

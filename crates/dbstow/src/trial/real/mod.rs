@@ -326,8 +326,9 @@ impl Phases {
         if from > ran.start {
             self.0.push(phase("warm-up", ran.start, from, false));
         }
-        self.0
-            .push(phase("run", run_from, until.unwrap_or(ran.end), true));
+        // A load that took longer than all of the window leaves nothing to measure.
+        let run_until = until.unwrap_or(ran.end).max(run_from);
+        self.0.push(phase("run", run_from, run_until, true));
     }
 }
 

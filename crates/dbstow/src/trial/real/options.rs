@@ -271,13 +271,19 @@ fn holds_password(url: &str) -> bool {
 /// `postgresql://user:secret@host/database` as `postgresql://user@host/database`, and without what stands
 /// behind a question mark.
 fn without_password(url: &str) -> String {
-    let url = url.split('?').next().unwrap_or_default();
+    let unclear = || "a server".to_owned();
     let Some((scheme, rest)) = url.split_once("://") else {
-        return "a server".to_owned();
+        return unclear();
     };
+    // Behind the host there is none, unless the password holds a sign that should have been encoded.
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    if rest[end..].contains('@') {
+        return unclear();
+    }
+    let (rest, _) = rest.split_once('?').unwrap_or((rest, ""));
     // A password may hold an @ of its own; the host cannot.
     match rest.rsplit_once('@') {
-        None => url.to_owned(),
+        None => format!("{scheme}://{rest}"),
         Some((user, host)) => {
             let user = user.split(':').next().unwrap_or_default();
             format!("{scheme}://{user}@{host}")
@@ -417,5 +423,17 @@ mod tests {
             ..Options::default()
         };
         assert_eq!(options.facts()["server"], "postgresql://me@db.example/x");
+        for url in [
+            "postgresql://me:12?s3cr3t@db/x",
+            "postgresql://me:12/s3cr3t@db/x",
+            "postgresql://me@db/x?password=s3@cr3t",
+            "me:s3cr3t@db/x",
+        ] {
+            let options = Options {
+                server: Some(url.to_owned()),
+                ..Options::default()
+            };
+            assert_eq!(options.facts()["server"], "a server", "{url}");
+        }
     }
 }

@@ -229,7 +229,8 @@ fn phases(task: &Task<'_>, loaded: Instant, end: Instant) -> Vec<Phase> {
     phases.push(phase(
         "run",
         run_from,
-        task.window.until.unwrap_or(end),
+        // A load that took longer than all of the window leaves nothing to measure.
+        task.window.until.unwrap_or(end).max(run_from),
         true,
     ));
     phases

@@ -1,0 +1,197 @@
+//! The edge of the program: everything that it prints goes through here.
+//!
+//! Names, messages and figures come from files, servers and other programs. Printed as they are, they could
+//! move the cursor, set the terminal's title or change the order in which text is read.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
+
+/// Passwords in URLs on the command line, with the colon before them and the `@` behind.
+static PASSWORDS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// `text` as a terminal may have it: control characters and invisible or reordering ones are written as
+/// `\x1b` or `\u{202e}`; line feeds (with a carriage return before them or not) and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unfit) {
+        return Cow::Borrowed(text);
+    }
+    let mut fit = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let line_end = character == '\r' && characters.peek() == Some(&'\n');
+        match u32::from(character) {
+            _ if line_end || !is_unfit(character) => fit.push(character),
+            code @ 0..0x100 => write!(fit, "\\x{code:02x}").expect("a string takes it"),
+            code => write!(fit, "\\u{{{code:x}}}").expect("a string takes it"),
+        }
+    }
+    Cow::Owned(fit)
+}
+
+/// The same for JSON, where these characters can only stand in strings: in JSON's own notation, so that the
+/// document says what it said.
+pub fn printable_json(text: &str) -> Cow<'_, str> {
+    let unfit = |character: char| is_unfit(character) && character != '\r';
+    if !text.contains(unfit) {
+        return Cow::Borrowed(text);
+    }
+    let mut fit = String::with_capacity(text.len());
+    for character in text.chars() {
+        if unfit(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(fit, "\\u{unit:04x}").expect("a string takes it");
+            }
+        } else {
+            fit.push(character);
+        }
+    }
+    Cow::Owned(fit)
+}
+
+/// Whether a terminal could do something else with it than show it.
+///
+/// Source: Unicode 16, general categories Cc and Cf with the line and paragraph separators, without those of
+/// single scripts; "Trojan Source" (CVE-2021-42574) for the order of text.
+fn is_unfit(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
+        // Zero width, marks of direction, separators, embeddings and overrides.
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        // Word joiner, invisible operators, isolates.
+        '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' => true,
+        // Tags, and variation selectors that hide text.
+        '\u{e0000}'..='\u{e0fff}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// Keeps what looks like a password in a URL among `arguments` out of everything that is printed.
+pub fn hide_passwords(arguments: impl Iterator<Item = String>) {
+    let passwords = arguments.filter_map(|argument| password(&argument).map(str::to_owned));
+    // Set once, by `main`; a second call has nothing to add.
+    let _ = PASSWORDS.set(passwords.collect());
+}
+
+/// `:secret@` of `scheme://user:secret@host`. A password may hold an `@` that nobody encoded.
+fn password(argument: &str) -> Option<&str> {
+    let start = argument.find("://")? + "://".len();
+    let from = start + argument[start..].find(':')?;
+    let until = argument.rfind('@')?;
+    (from < until).then(|| &argument[from..=until])
+}
+
+fn hidden(text: Cow<'_, str>) -> Cow<'_, str> {
+    let passwords = PASSWORDS.get().map_or(&[][..], Vec::as_slice);
+    let mut text = text;
+    for password in passwords {
+        if text.contains(password) {
+            text = Cow::Owned(text.replace(password, ":***@"));
+        }
+    }
+    text
+}
+
+/// Prints a result; that its reader went away early, as `head` does, is no failure.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    write_out(&printable(&hidden(text.into())))
+}
+
+/// Prints a result that is JSON.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_json(text: &str) -> io::Result<()> {
+    write_out(&printable_json(&hidden(text.into())))
+}
+
+/// Clears the terminal, then prints.
+///
+/// # Errors
+/// As [`print`].
+#[cfg(target_os = "linux")]
+pub(super) fn print_afresh(text: &str) -> io::Result<()> {
+    write_out("\x1b[H\x1b[J")?;
+    print(text)
+}
+
+fn write_out(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Prints a line on stderr. Where nobody reads it, there is nobody to tell.
+pub fn note(line: &str) {
+    let text = hidden(line.into());
+    let _ = writeln!(io::stderr().lock(), "{}", printable(&text));
+}
+
+/// Prints what was wrong with the arguments, or the help that was asked for, and gives the exit code.
+pub fn usage(error: &clap::Error) -> u8 {
+    if error.use_stderr() {
+        // Without colours: its text repeats arguments.
+        note(error.render().to_string().trim_end());
+    } else {
+        // All of it is our own. A reader that went away early is no failure.
+        let _ = error.print();
+    }
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        let hostile = "a\x1b]0;title\x07b\x1b[2Jc\rd\u{202e}e\u{9b}f\x7fg\u{e0041}";
+        assert_eq!(
+            printable(hostile),
+            "a\\x1b]0;title\\x07b\\x1b[2Jc\\x0dd\\u{202e}e\\x9bf\\x7fg\\u{e0041}"
+        );
+    }
+
+    #[test]
+    fn lines_tabs_and_letters_stay() {
+        let text = "one\ttwo\r\nthree ± é 日本\n";
+        assert_eq!(printable(text), text);
+    }
+
+    #[test]
+    fn a_password_is_found_to_its_last_at() {
+        assert_eq!(password("postgresql://ann:p@ss@db/x"), Some(":p@ss@"));
+        assert_eq!(password("--server=mysql://ann:pw@db"), Some(":pw@"));
+        assert_eq!(password("postgresql://ann@db:5432/x"), None);
+        assert_eq!(password("d=C:\\data@x"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_unfit_is_left_in_any_text(text in "\\PC{0,20}[\\x00-\\x1f\\x7f-\\u{a0}\\u{2000}-\\u{2070}]{0,20}\\PC{0,20}") {
+            let fit = printable(&text).replace("\r\n", "\n");
+            prop_assert!(!fit.contains(is_unfit), "{fit:?}");
+        }
+
+        #[test]
+        fn json_says_the_same_and_holds_nothing_unfit(text in any::<String>()) {
+            let json = serde_json::to_string(&text).expect("a text is JSON");
+            let fit = printable_json(&json);
+            prop_assert!(!fit.contains(is_unfit), "{fit:?}");
+            let read: String = serde_json::from_str(&fit).expect("it is JSON still");
+            prop_assert_eq!(read, text);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Reads the files that a user names, or that a file of somebody else names: whole, and never without end.
+//!
+//! | file | may be |
+//! |---|---|
+//! | named on the command line | anything that ends: a pipe is the user's own choice |
+//! | found in a results folder | a regular file |
+//! | of a workload | a regular file beneath the workload's folder, unless the user allows more |
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path};
+
+/// Bytes of a file that is read as a whole: experiment, catalogue, workload, script, capture.
+pub const BYTES_MAX: u64 = 64 << 20;
+
+/// Bytes of a record, whose series grow with disks and seconds.
+pub const RECORD_BYTES_MAX: u64 = 512 << 20;
+
+/// Where the files of a workload may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// In its folder, or below.
+    #[default]
+    Beneath,
+    /// Wherever its author says.
+    Anywhere,
+}
+
+/// The text of a file that the user named. A pipe is read to its end.
+///
+/// # Errors
+/// When it cannot be read, is a directory, is larger than [`BYTES_MAX`], or is not UTF-8.
+pub fn named(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(refused("it is a directory, and a file is wanted"));
+    }
+    text(file, BYTES_MAX)
+}
+
+/// The text of a regular file of at most `bytes_max`.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is larger, or is not UTF-8.
+pub fn regular(path: &Path, bytes_max: u64) -> io::Result<String> {
+    text(regular_only(open(path)?)?, bytes_max)
+}
+
+/// The text of the regular file `name`, seen from `folder`.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is larger than [`BYTES_MAX`], is not UTF-8, or lies outside of
+/// the folder, by its name or by a link, while it may not.
+pub fn beneath(folder: &Path, name: &str, reach: Reach) -> io::Result<String> {
+    let file = match reach {
+        Reach::Anywhere => open(&folder.join(name))?,
+        Reach::Beneath => open_beneath(folder, Path::new(name))?,
+    };
+    text(regular_only(file)?, BYTES_MAX)
+}
+
+fn text(file: File, bytes_max: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(refused(&format!(
+            "it is larger than {}, which is the most that is read",
+            model::Bytes(bytes_max)
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| refused("it is not text in UTF-8"))
+}
+
+fn regular_only(file: File) -> io::Result<File> {
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(refused(
+            "it is no regular file (a directory, pipe, socket or device), and only those are read here",
+        )),
+    }
+}
+
+fn refused(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+fn outside() -> io::Error {
+    refused("it lies outside of the workload's folder; allow that with --allow-outside")
+}
+
+/// Opens without waiting for whoever would write into a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+    }
+    options.open(path)
+}
+
+/// Opens what lies in `folder` or below it, whatever links on the way say.
+fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
+    let plain = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !name.components().all(plain) {
+        return Err(outside());
+    }
+    #[cfg(target_os = "linux")]
+    match linux::open_beneath(folder, name) {
+        // An old kernel, or one that a sandbox keeps from us.
+        Err(error) if linux::is_unknown(&error) => {}
+        result => return result,
+    }
+    // Two looks, so that whoever may change the folder meanwhile could still lead out of it.
+    let path = folder.join(name).canonicalize()?;
+    match path.starts_with(folder.canonicalize()?) {
+        true => open(&path),
+        false => Err(outside()),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    //! One look: the kernel refuses to leave the folder.
+
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    use nix::errno::Errno;
+    use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+
+    pub(super) fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
+        let directory = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        let mut options = File::options();
+        options.read(true).custom_flags(directory.bits());
+        let folder = options.open(folder)?;
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
+        let resolve = ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS;
+        let how = OpenHow::new().flags(flags).resolve(resolve);
+        match openat2(&folder, name, how) {
+            Ok(file) => Ok(File::from(file)),
+            Err(Errno::EXDEV) => Err(super::outside()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn is_unknown(error: &io::Error) -> bool {
+        let unknown = [Errno::ENOSYS, Errno::EPERM];
+        unknown
+            .iter()
+            .any(|errno| error.raw_os_error() == Some(*errno as i32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_beneath_the_folder_is_read_and_one_outside_is_not() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inner = folder.path().join("inner");
+        fs::create_dir_all(inner.join("sub")).expect("it can be made");
+        fs::write(folder.path().join("secret"), "secret").expect("it can be written");
+        fs::write(inner.join("sub/a.sql"), "select 1").expect("it can be written");
+
+        let read = |name: &str, reach| beneath(&inner, name, reach);
+        assert_eq!(
+            read("sub/a.sql", Reach::Beneath).expect("inside"),
+            "select 1"
+        );
+        assert_eq!(
+            read("./sub/a.sql", Reach::Beneath).expect("inside"),
+            "select 1"
+        );
+        let absolute = folder.path().join("secret").display().to_string();
+        for name in ["../secret", "sub/../../secret", &absolute] {
+            let error = read(name, Reach::Beneath).expect_err("outside").to_string();
+            assert!(error.contains("--allow-outside"), "{name}: {error}");
+            assert_eq!(read(name, Reach::Anywhere).expect("allowed"), "secret");
+        }
+        let missing = read("none.sql", Reach::Beneath).expect_err("it is not there");
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_inside_of_the_folder_only() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).expect("it can be made");
+        fs::write(folder.path().join("secret"), "secret").expect("it can be written");
+        fs::write(inner.join("a.sql"), "select 1").expect("it can be written");
+        symlink("a.sql", inner.join("b.sql")).expect("it can be made");
+        symlink("../secret", inner.join("c.sql")).expect("it can be made");
+        symlink("..", inner.join("up")).expect("it can be made");
+        symlink(folder.path().join("secret"), inner.join("d.sql")).expect("it can be made");
+
+        let read = |name: &str| beneath(&inner, name, Reach::Beneath);
+        assert_eq!(read("b.sql").expect("inside"), "select 1");
+        for name in ["c.sql", "up/secret", "d.sql"] {
+            let error = read(name).expect_err("outside").to_string();
+            assert!(error.contains("--allow-outside"), "{name}: {error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_device_socket_or_directory_of_somebody_else_is_refused_at_once() {
+        use nix::sys::stat::Mode;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| folder.path().join(name);
+        nix::unistd::mkfifo(&path("pipe.sql"), Mode::S_IRUSR).expect("it can be made");
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket.sql")).expect("it binds");
+        fs::create_dir(path("directory.sql")).expect("it can be made");
+
+        for name in ["pipe.sql", "directory.sql"] {
+            for reach in [Reach::Beneath, Reach::Anywhere] {
+                let error = beneath(folder.path(), name, reach).expect_err("no file");
+                assert!(error.to_string().contains("no regular file"), "{error}");
+            }
+        }
+        // A socket cannot be opened in the first place.
+        beneath(folder.path(), "socket.sql", Reach::Beneath).expect_err("no file");
+        let error = regular(Path::new("/dev/zero"), 10).expect_err("no file");
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_user_names_may_be_endless_and_ends_at_the_bound() {
+        let error = named(Path::new("/dev/zero")).expect_err("it has no end");
+        assert!(error.to_string().contains("larger than 64 MiB"), "{error}");
+        let error = named(Path::new("/")).expect_err("no file");
+        assert!(error.to_string().contains("directory"), "{error}");
+    }
+
+    #[test]
+    fn a_file_may_be_as_large_as_the_bound() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("file");
+        fs::write(&file, "12345").expect("it can be written");
+        assert_eq!(regular(&file, 5).expect("it fits"), "12345");
+        regular(&file, 4).expect_err("it does not");
+    }
+}
