@@ -13,12 +13,15 @@ TARGETS := x86_64-pc-windows-gnu aarch64-apple-darwin
 CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := $(or $(shell command -v cargo-deny),target/tools/bin/cargo-deny)
 
+CARGO_MUTANTS_VERSION := 27.1.0
+CARGO_FUZZ_VERSION := 0.13.2
+
 DBSTOW := cargo run --quiet --release --package dbstow --
 
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench installcheck test-sqlserver audit vendor screenshots format packages fmt clippy unit suite docs deny cross clean
+.PHONY: help demo test check bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format packages fmt clippy unit suite docs deny cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +55,25 @@ test-sqlserver: ## Hold dbstow against a SQL Server: SERVER=.. [VOLUMES="d=DIR f
 # nobody has touched. Run it before a release, and on a schedule.
 audit: $(CARGO_DENY) ## Look the dependencies up in the database of security advisories
 	$(CARGO_DENY) check advisories
+
+# Not part of `test`: hours for the model, as dbstow is compiled anew for each mutant of the statistics.
+# What survives, and why it may, stands in crates/model/mutants.md.
+mutants: mutants-model mutants-statistics ## Change the model and the statistics, and see which changes no test notices
+
+# SHARD=1/8, say, takes one eighth of them.
+MUTANTS = $(if $(SHARD),--shard $(SHARD)) --baseline run --jobs 1 --timeout 120 --output target/$@
+
+mutants-model: target/tools/bin/cargo-mutants
+	PROPTEST_CASES=64 target/tools/bin/cargo-mutants mutants $(MUTANTS) --package dbstow-model
+
+mutants-statistics: target/tools/bin/cargo-mutants
+	target/tools/bin/cargo-mutants mutants $(MUTANTS) --package dbstow \
+		--file 'crates/dbstow/src/stats/*.rs' -- --lib stats::
+
+# Not part of `test`, which runs the same targets over their corpora and edited files of them.
+# Needs a C++ compiler; FUZZED names some of the targets only.
+fuzz: target/tools/bin/cargo-fuzz ## Look for inputs that break a reader, SECONDS=.. for each target
+	scripts/fuzz "$(SECONDS)" $(FUZZED)
 
 screenshots: ## Make the pictures of the README
 	scripts/screenshots
@@ -87,6 +109,12 @@ deny: $(CARGO_DENY)
 
 target/tools/bin/cargo-deny:
 	cargo install --locked --version $(CARGO_DENY_VERSION) --root target/tools --target-dir target/tools/build cargo-deny
+
+target/tools/bin/cargo-mutants:
+	cargo install --locked --version $(CARGO_MUTANTS_VERSION) --root target/tools --target-dir target/tools/build cargo-mutants
+
+target/tools/bin/cargo-fuzz:
+	cargo install --locked --version $(CARGO_FUZZ_VERSION) --root target/tools --target-dir target/tools/build cargo-fuzz
 
 cross:
 	@for target in $(TARGETS); do scripts/check-target $$target || exit 1; done

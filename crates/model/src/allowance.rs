@@ -229,4 +229,59 @@ mod tests {
         assert_eq!(waits[11], Duration::from_millis(1));
         assert_eq!(waits[12], Duration::from_millis(2));
     }
+
+    #[test]
+    fn a_now_earlier_than_the_last_counts_as_the_last() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut allowance = Allowance::new(1_000, Duration::ZERO);
+        assert_eq!(allowance.take(at(10), 1), Duration::ZERO);
+        // The unit of 10 ms is not paid off yet: 1 ms, as at 10 ms.
+        assert_eq!(allowance.take(at(5), 1), Duration::from_millis(1));
+        // From 10 ms to 11 ms one of the two is paid off, and not six from 5 ms on: 1 ms for the other.
+        assert_eq!(allowance.take(at(11), 1), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn a_debt_beyond_64_bits_is_paid_off_exactly() {
+        let mut allowance = Allowance::new(3, Duration::ZERO);
+        let units = 1 << 35;
+        assert_eq!(allowance.take(Instant::ZERO, units), Duration::ZERO);
+        // 2^35 units x 10^9 are more than 2^64; 2^35 / 3 s = 11,453,246,122.67 s, rounded up to a nanosecond.
+        assert_eq!(
+            allowance.take(Instant::ZERO, 1),
+            Duration::from_nanos(11_453_246_122_666_666_667)
+        );
+    }
+
+    #[test]
+    fn a_flush_passes_every_limit_and_counts_on_none() {
+        let mut limit = Limit::new(LimitSpec {
+            depth: Duration::ZERO,
+            ..LimitSpec::iops(crate::Iops(1))
+        });
+        let unit = IoUnit::default();
+        let write = Request::write(0, Bytes::kib(8));
+        assert_eq!(limit.pass(Instant::ZERO, &write, unit), Held::default());
+        // The next write waits a second; a flush in between waits for nothing, and costs it nothing.
+        let flush = limit.pass(Instant::ZERO, &Request::flush(), unit);
+        assert_eq!(flush, Held::default());
+        let next = limit.pass(Instant::ZERO, &write, unit);
+        assert_eq!((next.wait, limit.used), (Duration::SECOND, 2));
+    }
+
+    #[test]
+    fn one_io_is_as_long_as_the_vendor_says_to_the_byte() {
+        let unit = IoUnit {
+            size_max: Some(Bytes::kib(256)),
+            charge_min: Some(Bytes::mib(1)),
+        };
+        // 256 KiB are one I/O, a byte more is two, 512 KiB are two, and a byte more is three.
+        let lengths = [0, 1, 262_144, 262_145, 524_288, 524_289];
+        let counted = lengths.map(|length| unit.requests(Bytes(length)));
+        assert_eq!(counted, [1, 1, 1, 2, 2, 3]);
+        assert_eq!(unit.bytes(Bytes(1)), 1_048_576);
+        assert_eq!(unit.bytes(Bytes(1_048_577)), 1_048_577);
+        assert_eq!(IoUnit::default().requests(Bytes::gib(1)), 1);
+        assert_eq!(IoUnit::default().bytes(Bytes(1)), 1);
+    }
 }

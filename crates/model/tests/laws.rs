@@ -467,6 +467,41 @@ proptest! {
 }
 
 #[test]
+fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
+    let machine = MachineSpec {
+        host_cache: Some(HostCacheSpec {
+            size: Bytes::mib(64),
+            hit_latency: LatencySpec::ZERO,
+            limit: "the machine has none of this name".into(),
+        }),
+        ..MachineSpec::unlimited()
+    };
+    let volume = VolumeSpec {
+        host_cache: HostCacheMode::ReadWrite,
+        ..VolumeSpec::of(
+            "data",
+            DiskSpec {
+                transfer: Some(Throughput::from_mib_per_s(1)),
+                ..DiskSpec::unlimited()
+            },
+        )
+    };
+    let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+    // 1 MiB at 1 MiB/s is on the disk after 1 s; the 8 KiB after it, beside it, after 1/128 s.
+    for (flushed_at, waits_ms) in [(0, 1_000), (400, 600), (1_000, 0), (2_000, 0)] {
+        let mut storage = Storage::new(&machine, std::slice::from_ref(&volume), 1);
+        for length in [Bytes::mib(1), Bytes::kib(8)] {
+            let write = storage.submit(at(0), 0, Request::write(0, length));
+            assert_eq!(write.done, at(0), "the cache takes it at once");
+        }
+
+        let flush = storage.submit(at(flushed_at), 0, Request::flush());
+
+        assert_eq!(flush.queued, Duration::from_millis(waits_ms));
+    }
+}
+
+#[test]
 fn a_machine_limit_counts_a_request_once_whichever_way_it_applies() {
     // Given a disk whose own machine limit is the one that its host cache passes too
     let machine = MachineSpec {

@@ -244,12 +244,73 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_a_ratio_are_left_out() {
-        let comparison =
-            compare(&[1.0, 0.0, 1.0], &[2.0, 1.0, f64::NAN], 0.05, Better::Lower).unwrap();
+    fn a_margin_of_5_percent_ends_at_1_05_and_at_its_inverse() {
+        // Without spread the ratio alone decides. ln 1.05 = 0.048790: 1.0495 (ln 0.048314) is within,
+        // 1.0505 (ln 0.049266) beyond, although it is less than 0.05.
+        assert_eq!(verdict_of(&[1.0; 3], &[1.049_5; 3]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[1.0; 3], &[1.050_5; 3]), Verdict::Slower);
+        // The same the other way round: 1 / 1.05 = 0.952381, and not 0.95.
+        assert_eq!(verdict_of(&[1.049_5; 3], &[1.0; 3]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[1.050_5; 3], &[1.0; 3]), Verdict::Faster);
+        assert_eq!(verdict_of(&[1.0; 3], &[0.951; 3]), Verdict::Faster);
+    }
 
-        assert_eq!(comparison.blocks, 1);
-        assert_eq!(compare(&[0.0], &[1.0], 0.05, Better::Lower), None);
+    #[test]
+    fn without_a_margin_any_sure_difference_counts() {
+        let verdict = |candidate: &[f64]| {
+            compare(&[1.0; 3], candidate, 0.0, Better::Higher)
+                .unwrap()
+                .verdict
+        };
+        assert_eq!(verdict(&[1.000_001; 3]), Verdict::Faster);
+        assert_eq!(verdict(&[1.0; 3]), Verdict::NoDifference);
+    }
+
+    #[test]
+    fn blocks_without_a_ratio_are_left_out() {
+        for (baseline, candidate) in [
+            (0.0, 1.0),
+            (1.0, 0.0),
+            (-1.0, 1.0),
+            (1.0, -1.0),
+            (f64::NAN, 1.0),
+            (1.0, f64::NAN),
+            (f64::INFINITY, 1.0),
+            (1.0, f64::INFINITY),
+            (f64::NEG_INFINITY, f64::NEG_INFINITY),
+            (f64::INFINITY, f64::INFINITY),
+        ] {
+            let alone = compare(&[baseline], &[candidate], 0.05, Better::Lower);
+            assert_eq!(alone, None, "{baseline}, {candidate}");
+            let beside = compare(&[1.0, baseline], &[2.0, candidate], 0.05, Better::Lower).unwrap();
+            assert_eq!(beside.blocks, 1, "{baseline}, {candidate}");
+            assert!((beside.mean - 2.0).abs() < 1e-12, "{baseline}, {candidate}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a margin of -0.01 is negative")]
+    fn a_negative_margin_is_refused() {
+        compare(&[1.0], &[1.0], -0.01, Better::Lower);
+    }
+
+    #[test]
+    fn two_blocks_can_settle_and_need_no_more_then() {
+        let comparison = compare(&[1.0, 1.0], &[2.0, 2.0], 0.05, Better::Lower).unwrap();
+
+        assert_eq!(comparison.verdict, Verdict::Slower);
+        assert_eq!(comparison.blocks_needed, None);
+    }
+
+    #[test]
+    fn two_blocks_are_enough_to_ask_for_more() {
+        // logs 0.1 and 0.3: mean 0.2, s 0.141421; 5 blocks: t(4) 2.776445 x 0.141421 / sqrt 5 = 0.175600
+        // < 0.2; 4 blocks: t(3) 3.182446 x 0.141421 / 2 = 0.225033 > 0.2.
+        let candidate = [0.1_f64.exp(), 0.3_f64.exp()];
+        let comparison = compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower).unwrap();
+
+        assert_eq!(comparison.verdict, Verdict::CannotTell);
+        assert_eq!(comparison.blocks_needed, Some(5));
     }
 
     /// The share of experiments of `blocks` blocks that come to `verdict`, with 4 % noise a trial.

@@ -120,6 +120,37 @@ mod tests {
     }
 
     #[test]
+    fn two_samples_have_a_wide_interval() {
+        // mean 2, s = sqrt 2, t(1; 0.975) = 12.706205: 12.706205 x 1.414214 / sqrt 2 = 12.706205
+        let estimate = estimate(&[1.0, 3.0]).unwrap();
+
+        assert!((estimate.low - (2.0 - 12.706_205)).abs() < 1e-5);
+        assert!((estimate.high - (2.0 + 12.706_205)).abs() < 1e-5);
+    }
+
+    #[test]
+    fn the_chance_of_t_is_the_tables() {
+        // Student's table: |t| at least 2.776445 with 4 degrees, or 12.706205 with 1, in 5 of 100.
+        for (t, freedom) in [(2.776_445, 4), (-2.776_445, 4), (12.706_205, 1)] {
+            let chance = chance_of(t, freedom);
+            assert!((chance - 0.05).abs() < 1e-6, "{t}: {chance}");
+        }
+        assert_eq!(chance_of(0.0, 4), 1.0);
+        assert_eq!(chance_of(f64::INFINITY, 4), 0.0);
+        assert_eq!(chance_of(f64::NEG_INFINITY, 4), 0.0);
+        assert_eq!(chance_of(f64::NAN, 4), 1.0);
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        // mean 5, squares 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32, over 8 - 1
+        let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+        assert!((deviation(&samples) - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(deviation(&[]), 0.0);
+        assert_eq!(deviation(&[3.0]), 0.0);
+    }
+
+    #[test]
     fn the_interval_holds_the_true_mean_95_times_in_100() {
         let mut random = model::random::stream(1, "coverage");
         let tries = 4_000;

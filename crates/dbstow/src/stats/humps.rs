@@ -92,6 +92,56 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_that_is_no_number_leaves_nothing_to_group() {
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut samples = [5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 6.0, 6.0];
+            assert!(two_humps(&samples).is_some());
+            samples[3] = odd;
+            assert_eq!(two_humps(&samples), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_a_quarter_of_the_samples_and_three_at_least() {
+        let groups = |low: usize, high: usize| {
+            let samples: Vec<f64> = [vec![1.0; low], vec![9.0; high]].concat();
+            two_humps(&samples).map(|humps| (humps.low_count, humps.high_count))
+        };
+        assert_eq!(groups(3, 5), Some((3, 5)));
+        assert_eq!(groups(5, 3), Some((5, 3)));
+        assert_eq!(groups(2, 6), None);
+        assert_eq!(groups(6, 2), None);
+        // A quarter of 17 is 4.25, so 5.
+        assert_eq!(groups(5, 12), Some((5, 12)));
+        assert_eq!(groups(4, 13), None);
+    }
+
+    #[test]
+    fn groups_are_two_from_a_distance_of_8_widths_on() {
+        // 0 +- 1 and d +- 1, four each: s = sqrt(4 / 3) a group, widths sqrt(8 / 3) = 1.632993, so that
+        // sqrt 2 x d = 8 x 1.632993 at d = 9.237604. The gap there is d - 2 > d / 2.
+        let found = |d: f64| {
+            two_humps(&[-1.0, 1.0, -1.0, 1.0, d - 1.0, d + 1.0, d - 1.0, d + 1.0]).is_some()
+        };
+        assert!(!found(9.23));
+        assert!(found(9.25));
+    }
+
+    #[test]
+    fn groups_are_two_with_a_gap_of_more_than_half_their_distance() {
+        // 25 samples at 0 and one at x, 25 at 100 and one at 100 - x: means x / 26 and 100 - x / 26. The gap
+        // 100 - 2 x is half of their distance 100 - x / 13 at x = 50 x 26 / 51 = 25.490196. Each s is
+        // x / sqrt 26 = 5 there, so that the distance is large enough: sqrt 2 x 98 > 8 x 7.07.
+        let found = |x: f64| {
+            let stragglers = vec![x, 100.0 - x];
+            let samples: Vec<f64> = [vec![0.0; 25], stragglers, vec![100.0; 25]].concat();
+            two_humps(&samples).is_some()
+        };
+        assert!(found(25.4));
+        assert!(!found(25.6));
+    }
+
+    #[test]
     fn seven_samples_are_too_few() {
         assert_eq!(two_humps(&[1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0]), None);
     }

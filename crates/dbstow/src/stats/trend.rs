@@ -118,6 +118,63 @@ mod tests {
     }
 
     #[test]
+    fn a_straight_line_has_no_chance_and_its_slope() {
+        let trend = drift(&[1.0, 3.0, 5.0, 7.0]).unwrap();
+
+        assert_eq!((trend.slope, trend.chance), (2.0, 0.0));
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_shows_no_drift() {
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let trend = drift(&[1.0, odd, 3.0, 4.0, 5.0]).unwrap();
+            assert_eq!(trend.chance, 1.0, "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_effect_of_the_order_needs_two_arms_and_three_blocks() {
+        let table = |blocks: usize, arms: usize, cell: fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+            (0..blocks)
+                .map(|block| (0..arms).map(|arm| cell(block, arm)).collect())
+                .collect()
+        };
+        let place = |block: usize, arm: usize| ((block + arm) % 2) as f64;
+        let value = |block: usize, arm: usize| (block * arm) as f64;
+        let effect = |blocks, arms| {
+            order_effect(&table(blocks, arms, value), &table(blocks, arms, place)).is_some()
+        };
+        assert!(effect(3, 2));
+        assert!(!effect(2, 2));
+        assert!(!effect(3, 1));
+        assert!(!effect(0, 0));
+    }
+
+    #[test]
+    fn the_effect_of_the_order_is_the_textbook_one() {
+        // Places 0 1 | 1 0 | 0 1 | 1 0, values 1 4 | 3 2 | 1 3 | 2 2. Less row means (2.5, 2.5, 2, 2) and arm
+        // means (1.75, 2.75), plus the mean 2.25: -1 1 | 1 -1 | -0.5 0.5 | 0.5 -0.5; places: -+0.5. Sxx = 8 x
+        // 0.25 = 2, Sxy = 0.5 x (1 + 1 + 1 + 1 + 4 x 0.5) = 3, slope 1.5; residuals +-0.25, sum of squares 0.5,
+        // 3 - 1 = 2 degrees: t = 1.5 / sqrt(0.5 / 2 / 2) = 4.2426, p = 0.051317 (t / sqrt(2 + t^2) = 0.948683).
+        let places = [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]].map(Vec::from);
+        let values = [[1.0, 4.0], [3.0, 2.0], [1.0, 3.0], [2.0, 2.0]].map(Vec::from);
+
+        let effect = order_effect(&values, &places).unwrap();
+
+        assert!((effect.slope - 1.5).abs() < 1e-12, "{effect:?}");
+        assert!((effect.chance - 0.051_317).abs() < 1e-6, "{effect:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "every block ran every arm")]
+    fn a_block_that_lacks_an_arm_is_refused() {
+        let whole = vec![vec![1.0, 2.0]; 3];
+        let mut lacking = whole.clone();
+        lacking[1].pop();
+        order_effect(&whole, &lacking);
+    }
+
+    #[test]
     fn three_values_are_too_few_for_a_drift() {
         assert_eq!(drift(&[1.0, 2.0, 3.0]), None);
     }

@@ -140,3 +140,178 @@ impl Log {
         self.in_flight.push_back((completion, self.started));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::time::Duration;
+
+    const BASE: u64 = 1 << 40;
+
+    fn log(commit: Commit) -> Log {
+        Log::new(commit, LOG_BLOCK, (2, BASE))
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A volume whose writes take so many milliseconds, one after the other, and the last of these from then
+    /// on; it keeps the requests.
+    struct Volume {
+        takes: Vec<u64>,
+        seen: Vec<Request>,
+    }
+
+    impl Volume {
+        fn taking(ms: &[u64]) -> Volume {
+            Volume {
+                takes: ms.to_vec(),
+                seen: Vec::new(),
+            }
+        }
+
+        fn submit(&mut self, now: Instant, volume: usize, request: Request) -> Completion {
+            assert_eq!(volume, 2, "the log's volume");
+            let takes = self.takes[self.seen.len().min(self.takes.len() - 1)];
+            self.seen.push(request);
+            let service = Duration::from_millis(takes);
+            Completion {
+                done: now + service,
+                service,
+                ..Completion::immediate(now)
+            }
+        }
+    }
+
+    fn commit(log: &mut Log, now: Instant, volume: &mut Volume, bytes: u64) -> Step {
+        let submit = &mut |now, place, request| volume.submit(now, place, request);
+        log.commit(now, &mut CommitTicket::new(0, bytes, 0), submit)
+    }
+
+    fn finish(log: &mut Log, due: Instant, volume: &mut Volume) {
+        log.finish(due, &mut |now, place, request| {
+            volume.submit(now, place, request)
+        });
+    }
+
+    fn until(step: Step) -> Instant {
+        match step {
+            Step::Wait(wait) => wait.until,
+            Step::Done => panic!("done at once"),
+        }
+    }
+
+    #[test]
+    fn log_writes_are_whole_sectors_at_whole_sectors() {
+        let mut log = log(Commit::Durable);
+        let mut volume = Volume::taking(&[1]);
+        commit(&mut log, at(0), &mut volume, 1_000);
+        finish(&mut log, at(1), &mut volume);
+        commit(&mut log, at(1), &mut volume, 100);
+        finish(&mut log, at(2), &mut volume);
+        commit(&mut log, at(2), &mut volume, 513);
+        // 1,000 bytes are 2 sectors of 512. What follows starts behind them, and not inside the second; 100
+        // bytes are 1 sector. 1,100 bytes end in the third, so that the next write starts at the fourth; 513
+        // bytes are one more than a sector.
+        assert_eq!(
+            volume.seen,
+            [
+                Request::write(BASE, Bytes(1_024)),
+                Request::write(BASE + 1_024, Bytes(512)),
+                Request::write(BASE + 1_536, Bytes(1_024)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_later_block_is_not_durable_before_the_earlier_ones() {
+        let mut log = log(Commit::Durable);
+        // The first block takes 10 ms, the second 1 ms, the third 20 ms.
+        let mut volume = Volume::taking(&[10, 1, 20]);
+        let step = commit(&mut log, at(0), &mut volume, 3 * LOG_BLOCK.0);
+        assert_eq!(volume.seen.len(), 3);
+        assert_eq!(until(step), at(20));
+        // The second is at the disk after 1 ms, and counts from 10 ms on, together with the first.
+        let ends: Vec<_> = log.in_flight.iter().map(|(done, _)| done.done).collect();
+        assert_eq!(ends, [at(10), at(10), at(20)]);
+        finish(&mut log, at(9), &mut volume);
+        assert_eq!(log.durable, 0);
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(log.durable, 2 * LOG_BLOCK.0);
+        assert_eq!(log.next_due(), Some(at(20)));
+    }
+
+    #[test]
+    fn a_commit_waits_for_the_write_that_holds_its_last_record_and_no_longer() {
+        let mut log = log(Commit::Durable);
+        let mut volume = Volume::taking(&[10, 20, 30]);
+        let first = commit(&mut log, at(0), &mut volume, LOG_BLOCK.0);
+        let second = commit(&mut log, at(0), &mut volume, LOG_BLOCK.0);
+        // The third fills no block: it is written when the two before it are done, and waits for the first
+        // of them until then.
+        let third = commit(&mut log, at(0), &mut volume, 1);
+        assert_eq!(volume.seen.len(), 2);
+        assert_eq!([first, second, third].map(until), [at(10), at(20), at(10)]);
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(volume.seen.len(), 2, "one is still under way");
+        finish(&mut log, at(20), &mut volume);
+        assert_eq!(volume.seen.len(), 3);
+        assert_eq!(log.next_due(), Some(at(50)));
+    }
+
+    #[test]
+    fn no_more_than_32_log_writes_are_under_way() {
+        let mut log = log(Commit::Durable);
+        let mut volume = Volume::taking(&[10, 20]);
+        commit(&mut log, at(0), &mut volume, 40 * LOG_BLOCK.0);
+        // 40 blocks: 32 of them at once, and each of the others when one of these is done.
+        assert_eq!(volume.seen.len(), 32);
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(volume.seen.len(), 33);
+        finish(&mut log, at(20), &mut volume);
+        assert_eq!(volume.seen.len(), 40);
+    }
+
+    #[test]
+    fn a_relaxed_commit_waits_once_32_blocks_are_not_durable() {
+        let mut log = log(Commit::Relaxed);
+        let mut volume = Volume::taking(&[10]);
+        let full = commit(&mut log, at(0), &mut volume, 32 * LOG_BLOCK.0);
+        assert_eq!(full, Step::Done);
+        assert_eq!(volume.seen.len(), 32);
+        // One byte more than the buffer of 32 blocks holds waits for the first of them.
+        let step = commit(&mut log, at(0), &mut volume, 1);
+        assert_eq!(until(step), at(10));
+        // Nobody waits for that byte itself: it is not written before its block is full.
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(volume.seen.len(), 32);
+        assert_eq!(log.next_due(), None);
+        assert_eq!(commit(&mut log, at(10), &mut volume, 1), Step::Done);
+    }
+
+    #[test]
+    fn a_ticket_puts_its_records_into_the_log_once() {
+        let mut log = log(Commit::Durable);
+        let mut volume = Volume::taking(&[1]);
+        let mut ticket = CommitTicket::new(0, 1_000, 0);
+        for _ in 0..3 {
+            log.commit(at(0), &mut ticket, &mut |now, place, request| {
+                volume.submit(now, place, request)
+            });
+        }
+        assert_eq!(log.end, 1_000);
+        assert_eq!(volume.seen.len(), 1);
+    }
+
+    #[test]
+    fn a_block_is_at_least_a_sector() {
+        let mut log = Log::new(Commit::Relaxed, Bytes(1), (2, BASE));
+        let mut volume = Volume::taking(&[1]);
+        commit(&mut log, at(0), &mut volume, 1_100);
+        // 1,100 bytes are two sectors of 512 and 76 bytes that fill no block.
+        assert_eq!(volume.seen.len(), 2);
+    }
+}

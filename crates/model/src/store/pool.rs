@@ -226,3 +226,180 @@ impl Pool {
         Swept::Freed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A pool of `count` frames that holds pages 0, 1, .. in them, each used when it came.
+    fn full(count: u32) -> Pool {
+        let mut pool = Pool::new(count);
+        for key in 0..u64::from(count) {
+            let frame = pool.take_free().expect("a frame a page");
+            pool.install(frame, key, Completion::immediate(at(0)));
+        }
+        pool
+    }
+
+    fn freed(pool: &mut Pool) -> bool {
+        matches!(pool.sweep(at(0)), Swept::Freed)
+    }
+
+    #[test]
+    fn a_page_used_since_the_hand_passed_stays_one_more_round() {
+        let mut pool = full(3);
+        // The first round takes the reference bits away, and frees nothing.
+        assert!((0..3).all(|_| !freed(&mut pool)));
+        pool.touch(1);
+        // The second frees what was not used since.
+        assert!(freed(&mut pool));
+        assert!(!freed(&mut pool));
+        assert!(freed(&mut pool));
+        assert!(!pool.holds(0) && pool.holds(1) && !pool.holds(2));
+        assert_eq!(pool.free_count(), 2);
+        // The third frees the one that was.
+        assert!(!freed(&mut pool), "frame 0 is free already");
+        assert!(freed(&mut pool));
+    }
+
+    #[test]
+    fn the_hand_goes_round_all_frames_in_turn() {
+        let mut pool = full(3);
+        let mut dirty = |key| {
+            pool.dirty(key, at(0));
+        };
+        (0..3).for_each(&mut dirty);
+        (0..3).for_each(|_| assert!(!freed(&mut pool)));
+        let swept: [u64; 4] = core::array::from_fn(|_| match pool.sweep(at(0)) {
+            Swept::Dirty(key) => key,
+            Swept::Freed | Swept::Busy => panic!("every page is dirty"),
+        });
+        assert_eq!(swept, [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn a_page_that_is_on_its_way_in_or_out_is_not_evicted() {
+        let mut pool = Pool::new(1);
+        let frame = pool.take_free().expect("it is empty");
+        let arriving = Completion {
+            done: at(5),
+            ..Completion::immediate(at(0))
+        };
+        pool.install(frame, 7, arriving);
+        pool.frames[0].referenced = false;
+        assert!(matches!(pool.sweep(at(4)), Swept::Busy), "still arriving");
+        pool.dirty(7, at(4));
+        pool.start_write(7, 1);
+        assert!(matches!(pool.sweep(at(6)), Swept::Busy), "being written");
+        pool.finish_write(7, 1, false);
+        assert!(
+            matches!(pool.sweep(at(5)), Swept::Freed),
+            "here, and written"
+        );
+    }
+
+    #[test]
+    fn a_written_page_is_evicted_unless_it_was_used_or_changed_meanwhile() {
+        let mut pool = full(3);
+        for key in 0..3 {
+            pool.dirty(key, at(0));
+            pool.frames[key as usize].referenced = false;
+            pool.start_write(key, 9);
+        }
+        pool.touch(1);
+        pool.dirty(2, at(1));
+        (0..3).for_each(|key| pool.finish_write(key, 9, true));
+        assert!(!pool.holds(0), "nobody used it");
+        assert!(pool.holds(1), "it was used");
+        assert!(pool.holds(2), "it was changed");
+        assert_eq!(pool.free_count(), 1);
+        assert!(!pool.writable(1) && pool.writable(2));
+    }
+
+    #[test]
+    fn a_page_written_for_the_checkpoint_stays() {
+        let mut pool = full(1);
+        pool.dirty(0, at(0));
+        pool.frames[0].referenced = false;
+        pool.start_write(0, 1);
+        pool.finish_write(0, 1, false);
+        assert!(pool.holds(0));
+        assert_eq!(pool.free_count(), 0);
+    }
+
+    #[test]
+    fn only_the_write_that_a_page_is_part_of_ends_it() {
+        let mut pool = full(1);
+        pool.dirty(0, at(0));
+        pool.start_write(0, 2);
+        pool.dirty(0, at(1));
+        pool.finish_write(0, 1, true);
+        assert!(!pool.writable(0), "write 2 is still under way");
+        pool.finish_write(0, 2, true);
+        assert!(pool.writable(0));
+    }
+
+    #[test]
+    fn a_page_is_dirty_since_its_first_change_after_it_was_written() {
+        let mut pool = full(1);
+        assert!(!pool.dirty_since(0, at(0)), "it is clean");
+        assert!(pool.dirty(0, at(1)), "it was clean");
+        assert!(!pool.dirty(0, at(2)), "it was dirty already");
+        assert!(pool.dirty_since(0, at(1)));
+        assert!(!pool.dirty_since(0, at(2)));
+        pool.start_write(0, 1);
+        assert!(!pool.dirty_since(0, at(1)), "it is being written");
+        pool.dirty(0, at(3));
+        pool.finish_write(0, 1, false);
+        assert!(!pool.dirty_since(0, at(1)));
+        assert!(pool.dirty_since(0, at(3)));
+    }
+
+    #[test]
+    fn the_frame_of_a_dropped_page_is_free_when_its_write_is_done() {
+        let mut pool = full(2);
+        pool.dirty(0, at(0));
+        pool.dirty(1, at(0));
+        pool.start_write(0, 1);
+        assert!(!pool.discard(0), "what is being written is not dirty");
+        assert!(pool.discard(1), "never to be written");
+        assert!(!pool.discard(1), "gone already");
+        assert_eq!(pool.free_count(), 1);
+        // Another page of that name meanwhile, in the frame that is free.
+        let frame = pool.take_free().expect("page 1 is gone");
+        pool.install(frame, 0, Completion::immediate(at(0)));
+        assert!((0..4).all(|_| !matches!(pool.sweep(at(0)), Swept::Dirty(_))));
+        let frame = pool.take_free().expect("page 0 was swept");
+        pool.install(frame, 0, Completion::immediate(at(0)));
+        assert_eq!(pool.free_count(), 0, "the other frame is being written");
+        pool.finish_write(0, 1, true);
+        assert_eq!(pool.free_count(), 1);
+        assert!(pool.holds(0), "the write was the dropped page's");
+    }
+
+    #[test]
+    fn dropping_clean_pages_leaves_what_is_dirty_or_being_written() {
+        let mut pool = full(3);
+        pool.dirty(1, at(0));
+        pool.dirty(2, at(0));
+        pool.start_write(2, 1);
+        pool.drop_clean();
+        assert!(!pool.holds(0) && pool.holds(1) && pool.holds(2));
+        assert_eq!(pool.free_count(), 1);
+    }
+
+    #[test]
+    fn a_page_that_is_not_held_is_neither_dirty_nor_writable() {
+        let mut pool = full(1);
+        assert!(!pool.dirty(7, at(0)));
+        assert!(!pool.dirty_since(7, at(0)));
+        assert!(!pool.writable(7));
+        assert!(pool.touch(7).is_none());
+        assert_eq!((pool.len(), pool.free_count()), (1, 0));
+    }
+}

@@ -201,3 +201,225 @@ impl Writer {
         self.in_flight.push(Reverse(write));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::store::log::{Commit, LOG_BLOCK};
+    use crate::store::{FileSpec, ReadUnit};
+    use crate::units::Bytes;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Four writes at a time, gathered up to four pages, and pages dirty for a second at most.
+    fn spec() -> StoreSpec {
+        let file = FileSpec {
+            volume: 0,
+            size: None,
+        };
+        StoreSpec {
+            memory: Bytes::mib(1),
+            read_unit: ReadUnit::Page,
+            read_ahead: Bytes::ZERO,
+            write_gather: Bytes(4 * PAGE.0),
+            writes_in_flight: 4,
+            checkpoint: Some(Duration::SECOND),
+            commit: Commit::Durable,
+            log_block: LOG_BLOCK,
+            versions: None,
+            data: vec![file],
+            temp: vec![file],
+            log: file,
+        }
+    }
+
+    /// A pool that holds `keys`, which were used at once and no more.
+    fn holding(frames: u32, keys: impl IntoIterator<Item = u64>) -> Pool {
+        let mut pool = Pool::new(frames);
+        for key in keys {
+            let frame = pool.take_free().expect("a frame a page");
+            pool.install(frame, key, Completion::immediate(at(0)));
+        }
+        pool
+    }
+
+    /// Makes a page dirty as the store does.
+    fn dirty(writer: &mut Writer, pool: &mut Pool, key: u64, now: Instant) {
+        if pool.dirty(key, now) {
+            writer.dirtied(now, key);
+        }
+    }
+
+    fn done_in(now: Instant, ms: u64) -> Completion {
+        Completion {
+            done: now + Duration::from_millis(ms),
+            service: Duration::from_millis(ms),
+            ..Completion::immediate(now)
+        }
+    }
+
+    #[test]
+    fn an_old_page_is_written_with_its_dirty_neighbours_up_to_the_largest_write() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, 10..20);
+        // 10 11 . 13 14 15 16 17 . 19: the one that is old is 16.
+        for key in [16, 10, 11, 13, 14, 15, 17, 19] {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let mut seen = Vec::new();
+        let mut submit = |now, first, pages| {
+            seen.push((first, pages));
+            done_in(now, 1)
+        };
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        // Upwards first, then downwards, four pages at most: 14 to 17, and so on for those that are left.
+        assert_eq!(seen, [(14, 4), (10, 2), (13, 1), (19, 1)]);
+        assert!((10..20).all(|key| !pool.writable(key)));
+    }
+
+    #[test]
+    fn page_0_has_no_neighbour_below() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, 0..2);
+        dirty(&mut writer, &mut pool, 1, at(0));
+        dirty(&mut writer, &mut pool, 0, at(0));
+        let mut seen = Vec::new();
+        writer.write_old(at(1_000), &mut pool, &mut |now, first, pages| {
+            seen.push((first, pages));
+            done_in(now, 1)
+        });
+        assert_eq!(seen, [(0, 2)]);
+    }
+
+    #[test]
+    fn a_page_written_and_changed_again_has_its_second_anew() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, [5]);
+        dirty(&mut writer, &mut pool, 5, at(0));
+        // Written for another reason at 100 ms, changed again at 900 ms.
+        pool.start_write(5, 77);
+        pool.finish_write(5, 77, false);
+        dirty(&mut writer, &mut pool, 5, at(900));
+        let mut written = Vec::new();
+        let mut submit = |now: Instant, first, _| {
+            written.push((now, first));
+            done_in(now, 1)
+        };
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        assert_eq!(writer.next_due(), Some(at(1_900)));
+        writer.write_old(at(1_899), &mut pool, &mut submit);
+        writer.write_old(at(1_900), &mut pool, &mut submit);
+        assert_eq!(written, [(at(1_900), 5)]);
+    }
+
+    #[test]
+    fn a_page_dropped_meanwhile_is_not_written() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, [5]);
+        dirty(&mut writer, &mut pool, 5, at(0));
+        pool.discard(5);
+        let mut submit = |_: Instant, _: u64, _: u64| -> Completion {
+            panic!("its page is gone");
+        };
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        assert_eq!(writer.next_due(), None);
+    }
+
+    #[test]
+    fn writes_end_in_the_order_of_their_completion() {
+        let mut writer = Writer::new(&spec());
+        // Far enough apart to be written one by one, which takes 30, 10, 20 and 10 ms.
+        let keys = [10, 20, 30, 40];
+        let mut pool = holding(64, keys);
+        for key in keys {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let mut takes = [30, 10, 20, 10].into_iter();
+        let mut submit = |now, _, _| done_in(now, takes.next().expect("four writes"));
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        for key in keys {
+            dirty(&mut writer, &mut pool, key, at(1_001));
+        }
+        let mut writable = |now| {
+            writer.finish(at(now), &mut pool);
+            let keys = keys.into_iter().filter(|key| pool.writable(*key));
+            (writer.next_due(), keys.collect::<Vec<_>>())
+        };
+        // Every place is taken: what comes due next is a completion, the first of all.
+        assert_eq!(writable(1_009), (Some(at(1_010)), vec![]));
+        assert_eq!(writable(1_010), (Some(at(1_020)), vec![20, 40]));
+        assert_eq!(writable(1_020), (Some(at(1_030)), vec![20, 30, 40]));
+        // Then the page that has been dirty for a second.
+        assert_eq!(writable(1_030), (Some(at(2_001)), vec![10, 20, 30, 40]));
+    }
+
+    #[test]
+    fn no_more_writes_are_under_way_than_there_are_places() {
+        let mut writer = Writer::new(&spec());
+        // Pages that are no neighbours.
+        let mut pool = holding(64, (0..10).map(|n| n * 2));
+        for n in 0..10 {
+            dirty(&mut writer, &mut pool, n * 2, at(0));
+        }
+        let mut started = 0;
+        writer.write_old(at(1_000), &mut pool, &mut |now, _, _| {
+            started += 1;
+            done_in(now, 5)
+        });
+        assert_eq!(started, 4);
+        assert_eq!(writer.next_due(), Some(at(1_005)));
+        assert_eq!(writer.next_completion(at(1_001)).done, at(1_005));
+        writer.finish(at(1_005), &mut pool);
+        // Places again: the fifth has been due since a second after it became dirty.
+        assert_eq!(writer.next_due(), Some(at(1_000)));
+    }
+
+    #[test]
+    fn frames_are_freed_until_a_64th_of_the_pool_is_free() {
+        let mut writer = Writer::new(&spec());
+        let mut submit = |_: Instant, _: u64, _: u64| -> Completion {
+            panic!("all pages are clean");
+        };
+        // 2,048 / 64 = 32 frames, and two extents of 8 pages where that is more.
+        let mut pool = holding(2_048, 0..2_048);
+        writer.refill(at(0), &mut pool, &mut submit);
+        assert_eq!(pool.free_count(), 32);
+        let mut pool = holding(128, 0..128);
+        writer.refill(at(0), &mut pool, &mut submit);
+        assert_eq!(pool.free_count(), 16);
+    }
+
+    #[test]
+    fn a_pool_of_dirty_pages_is_written_and_evicted() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, 0..64);
+        (0..64).for_each(|key| {
+            pool.dirty(key, at(0));
+        });
+        let mut seen = Vec::new();
+        let mut submit = |now, first, pages| {
+            seen.push((first, pages));
+            done_in(now, 5)
+        };
+        writer.refill(at(0), &mut pool, &mut submit);
+        // The hand goes round once for the reference bits; then four writes of four pages take all places.
+        assert_eq!(seen, [(0, 4), (4, 4), (8, 4), (12, 4)]);
+        assert_eq!(pool.free_count(), 0);
+        writer.finish(at(5), &mut pool);
+        assert_eq!(pool.free_count(), 16);
+    }
+
+    #[test]
+    fn who_wants_a_frame_while_all_are_arriving_asks_again_soon() {
+        let writer = Writer::new(&spec());
+        let wait = writer.next_completion(at(7));
+        // 50 us on.
+        assert_eq!(wait.done, at(7) + Duration::from_micros(50));
+        assert_eq!(wait.latency(), Duration::from_micros(50));
+    }
+}

@@ -19,3 +19,12 @@ pub use measure::{Files, measure};
 pub use outcome::{RawOutcome, Tally};
 pub use simulate::simulate;
 pub use spec::{Pattern, RawSpec, SyncSpec, Window};
+
+/// Whether `text` is what fio prints; for its fuzz target.
+///
+/// # Errors
+/// What cannot be read of it, or that fio reported an error.
+#[doc(hidden)]
+pub fn check_output(text: &str) -> Result<(), RawError> {
+    output::read("of a test", text).map(drop)
+}

@@ -1,0 +1,26 @@
+//! Captures of a server: what `dbstow doctor` shows of a file, and `dbstow lint` says of it.
+
+use dbstow::lint;
+use dbstow::report::lint::{json, sarif, text as lint_text};
+use dbstow::report::terminal::server;
+use sqlserver::capture::Capture;
+use sqlserver::lint::{Asked, judge};
+
+/// Reads a capture, lets every rule look at it, and renders all that is said.
+pub(crate) fn read(text: &str) -> Result<(), String> {
+    let capture = Capture::from_json("fuzz.json", text).map_err(|error| error.to_string())?;
+    let written = serde_json::to_string(&capture).expect("a capture's keys are texts");
+    let read = Capture::from_json("fuzz.json", &written).expect("what was written is a capture");
+    assert_eq!(read, capture, "a capture reads back as it was written");
+    let asked = Asked::default();
+    let judged = judge(&capture, &asked);
+    let document = lint::document("fuzz.json", &capture, &asked, &judged, &[]);
+    let texts = [
+        server::render(&capture, None),
+        lint_text::render(&document),
+        json(&document),
+        sarif::render(&document),
+    ];
+    assert!(texts.iter().all(|text| !text.is_empty()));
+    Ok(())
+}

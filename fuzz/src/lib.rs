@@ -1,0 +1,65 @@
+//! What reads a file that somebody else may have written, each as a function of its text.
+//!
+//! ```text
+//! corpus/<target>/*  ──┬─ as they are ───────► tests/bounded.rs    make test
+//! the repository's own ├─ edited, by a seed ──►        "            make test
+//! files of this format └─ by libFuzzer ──────► fuzz_targets/any.rs  make fuzz
+//! ```
+//!
+//! A target panics where a law is broken: a text is read or refused, never a panic; and what is written in
+//! the same format reads back as the same. Whether it takes too much memory or time is for who calls it.
+//!
+//! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, those
+//! which are to be refused named `refused-*`. Profiles of a server are to follow.
+
+mod capture;
+mod catalogue;
+mod experiment;
+mod fio;
+mod record;
+mod script;
+
+/// A reader of one file format.
+pub struct Target {
+    /// Its name, and that of its folder in `corpus`.
+    pub name: &'static str,
+    /// Where the repository has more files of the format: a folder, from its root, and how their names end.
+    pub seeds: Option<(&'static str, &'static str)>,
+    /// Reads a text, does with it what the program does, and says why where it is refused.
+    pub read: fn(&str) -> Result<(), String>,
+}
+
+/// Every reader.
+pub const TARGETS: [Target; 6] = [
+    Target {
+        name: "capture",
+        seeds: Some(("crates/sqlserver/tests/captures", ".json")),
+        read: capture::read,
+    },
+    Target {
+        name: "catalogue",
+        // Those that ship are too long to be read a thousand times.
+        seeds: None,
+        read: catalogue::read,
+    },
+    Target {
+        name: "experiment",
+        seeds: Some(("experiments", ".toml")),
+        read: experiment::read,
+    },
+    Target {
+        name: "fio",
+        seeds: None,
+        read: fio::read,
+    },
+    Target {
+        name: "record",
+        seeds: None,
+        read: record::read,
+    },
+    Target {
+        name: "script",
+        seeds: Some(("workloads", ".sql")),
+        read: script::read,
+    },
+];

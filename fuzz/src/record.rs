@@ -1,0 +1,114 @@
+//! Records: what `dbstow report` does with a results folder in which one of them came from elsewhere.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::PathBuf;
+
+use dbstow::findings::{self, ArmQuestion, Question};
+use dbstow::inventory::Inventory;
+use dbstow::plan::Plan;
+use dbstow::record::Record;
+use dbstow::report::{csv, json, markdown, page, terminal};
+use dbstow::results::Results;
+use dbstow::spec::{Spec, Variant};
+use tempfile::TempDir;
+
+/// The experiment whose records the corpus holds.
+const EXPERIMENT: &str = "tempdb-spill";
+/// Stands in the corpus for the plan's digest, which every version of the program changes.
+const DIGEST: &str = "PLAN-DIGEST";
+
+thread_local! {
+    static FOLDER: RefCell<Folder> = RefCell::new(Folder::new());
+}
+
+/// A results folder with room for one record.
+struct Folder {
+    results: Results,
+    record: PathBuf,
+    _removed_with_this: TempDir,
+}
+
+impl Folder {
+    fn new() -> Folder {
+        let spec = Spec::builtin(EXPERIMENT, &[], Variant::QUICK).expect("it is built in");
+        let spec = spec.check(&Inventory::builtin()).expect("it is checked");
+        let plan = Plan::new(&spec, false);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("results");
+        let question = question(&plan);
+        let results = Results::create(&path, question, plan, false).expect("a results folder");
+        Folder {
+            record: path.join("records/000-fuzz.json"),
+            results,
+            _removed_with_this: folder,
+        }
+    }
+}
+
+/// Puts the record into a results folder, reads that, and renders all that is said of it.
+pub(crate) fn read(text: &str) -> Result<(), String> {
+    FOLDER.with_borrow(|folder| {
+        let text = text.replace(DIGEST, folder.results.plan.digest());
+        fs::write(&folder.record, text).expect("the folder can be written");
+        let (records, warnings) = folder.results.records();
+        render(&folder.results, &records);
+        match (records.as_slice(), warnings.as_slice()) {
+            ([record], _) => {
+                written_again(record);
+                Ok(())
+            }
+            ([], [warning, ..]) => Err(warning.text.clone()),
+            ([] | [_, ..], _) => panic!("{} records of one file", records.len()),
+        }
+    })
+}
+
+fn written_again(record: &Record) {
+    let text = serde_json::to_string(record).expect("a record's keys are texts");
+    let read: Record = serde_json::from_str(&text).expect("a record that was written is one");
+    assert_eq!(read, *record, "a record reads back as it was written");
+}
+
+fn render(results: &Results, records: &[Record]) {
+    let findings = findings::make(&results.question, records);
+    let curves = findings::curves(&results.question, records, &findings);
+    let page = page::render(page::Parts {
+        findings: &findings,
+        curves: &curves,
+        plan: &results.plan,
+        when: None,
+    });
+    let texts = [
+        page,
+        terminal::render(&findings),
+        json::render(&findings),
+        csv::render(&findings),
+        markdown::render(&findings),
+    ];
+    assert!(texts.iter().all(|text| !text.is_empty()));
+}
+
+fn question(plan: &Plan) -> Question {
+    let arm = |arm: &dbstow::spec::Arm| ArmQuestion {
+        name: arm.name.clone(),
+        baseline: arm.baseline.clone(),
+        published: arm.published.clone(),
+        fitted: arm.fitted,
+        usd_per_month: None,
+    };
+    Question {
+        experiment: plan.experiment.clone(),
+        question: plan.question.clone(),
+        source: None,
+        mode: plan.variant.mode.name().to_owned(),
+        seed: plan.protocol.seed,
+        blocks: plan.protocol.blocks,
+        margin: plan.protocol.margin,
+        baseline: Some(plan.protocol.baseline.clone()),
+        metric: plan.protocol.metric.clone(),
+        arms: plan.arms.iter().map(arm).collect(),
+        fitted: Vec::new(),
+        aa: false,
+    }
+}
