@@ -23,9 +23,13 @@ impl Registration {
     /// # Errors
     /// When it cannot be made.
     pub fn make_directory(&self, directory: &Path, _with_contents: bool) -> io::Result<bool> {
-        let mut builder = fs::DirBuilder::new();
+        let builder = fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let builder = {
+            let mut builder = builder;
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder
+        };
         match builder.create(directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             made => made.map(|()| true),

@@ -5,9 +5,9 @@
 //! directories that are known before.
 //!
 //! A process is taken for one of the server's if its working directory is the server's or lies beneath it,
-//! it runs as the server's user, and it has no terminal. By the first alone, another user could have this
-//! one, who may be root, end processes of a third: by luring their shell into a directory. Nobody is harmed
-//! by the three together, since whoever runs as the server's user could end its processes anyhow.
+//! it runs as the server's user, and it has no terminal. Another user can put processes of their own there
+//! and nobody else's, so that this one, who may be root, cannot be made to end a third one's; and whoever
+//! only looks around in a server's directory is spared by the other two conditions.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
