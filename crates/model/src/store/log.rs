@@ -311,7 +311,7 @@ mod tests {
         let mut log = log(Commit::Durable);
         let mut volume = Volume::taking(&[10]);
         let mut first = CommitTicket::new(0, 100, 0);
-        let mut ask = |log: &mut Log, ticket: &mut CommitTicket, volume: &mut Volume| {
+        let ask = |log: &mut Log, ticket: &mut CommitTicket, volume: &mut Volume| {
             log.commit(at(0), ticket, &mut |now, place, request| {
                 volume.submit(now, place, request)
             })
