@@ -92,4 +92,19 @@ mod tests {
         assert!(cache.holds(0, 0, Bytes::kib(8)), "used since");
         assert!(!cache.holds(0, 8 << 10, Bytes::kib(8)), "not used since");
     }
+
+    #[test]
+    fn a_cleared_cache_holds_nothing() {
+        let mut cache = cache(2);
+        cache.fill(0, 0, Bytes::kib(8));
+        cache.clear();
+        assert!(!cache.holds(0, 0, Bytes::kib(8)));
+    }
+
+    #[test]
+    fn a_cache_holds_one_block_at_least() {
+        let mut cache = cache(0);
+        cache.fill(0, 0, Bytes::kib(8));
+        assert!(cache.holds(0, 0, Bytes::kib(8)));
+    }
 }

@@ -49,5 +49,18 @@ mod tests {
         let ends: [Instant; 3] = core::array::from_fn(|_| cores.run(Instant::ZERO, burst));
         assert_eq!(ends[1], Instant::ZERO + burst);
         assert_eq!(ends[2], Instant::ZERO + burst + burst);
+        // Three bursts of 10 ms, whoever ran them and whoever waited.
+        assert_eq!(cores.busy, Duration::from_millis(30));
+    }
+
+    #[test]
+    fn without_a_core_there_is_one() {
+        let burst = Duration::from_millis(10);
+        let mut cores = Cores::new(0);
+        let ends: [Instant; 2] = core::array::from_fn(|_| cores.run(Instant::ZERO, burst));
+        assert_eq!(
+            ends,
+            [10, 20].map(|ms| Instant::ZERO + Duration::from_millis(ms))
+        );
     }
 }

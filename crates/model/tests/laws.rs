@@ -502,6 +502,60 @@ fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
 }
 
 #[test]
+fn units_of_a_stripe_are_a_sector_at_least() {
+    let volume = VolumeSpec {
+        disks: vec![DiskSpec::unlimited(); 2],
+        interleave: Bytes::ZERO,
+        ..VolumeSpec::of("data", DiskSpec::unlimited())
+    };
+    let mut storage = Storage::new(&MachineSpec::unlimited(), &[volume], 1);
+    let seen = Seen::by(&mut storage);
+
+    storage.submit(Instant::ZERO, 0, Request::read(0, Bytes(1_024)));
+
+    // 1,024 bytes are two sectors of 512, one on each disk.
+    let parts = seen.take();
+    let lengths: Vec<_> = parts
+        .iter()
+        .map(|part| (part.place.disk, part.request.length.0))
+        .collect();
+    assert_eq!(lengths, [(0, 512), (1, 512)]);
+}
+
+#[test]
+fn warming_a_volume_without_a_host_cache_takes_no_room_in_it() {
+    let machine = MachineSpec {
+        host_cache: Some(HostCacheSpec {
+            size: Bytes::kib(8),
+            hit_latency: LatencySpec::ZERO,
+            limit: "the machine has none of this name".into(),
+        }),
+        ..MachineSpec::unlimited()
+    };
+    let cached = VolumeSpec {
+        host_cache: HostCacheMode::ReadOnly,
+        ..VolumeSpec::of("data", DiskSpec::unlimited())
+    };
+    let plain = VolumeSpec::of("log", DiskSpec::unlimited());
+    let mut storage = Storage::new(&machine, &[cached, plain], 1);
+    storage.warm(0, 0, Bytes::kib(8));
+    storage.warm(1, 0, Bytes::kib(8));
+    let seen = Seen::by(&mut storage);
+
+    storage.submit(Instant::ZERO, 0, Request::read(0, Bytes::kib(8)));
+    storage.clear_host_cache();
+    storage.submit(Instant::ZERO, 0, Request::read(0, Bytes::kib(8)));
+
+    // The cache has room for one block, which is still the first volume's, until it is cleared.
+    let hits: Vec<_> = seen
+        .take()
+        .iter()
+        .map(|part| part.place.cache_hit)
+        .collect();
+    assert_eq!(hits, [true, false]);
+}
+
+#[test]
 fn a_machine_limit_counts_a_request_once_whichever_way_it_applies() {
     // Given a disk whose own machine limit is the one that its host cache passes too
     let machine = MachineSpec {

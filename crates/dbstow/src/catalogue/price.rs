@@ -95,10 +95,15 @@ fn read_steps(wires: &[StepWire]) -> Result<Vec<Step>, String> {
     wires.iter().map(read).collect()
 }
 
+/// Most dollars a month for a disk or a unit of it: beyond any price, and times any size still a number.
+const USD_MAX: f64 = 1e9;
+
 fn check(usd: f64) -> Result<(), String> {
-    if usd.is_finite() && usd >= 0.0 {
+    if (0.0..=USD_MAX).contains(&usd) {
         Ok(())
     } else {
-        Err(format!("{usd} is not a price; write dollars, 0 or more"))
+        Err(format!(
+            "{usd} is not a price; write dollars, from 0 to {USD_MAX}"
+        ))
     }
 }

@@ -179,6 +179,10 @@ mod tests {
 
         assert!((comparison.mean.ln() - 0.180_001).abs() < 1e-5);
         assert!(
+            (comparison.low.ln() + 0.027_583).abs() < 1e-4,
+            "{comparison:?}"
+        );
+        assert!(
             (comparison.high.ln() - 0.387_585).abs() < 1e-4,
             "{comparison:?}"
         );

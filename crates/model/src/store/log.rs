@@ -307,6 +307,32 @@ mod tests {
     }
 
     #[test]
+    fn who_asks_again_does_not_make_the_log_forget_who_waits_behind() {
+        let mut log = log(Commit::Durable);
+        let mut volume = Volume::taking(&[10]);
+        let mut first = CommitTicket::new(0, 100, 0);
+        let ask = |log: &mut Log, ticket: &mut CommitTicket, volume: &mut Volume| {
+            log.commit(at(0), ticket, &mut |now, place, request| {
+                volume.submit(now, place, request)
+            })
+        };
+        ask(&mut log, &mut first, &mut volume);
+        ask(&mut log, &mut CommitTicket::new(1, 100, 0), &mut volume);
+        ask(&mut log, &mut first, &mut volume);
+        assert_eq!(
+            volume.seen.len(),
+            1,
+            "the second waits for the first's write"
+        );
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(
+            volume.seen.len(),
+            2,
+            "and is written as soon as that is done"
+        );
+    }
+
+    #[test]
     fn a_block_is_at_least_a_sector() {
         let mut log = Log::new(Commit::Relaxed, Bytes(1), (2, BASE));
         let mut volume = Volume::taking(&[1]);

@@ -380,6 +380,25 @@ mod tests {
     }
 
     #[test]
+    fn without_a_place_for_a_write_there_is_one() {
+        let mut writer = Writer::new(&StoreSpec {
+            writes_in_flight: 0,
+            write_gather: Bytes::ZERO,
+            ..spec()
+        });
+        let mut pool = holding(64, [1, 2]);
+        dirty(&mut writer, &mut pool, 1, at(0));
+        dirty(&mut writer, &mut pool, 2, at(0));
+        let mut seen = Vec::new();
+        writer.write_old(at(1_000), &mut pool, &mut |now, first, pages| {
+            seen.push((first, pages));
+            done_in(now, 5)
+        });
+        // One write, and of one page: nothing is gathered, which is a page and not none.
+        assert_eq!(seen, [(1, 1)]);
+    }
+
+    #[test]
     fn frames_are_freed_until_a_64th_of_the_pool_is_free() {
         let mut writer = Writer::new(&spec());
         let mut submit = |_: Instant, _: u64, _: u64| -> Completion {
