@@ -190,10 +190,21 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
 #[test]
 fn plans_checks_and_lists_are_fit_for_a_terminal() {
     let folder = folder();
-    let catalogue = format!(
-        "[[source]]\nid = \"s\"\ntitle = \"{0}\"\ndate = \"2026\"\n",
-        ESCAPED.replace("\\uDB40\\uDC41", "")
-    );
+    let own = r#"[source.s]
+title = "HOSTILE"
+date = "2026"
+note = "HOSTILE"
+[disk."own.x"]
+class = "azure-premium"
+title = "HOSTILE"
+size = "4 GiB"
+iops = 120
+throughput = "25 MB/s"
+confidence = "documented"
+sources = ["s"]
+notes = ["HOSTILE"]
+"#;
+    let catalogue = own.replace("HOSTILE", &ESCAPED.replace("\\uDB40\\uDC41", "\\U000e0041"));
     fs::write(folder.path().join("own.toml"), catalogue).expect("the folder is ours");
     let missing = format!("{}.toml", HOSTILE.replace('/', ""));
     for (arguments, code) in [
@@ -230,7 +241,20 @@ fn plans_checks_and_lists_are_fit_for_a_terminal() {
             &["plan", "small.toml", "--disk", &format!("d={HOSTILE}")],
             2,
         ),
-        (&["plan", "small.toml", "--disk", "d=own.toml"], 2),
+        (&["plan", "small.toml", "--disk", "d=own.toml"], 0),
+        (&["disks", "own", "--catalogue", "own.toml"], 0),
+        (&["disks", "own.x", "--catalogue", "own.toml"], 0),
+        (
+            &[
+                "disks",
+                "own.x",
+                "--catalogue",
+                "own.toml",
+                "--format",
+                "json",
+            ],
+            0,
+        ),
         (
             &["run", "small.toml", "--volume", &format!("{HOSTILE}=/tmp")],
             2,
