@@ -46,6 +46,10 @@ mod array;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 
+// What outlives a killed process.
+#[cfg(target_os = "linux")]
+pub mod child;
+
 // SQLite.
 pub mod real_time;
 mod vfs;
