@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use sqlserver::capture::{Capture, Greeting, capture};
+use volume::files::write_named;
 
 use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
 use crate::engine::EngineError;
 use crate::engine::sqlserver::Access;
 use crate::report::terminal::server;
-use crate::results::write_whole;
 
 /// Name under which the server lists our session.
 const APPLICATION: &str = "dbstow doctor";
@@ -98,7 +98,8 @@ pub fn run(args: &Args) -> Result<()> {
     };
     // First of all, so that nothing printed promises a file that is not there.
     if let Some(file) = &args.out {
-        write_whole(file, &json(&capture, greeting.as_ref(), args.plain)?)?;
+        let text = json(&capture, greeting.as_ref(), args.plain)?;
+        write_named(file, text.as_bytes())?;
     }
     let text = match args.format {
         ListFormat::Json => json(&capture, greeting.as_ref(), args.plain)?,
