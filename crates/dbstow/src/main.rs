@@ -9,6 +9,7 @@ use dbstow::command::{
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
+use volume::files::FileError;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
 /// files.
@@ -137,8 +138,14 @@ fn is_mistake(error: &anyhow::Error) -> bool {
 }
 
 fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
+    use dbstow::results::ResultsError::{File, Io};
+
     let results = cause.downcast_ref();
     let places = cause.downcast_ref();
-    matches!(results, Some(dbstow::results::ResultsError::Io { .. }))
-        || matches!(places, Some(trial::real::PlacesError::Io { .. }))
+    let file_io = |error: &FileError| matches!(error, FileError::Io { .. });
+    match (results, places) {
+        (Some(File(error)), _) => file_io(error),
+        (Some(Io { .. }), _) | (_, Some(trial::real::PlacesError::Io { .. })) => true,
+        _ => false,
+    }
 }

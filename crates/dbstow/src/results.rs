@@ -5,14 +5,18 @@
 //! records/000-local-ssd.json     block and arm
 //! dbstow.lock                    locked while a run writes here
 //! ```
+//!
+//! A folder may come from anybody: nothing in it is followed as a link when it is written or removed.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use model::Duration;
 use serde::{Deserialize, Serialize};
+use volume::files::{FileError, Folder, Readers};
 
 use crate::findings::{Question, Warning};
 use crate::input;
@@ -26,6 +30,8 @@ const SCHEMA: &str = "dbstow.results/1";
 const HEAD: &str = "dbstow.json";
 const RECORDS: &str = "records";
 const LOCK: &str = "dbstow.lock";
+/// What the head was called while it was written, before each such file had a name of its own.
+const FORMER_PART: &str = "dbstow.part";
 
 /// A folder of results.
 #[derive(Debug)]
@@ -35,8 +41,16 @@ pub struct Results {
     pub question: Question,
     /// What was planned.
     pub plan: Plan,
-    /// Held while records are written; the system gives it back when this process ends, however it does.
-    _lock: Option<File>,
+    /// Where records are written; none in results that are only read.
+    writing: Option<Writing>,
+}
+
+/// What a run holds while it writes records.
+#[derive(Debug)]
+struct Writing {
+    records: Folder,
+    /// The system gives it back when this process ends, however it does.
+    _lock: File,
 }
 
 /// `dbstow.json`.
@@ -112,6 +126,9 @@ pub enum ResultsError {
         /// Why.
         source: PlanError,
     },
+    /// Something in it cannot be written, or is not ours.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The system refused something.
     #[error("{path}: {source}")]
     Io {
@@ -136,18 +153,19 @@ impl Results {
         fresh: bool,
     ) -> Result<Results, ResultsError> {
         let shown = folder.display().to_string();
-        let head = folder.join(HEAD);
-        let is_ours =
-            |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == LOCK);
-        let theirs = folder
-            .read_dir()
-            .is_ok_and(|mut entries| !entries.all(is_ours));
-        if theirs && !head.exists() {
+        if !folder.is_dir() {
+            fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
+        }
+        let place = Folder::open(folder)?;
+        let there = place.holds(HEAD.as_ref());
+        let is_ours = |name: &OsString| {
+            name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
+        };
+        if !there && !place.names()?.iter().all(is_ours) {
             return Err(ResultsError::NotOurs { folder: shown });
         }
-        fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
-        let lock = lock(folder)?;
-        if head.exists() && !fresh {
+        let lock = lock(&place)?;
+        if there && !fresh {
             let found = Results::open(folder)?.plan.digest().to_owned();
             if found != plan.digest() {
                 let wanted = plan.digest().to_owned();
@@ -158,27 +176,29 @@ impl Results {
                 });
             }
         }
-        let results = Results {
-            folder: folder.to_owned(),
-            question,
-            plan,
-            _lock: Some(lock),
-        };
-        let text = Head {
+        let head = Head {
             schema: SCHEMA.to_owned(),
-            question: results.question.clone(),
-            plan: serde_json::from_str(&results.plan.to_json()).expect("a plan is JSON"),
+            question: question.clone(),
+            plan: serde_json::from_str(&plan.to_json()).expect("a plan is JSON"),
         };
-        write_whole(
-            &head,
-            &serde_json::to_string_pretty(&text).expect("its keys are texts"),
-        )?;
-        let records = folder.join(RECORDS);
+        let head = serde_json::to_string_pretty(&head).expect("its keys are texts");
+        place.write(HEAD.as_ref(), head.as_bytes(), Readers::Umask)?;
+        let records = place.folder(RECORDS.as_ref())?;
+        remove_remains(&place, Some(FORMER_PART))?;
+        remove_remains(&records, None)?;
         if fresh {
             remove_records(&records)?;
         }
-        fs::create_dir_all(&records).map_err(|source| io_error(&records, source))?;
-        Ok(results)
+        let writing = Writing {
+            records,
+            _lock: lock,
+        };
+        Ok(Results {
+            folder: folder.to_owned(),
+            question,
+            plan,
+            writing: Some(writing),
+        })
     }
 
     /// Results written before.
@@ -214,7 +234,7 @@ impl Results {
             folder: folder.to_owned(),
             question: head.question,
             plan,
-            _lock: None,
+            writing: None,
         })
     }
 
@@ -270,11 +290,17 @@ impl Results {
     /// # Errors
     /// When the disk is full, or the folder cannot be written.
     pub fn write(&self, record: &Record) -> Result<(), ResultsError> {
-        let file = self.folder.join(RECORDS).join(file_name(record));
-        write_whole(
-            &file,
-            &serde_json::to_string(record).expect("a record's keys are texts"),
-        )
+        let name = file_name(record);
+        let text = serde_json::to_string(record).expect("a record's keys are texts");
+        let opened;
+        let records = match &self.writing {
+            Some(writing) => &writing.records,
+            None => {
+                opened = Folder::open(&self.folder)?.inner(RECORDS.as_ref())?;
+                &opened
+            }
+        };
+        Ok(records.write(name.as_ref(), text.as_bytes(), Readers::Umask)?)
     }
 
     /// All records of this plan that can be read and can be true, in the order of their names, and a warning
@@ -336,19 +362,18 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
 }
 
 /// Claims the folder for this run.
-fn lock(folder: &Path) -> Result<File, ResultsError> {
-    let path = folder.join(LOCK);
+fn lock(folder: &Folder) -> Result<File, ResultsError> {
+    let path = folder.path().join(LOCK);
     let at = |source| io_error(&path, source);
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    let mut file = options.open(&path).map_err(at)?;
+    let mut file = folder.own_file(LOCK.as_ref())?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             // Some systems do not let others read a locked file.
-            let by = fs::read_to_string(&path).unwrap_or_default();
+            let mut by = String::new();
+            let _ = file.read_to_string(&mut by);
             return Err(ResultsError::InUse {
-                folder: folder.display().to_string(),
+                folder: folder.path().display().to_string(),
                 by: by
                     .trim()
                     .parse()
@@ -389,25 +414,26 @@ fn read_record(file: &Path, plan: &Plan) -> Result<Record, String> {
 }
 
 /// Removes what [`Results::write`] wrote, and nothing else.
-fn remove_records(folder: &Path) -> Result<(), ResultsError> {
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|end| end == "json") {
-            fs::remove_file(&path).map_err(|source| io_error(&path, source))?;
+fn remove_records(records: &Folder) -> Result<(), ResultsError> {
+    for name in records.names()? {
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|end| end == "json")
+        {
+            records.remove_file(&name)?;
         }
     }
     Ok(())
 }
 
-/// Writes beside and renames, so that a killed run leaves no half file under the name.
-/// Writes a file whole or not at all.
-///
-/// # Errors
-/// When the disk is full, or the folder cannot be written.
-pub(crate) fn write_whole(file: &Path, text: &str) -> Result<(), ResultsError> {
-    let beside = file.with_extension("part");
-    fs::write(&beside, text).map_err(|source| io_error(&beside, source))?;
-    fs::rename(&beside, file).map_err(|source| io_error(file, source))
+/// Removes files that a run was writing when it was killed.
+fn remove_remains(folder: &Folder, former: Option<&str>) -> Result<(), ResultsError> {
+    for name in folder.names()? {
+        if folder.is_remains(&name, former) {
+            folder.remove_file(&name)?;
+        }
+    }
+    Ok(())
 }
 
 fn io_error(path: &Path, source: io::Error) -> ResultsError {
@@ -455,13 +481,14 @@ mod tests {
     #[test]
     fn a_folder_is_for_one_run_at_a_time_and_a_run_that_ended_holds_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let first = lock(folder.path()).expect("nobody holds it");
-        let error = lock(folder.path()).expect_err("the first holds it");
+        let folder = Folder::open(folder.path()).expect("it is there");
+        let first = lock(&folder).expect("nobody holds it");
+        let error = lock(&folder).expect_err("the first holds it");
         let shown = error.to_string();
         assert!(shown.contains("--out"), "{shown}");
         assert!(shown.contains(&std::process::id().to_string()), "{shown}");
         drop(first);
-        lock(folder.path()).expect("nobody holds it any more");
+        lock(&folder).expect("nobody holds it any more");
     }
 
     #[test]

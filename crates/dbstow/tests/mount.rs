@@ -329,3 +329,53 @@ fn block_mode_without_root_says_so_and_names_file_mode() {
     assert!(said.contains("file front"), "{said}");
     assert!(!place.path("disk").exists());
 }
+
+#[test]
+fn an_emulator_that_hangs_is_named_by_stat_and_unmount() {
+    let place = Place::new();
+    let directory = place.text("disk");
+    succeeds(&["mount", "unlimited", &directory, "--size", "512MiB"]);
+    let pid = place::emulator_of(&directory).to_string();
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &pid]).status();
+        assert!(sent.expect("kill is there").success());
+    };
+    signal("-STOP");
+    let state = || fs::read_to_string(format!("/proc/{pid}/stat")).expect("it is there");
+    wait_for("its stop", || state().contains(") T "));
+
+    let answers = ["stat", "unmount"].map(|command| fails(&[command, &directory]));
+
+    signal("-CONT");
+    for (code, said) in answers {
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains(&format!("process {pid}")), "{said}");
+        assert!(said.contains("has not answered for 5 s"), "{said}");
+        assert!(said.contains(&format!("kill -CONT {pid}")), "{said}");
+    }
+    succeeds(&["stat", &directory]);
+    succeeds(&["unmount", &directory]);
+}
+
+#[test]
+fn what_mount_keeps_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::new();
+    let (directory, backing) = (place.text("disk"), place.text("bytes"));
+    let mount = format!(
+        "umask 000; exec '{}' mount unlimited '{directory}' --size 512MiB --backing '{backing}'",
+        env!("CARGO_BIN_EXE_dbstow")
+    );
+    let mounted = Command::new("sh").args(["-c", &mount]).output();
+    let mounted = mounted.expect("there is a shell");
+    assert!(mounted.status.success(), "{}", place::said(&mounted));
+    let mode = |name: &str| {
+        let metadata = fs::metadata(place.path(name)).expect("it is there");
+        metadata.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("bytes"), 0o700);
+    assert_eq!(mode("bytes/files/image"), 0o600);
+    assert_eq!(mode("bytes/dbstow-volume"), 0o600);
+    succeeds(&["unmount", &directory]);
+}

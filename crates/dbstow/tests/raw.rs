@@ -238,9 +238,9 @@ fn fio_measures_files_by_volume_and_they_are_removed() {
         ..spec(2, 50)
     };
     let volumes = ["a".to_owned(), "b".to_owned()];
-    let outcome = raw::measure(&fio, (&files, &volumes), &spec, 1, window(50, 550), &|| {
-        false
-    });
+    // A seed of all 64 bits, which is more than fio takes.
+    let (seed, window) = (u64::MAX, window(50, 550));
+    let outcome = raw::measure(&fio, (&files, &volumes), &spec, seed, window, &|| false);
     let outcome = outcome.unwrap();
 
     assert_eq!(outcome.disks.len(), 2);

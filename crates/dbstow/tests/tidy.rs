@@ -38,6 +38,152 @@ fn unsafe_code_lives_in_volume_only() {
     assert_eq!(found, [""; 0], "unsafe code outside of crates/volume/src");
 }
 
+/// Calls that make, replace or hand over files, or reach what others may have put in their place.
+const WRITES: [&str; 14] = [
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    "fs::write",
+    "fs::rename",
+    "fs::copy",
+    "create_dir",
+    "DirBuilder",
+    "set_permissions",
+    "chown(",
+    "chownat(",
+    "openat(",
+    "temp_dir()",
+    "UnixListener::bind",
+];
+
+/// Sources that may call them, each with the reason why it does not go through `volume::files`. Each has a
+/// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
+const WRITERS: [(&str, &str); 24] = [
+    (
+        "dbstow/src/command/layout.rs",
+        "makes the folder that --out names",
+    ),
+    (
+        "dbstow/src/command/emulated/mount.rs",
+        "a random name, made by the emulator",
+    ),
+    (
+        "dbstow/src/engine/postgres/cluster.rs",
+        "its own table of who owns what",
+    ),
+    (
+        "dbstow/src/engine/postgres/directories.rs",
+        "inside the run's own directory",
+    ),
+    (
+        "dbstow/src/engine/postgres/memory.rs",
+        "control groups, for root alone",
+    ),
+    ("dbstow/src/engine/raw/fio.rs", "a file without a name"),
+    (
+        "dbstow/src/engine/raw/measure.rs",
+        "O_EXCL, inside the run's own directory",
+    ),
+    (
+        "dbstow/src/engine/sqlserver/journal.rs",
+        "makes the state directory's parents",
+    ),
+    (
+        "dbstow/src/engine/sqlserver/tempdb.rs",
+        "a folder beside the journal",
+    ),
+    ("dbstow/src/results.rs", "makes the folder that --out names"),
+    (
+        "dbstow/src/trial/real/places.rs",
+        "the default for --backing, claimed by `Ground`",
+    ),
+    ("volume/src/files/elsewhere.rs", "is volume::files"),
+    ("volume/src/files/folder.rs", "is volume::files"),
+    (
+        "volume/src/fuse/block.rs",
+        "inside the emulator's own folder",
+    ),
+    (
+        "volume/src/fuse/file/attributes.rs",
+        "what programs ask of a volume, beneath a handle",
+    ),
+    (
+        "volume/src/fuse/file/mod.rs",
+        "the root of a volume, beneath its backing directory",
+    ),
+    (
+        "volume/src/fuse/file/tree.rs",
+        "what programs ask of a volume, beneath a handle",
+    ),
+    (
+        "volume/src/fuse/host.rs",
+        "inside the emulator's own folder",
+    ),
+    (
+        "volume/src/fuse/image.rs",
+        "a sparse image that mkfs fills; O_EXCL, O_NOFOLLOW",
+    ),
+    (
+        "volume/src/fuse/leftovers/mod.rs",
+        "the state directory, which checks its owner",
+    ),
+    ("volume/src/fuse/loop_device.rs", "attributes in /sys"),
+    (
+        "volume/src/fuse/prepare.rs",
+        "makes the backing directory's parents; /dev/fuse",
+    ),
+    ("volume/src/plain/linux/cache.rs", "a switch in /proc"),
+    (
+        "volume/src/real_time/disks.rs",
+        "O_EXCL, inside the run's own directory",
+    ),
+];
+
+#[test]
+fn files_are_written_where_docs_security_says() {
+    let allowed: Vec<&str> = WRITERS.iter().map(|(file, _)| *file).collect();
+    let found = lines_with(|path, code| {
+        let is_source = path.components().any(|part| part.as_os_str() == "src")
+            && !path.starts_with("tds-double")
+            && !path.ends_with("tests.rs");
+        is_source
+            && !allowed.iter().any(|file| path == Path::new(file))
+            && WRITES.iter().any(|call| code.contains(call))
+    });
+    let found: Vec<String> = found
+        .into_iter()
+        .filter(|line| !is_in_a_test(line))
+        .collect();
+    assert_eq!(
+        found, [""; 0],
+        "use volume::files, or give the file a line in docs/security.md and in WRITERS"
+    );
+    let page = crates().join("../docs/security.md");
+    let page = fs::read_to_string(page).expect("docs/security.md is there");
+    let missing = allowed.iter().filter(|file| {
+        let below = file.replacen("/src/", "/", 1);
+        !page.contains(&format!("`{below}`"))
+    });
+    let missing: Vec<_> = missing.collect();
+    assert_eq!(missing, [&""; 0], "without a line in docs/security.md");
+    let gone = allowed.iter().filter(|file| !crates().join(file).exists());
+    assert_eq!(gone.count(), 0, "{allowed:?}");
+}
+
+/// Whether a line that [`lines_with`] found lies below its file's `#[cfg(test)]`.
+fn is_in_a_test(line: &str) -> bool {
+    let mut parts = line.splitn(3, ':');
+    let (Some(file), Some(number)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let number: usize = number.parse().expect("the number of a line");
+    let text = fs::read_to_string(crates().join(file)).expect("a source is text");
+    let tests = text
+        .lines()
+        .position(|line| line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test"));
+    tests.is_some_and(|tests| tests < number)
+}
+
 #[test]
 fn all_that_is_printed_passes_the_edge() {
     // `eprintln!` holds `println!`, and `eprint!` holds `print!`; indicatif writes to stderr by itself, and

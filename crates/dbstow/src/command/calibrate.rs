@@ -1,6 +1,5 @@
 //! `dbstow calibrate`: measures a directory, and writes a disk of the catalogue that behaves like it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +8,7 @@ use std::time;
 use anyhow::{Context, Result, bail};
 use model::{Bytes, DiskSpec, Duration};
 use serde_json::json;
+use volume::files;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;
@@ -73,7 +73,11 @@ pub fn run(args: &Args) -> Result<()> {
     let text = calibrate::entry(&fitted, &about(args, &fio, each, &measured)?);
     let disk = calibrate::disk_of(&text, &out.display().to_string(), &args.name)?;
     let agreements = calibrate::check(&measured.samples, &disk, args.size, each, &stop)?;
-    fs::write(&out, &text).with_context(|| out.display().to_string())?;
+    // Something may have come to be there in the meantime.
+    match files::is_stream(&out) {
+        true => files::write_named(&out, text.as_bytes())?,
+        false => files::write_new(&out, text.as_bytes(), files::Readers::Umask)?,
+    }
     let shown = Shown {
         args,
         out: &out,
@@ -93,7 +97,7 @@ pub fn run(args: &Args) -> Result<()> {
 fn out(args: &Args) -> Result<PathBuf> {
     let default = || PathBuf::from(format!("{}.toml", args.name));
     let out = args.out.clone().unwrap_or_else(default);
-    if out.exists() {
+    if out.exists() && !files::is_stream(&out) {
         bail!(
             "{} is there already; remove it, or give another --out",
             out.display()

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use sqlserver::capture::{Capture, Greeting, capture};
+use volume::files::write_named;
 
 use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
@@ -12,7 +13,6 @@ use crate::engine::EngineError;
 use crate::engine::sqlserver::Access;
 use crate::input;
 use crate::report::terminal::server;
-use crate::results::write_whole;
 
 /// Name under which the server lists our session.
 const APPLICATION: &str = "dbstow doctor";
@@ -94,7 +94,8 @@ pub fn run(args: &Args) -> Result<()> {
     };
     // First of all, so that nothing printed promises a file that is not there.
     if let Some(file) = &args.out {
-        write_whole(file, &json(&capture, greeting.as_ref(), args.plain)?)?;
+        let text = json(&capture, greeting.as_ref(), args.plain)?;
+        write_named(file, text.as_bytes())?;
     }
     let text = match args.format {
         ListFormat::Json => json(&capture, greeting.as_ref(), args.plain)?,

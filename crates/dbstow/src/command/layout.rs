@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use model::Bytes;
 use sqlserver::capture::Capture;
+use volume::files::{FileError, Readers, write_new};
 
 use super::asked::key_and_value;
 use super::{Asked, Mistake, Place};
@@ -301,17 +301,10 @@ fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
     for script in scripts {
         let path = folder.join(&script.name);
-        let file = fs::File::create_new(&path);
-        let written = file.and_then(|mut file| {
-            use std::io::Write;
-            file.write_all(script.text.as_bytes())
-        });
-        match written {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return Err(Mistake(format!("{} is there already", path.display())).into());
-            }
-            result => result.with_context(|| format!("write {}", path.display()))?,
-        }
+        write_new(&path, script.text.as_bytes(), Readers::Umask).map_err(|error| match error {
+            FileError::Exists(_) => Mistake(error.to_string()).into(),
+            error => anyhow::Error::from(error),
+        })?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use volume::files::{Readers, write_named, write_whole};
 
 use super::Mistake;
 use super::output::note;
@@ -11,7 +12,7 @@ use crate::record::Record;
 use crate::report::page::{self, Parts};
 use crate::report::side_by_side::SideBySide;
 use crate::report::{csv, json, markdown, terminal};
-use crate::results::{Results, write_whole};
+use crate::results::Results;
 
 /// What the page is called in a results folder.
 const PAGE: &str = "report.html";
@@ -132,7 +133,7 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     let Some(file) = &args.output.html else {
         return Ok(());
     };
-    write_whole(file, &both.page())?;
+    write_named(file, both.page().as_bytes())?;
     if args.output.open { open(file) } else { Ok(()) }
 }
 
@@ -160,11 +161,12 @@ fn write_page(
         when: when.as_deref(),
     });
     if let Some(file) = &output.html {
-        write_whole(file, &text)?;
+        write_named(file, text.as_bytes())?;
         return Ok(Some(file.clone()));
     }
     let file = results.folder().join(PAGE);
-    match write_whole(&file, &text) {
+    // In a folder that may be anybody's, a pipe or a device is not written to.
+    match write_whole(&file, text.as_bytes(), Readers::Umask) {
         Ok(()) => Ok(Some(file)),
         Err(error) => {
             note(&format!(

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use procfs::process::{ProcState, Process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -66,9 +67,22 @@ pub struct Control {
     socket: PathBuf,
 }
 
-/// How long an answer may take. Unmounting writes back what the kernel has cached, at the speed of the
-/// modelled disk: gigabytes at tens of megabytes per second.
-const PATIENCE: Duration = Duration::from_secs(30 * 60);
+impl Request {
+    /// How long its answer may take.
+    fn patience(self) -> Duration {
+        match self {
+            // Somebody looks at the terminal.
+            Request::Describe | Request::Look => Duration::from_secs(5),
+            // A machine that is busy with a trial may be slow to answer, which is no failure of the trial.
+            Request::Reading => Duration::from_secs(30),
+            // These write back what the kernel has cached, at the speed of the modelled disk: gigabytes at
+            // tens of megabytes per second.
+            Request::DropCaches | Request::EmptyHostCache | Request::Stop => {
+                Duration::from_secs(30 * 60)
+            }
+        }
+    }
+}
 
 /// How long its process may take to end, once all is unmounted.
 const END: model::Duration = model::Duration::from_secs(20);
@@ -120,10 +134,11 @@ impl Control {
     /// When the emulator is gone, or says why it cannot.
     pub fn ask<T: DeserializeOwned>(&self, request: Request) -> io::Result<T> {
         let gone = |error: io::Error| {
-            io::Error::new(
-                error.kind(),
-                format!("the emulator does not answer: {error}"),
-            )
+            let what = match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.hangs(request),
+                _ => format!("the emulator does not answer: {error}"),
+            };
+            io::Error::new(error.kind(), what)
         };
         let answer = self.exchange(request).map_err(gone)?;
         let answer: Answer<T> =
@@ -131,9 +146,36 @@ impl Control {
         answer.map_err(io::Error::other)
     }
 
+    /// What to say, and to do, about an emulator that has not answered in time.
+    fn hangs(&self, request: Request) -> String {
+        let patience = request.patience().as_secs();
+        let Some(pid) = self.pid() else {
+            return format!("the emulator has not answered for {patience} s");
+        };
+        let stopped = Process::new(pid).and_then(|process| process.stat());
+        let stopped = stopped.and_then(|stat| stat.state());
+        let remedy = match stopped {
+            Ok(ProcState::Stopped | ProcState::Tracing) => {
+                format!("it is stopped: let it go on with `kill -CONT {pid}`")
+            }
+            _ => "it may be writing back what is cached: try again later".to_owned(),
+        };
+        format!(
+            "the emulator (process {pid}) has not answered for {patience} s; {remedy}, or end it with `kill -KILL \
+             {pid}`: the next `dbstow unmount` or `dbstow mount` then clears what it leaves"
+        )
+    }
+
+    /// Its process, which its folder is named after.
+    fn pid(&self) -> Option<i32> {
+        let folder = self.socket.parent()?.file_name()?.to_str()?;
+        folder.split('-').next()?.parse().ok()
+    }
+
     fn exchange(&self, request: Request) -> io::Result<String> {
         let mut stream = UnixStream::connect(&self.socket)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(request.patience()))?;
+        stream.set_write_timeout(Some(request.patience()))?;
         send(&mut stream, &request)?;
         let mut line = String::new();
         BufReader::new(stream).read_line(&mut line)?;
@@ -180,6 +222,25 @@ mod tests {
         let (_folder, control) = answering("{\"Err\":\"in use by sh (1)\"}\n");
         let refused = control.ask::<()>(Request::DropCaches).unwrap_err();
         assert_eq!(refused.to_string(), "in use by sh (1)");
+    }
+
+    #[test]
+    fn an_emulator_that_hangs_is_named_with_the_remedy() {
+        let state = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        let folder = state.path().join(format!("{own}-1-001"));
+        std::fs::create_dir(&folder).unwrap();
+        // Nobody accepts, as when the process is stopped.
+        let _listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
+
+        let hangs = Control::of(&folder).ask::<Description>(Request::Describe);
+
+        let said = hangs.unwrap_err().to_string();
+        assert!(said.contains(&format!("process {own}")), "{said}");
+        assert!(
+            said.contains("5 s") && said.contains("kill -KILL"),
+            "{said}"
+        );
     }
 
     #[test]

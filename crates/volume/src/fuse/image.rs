@@ -5,12 +5,14 @@
 //! once or later behind the back of a measurement, is zero already.
 
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::Bytes;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
@@ -57,8 +59,14 @@ impl Image {
                 "a volume of {size} is too small for a file system; give at least {SIZE_MIN}"
             )));
         }
-        let there = match fs::metadata(&path) {
-            Ok(metadata) => Some(Bytes(metadata.len())),
+        // The bytes of every user's files in the volume.
+        let private = fs::Permissions::from_mode(0o600);
+        let there = match fs::symlink_metadata(&path) {
+            Ok(_) => {
+                let image = open(&path)?;
+                image.set_permissions(private)?;
+                Some(Bytes(image.metadata()?.len()))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
@@ -84,13 +92,43 @@ impl Image {
     /// # Errors
     /// When it is gone.
     pub(super) fn open(&self) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).open(&self.path)
+        open(&self.path)
     }
+}
+
+/// Opens an image, which is a file and no link to one.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = openat(CWD, path, flags, Mode::empty());
+    let image = File::from(opened.map_err(|error| not_an_image(path, &error.into()))?);
+    match image.metadata()?.is_file() {
+        true => Ok(image),
+        false => Err(not_an_image(path, &io::Error::other("it is no file"))),
+    }
+}
+
+fn not_an_image(path: &Path, why: &io::Error) -> io::Error {
+    let path = path.display();
+    let what = format!(
+        "{path} cannot be opened as an image ({why}); remove it, or give another directory"
+    );
+    io::Error::new(why.kind(), what)
 }
 
 fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io::Result<()> {
     let unfinished = backing.join(UNFINISHED);
-    File::create(&unfinished)?.set_len(size.0)?;
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        // A kill may have left one.
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = File::options();
+    let image = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&unfinished)?;
+    image.set_len(size.0)?;
     let made = run(maker(filesystem).arg(&unfinished)).and_then(|_| fs::rename(&unfinished, path));
     if made.is_err() {
         // What is reported is why it failed, not that its remains could not be removed.
@@ -176,6 +214,26 @@ mod tests {
             error.to_string().contains("holds 2 GiB, not 1 GiB"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn an_image_is_for_its_owner_alone_and_no_link() {
+        let backing = tempfile::tempdir().unwrap();
+        let path = backing.path().join(NAME);
+        let prepare = || Image::prepare(backing.path(), Bytes::mib(300), Filesystem::Ext4);
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+        prepare().unwrap();
+        assert_eq!(mode(), 0o600);
+        // One of an earlier version.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        prepare().unwrap();
+        assert_eq!(mode(), 0o600);
+
+        let away = backing.path().join("away");
+        fs::rename(&path, &away).unwrap();
+        std::os::unix::fs::symlink(&away, &path).unwrap();
+        let error = prepare().unwrap_err().to_string();
+        assert!(error.contains("cannot be opened as an image"), "{error}");
     }
 
     #[test]

@@ -36,10 +36,12 @@ mod loop_device;
 pub mod control;
 pub mod host;
 pub mod leftovers;
+mod remains;
 mod remote;
 
 pub use emulation::{Emulation, EmulationError};
 pub use front::{DataPath, Done, Errno};
 pub use loop_device::exist as loop_devices_exist;
+pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use spec::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

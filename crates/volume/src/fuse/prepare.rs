@@ -1,8 +1,10 @@
 //! What has to be so before a volume is mounted: the machine, the specification, and its two directories.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,6 +13,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 use super::emulation::EmulationError;
 use super::leftovers::mounts;
 use super::spec::{EmulationSpec, Front, MountSpec};
+use crate::files::{FileError, Folder, Readers};
 
 /// Marks a backing directory as one of this program's; holds the volume's name.
 const MARK: &str = "dbstow-volume";
@@ -102,6 +105,7 @@ pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
     };
     claim(&mount.backing, &mount.volume.name).map_err(|error| match error {
         Claim::System(error) => wrong(error.to_string()),
+        Claim::File(error) => wrong(error.to_string()),
         Claim::Foreign => {
             wrong("it is not empty, and no volume's; give an empty directory".to_owned())
         }
@@ -118,7 +122,9 @@ pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
         path: mount.backing.clone(),
         why,
     };
-    let mark = File::open(mount.backing.join(MARK)).map_err(|error| wrong(error.to_string()))?;
+    let folder = Folder::open(&mount.backing).map_err(|error| wrong(error.to_string()))?;
+    let mark = folder.own_file(MARK.as_ref());
+    let mark = mark.map_err(|error| wrong(error.to_string()))?;
     match mark.try_lock() {
         Ok(()) => Ok(mark),
         Err(TryLockError::WouldBlock) => Err(wrong(
@@ -130,26 +136,34 @@ pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
 
 enum Claim {
     System(io::Error),
+    File(FileError),
     Foreign,
     Other(String),
 }
 
 fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
-    let system = Claim::System;
-    fs::create_dir_all(backing).map_err(system)?;
-    let mark = backing.join(MARK);
-    match fs::read_to_string(&mark) {
-        Ok(name) if name.trim_end() == volume => {}
-        Ok(name) => return Err(Claim::Other(name.trim_end().to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if fs::read_dir(backing).map_err(system)?.next().is_some() {
-                return Err(Claim::Foreign);
-            }
-            fs::write(&mark, format!("{volume}\n")).map_err(system)?;
+    // Who may see a file of the volume is for its own mode to say, once it is mounted.
+    let mut private = fs::DirBuilder::new();
+    private.mode(0o700).recursive(true);
+    private.create(backing).map_err(Claim::System)?;
+    let folder = Folder::open(backing).map_err(Claim::File)?;
+    if folder.holds(MARK.as_ref()) {
+        let mut mark = folder.own_file(MARK.as_ref()).map_err(Claim::File)?;
+        let mut name = String::new();
+        mark.read_to_string(&mut name).map_err(Claim::System)?;
+        if name.trim_end() != volume {
+            return Err(Claim::Other(name.trim_end().to_owned()));
         }
-        Err(error) => return Err(system(error)),
+    } else {
+        let names = folder.names().map_err(Claim::File)?;
+        let remains = |name: &OsString| folder.is_remains(name, None);
+        if !names.iter().all(remains) {
+            return Err(Claim::Foreign);
+        }
+        let text = format!("{volume}\n");
+        let written = folder.write(MARK.as_ref(), text.as_bytes(), Readers::OwnerOnly);
+        written.map_err(Claim::File)?;
     }
-    let files = backing.join(FILES);
-    fs::create_dir_all(&files).map_err(system)?;
-    Ok(files)
+    let files = folder.folder(FILES.as_ref()).map_err(Claim::File)?;
+    Ok(files.path().to_owned())
 }

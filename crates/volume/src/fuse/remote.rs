@@ -44,7 +44,8 @@ impl RemoteSite {
     /// (`dbstow emulator`), and waits until the volumes are mounted.
     ///
     /// # Errors
-    /// When it cannot be started, or says why it cannot mount them.
+    /// When it cannot be started, or says why it cannot mount them; [`io::ErrorKind::UnexpectedEof`] when it
+    /// ended and said nothing.
     pub fn start(command: Command, emulation: &EmulationSpec) -> io::Result<RemoteSite> {
         RemoteSite::order(
             command,
@@ -91,13 +92,28 @@ impl RemoteSite {
         self.description.clone()
     }
 
+    /// How the emulator ended, where it has although nobody stopped it.
+    pub fn lost(&self) -> Option<String> {
+        let mut emulator = self.emulator();
+        let status = emulator.as_mut()?.child.try_wait().ok().flatten()?;
+        Some(format!("process {}, {status}", self.description.pid))
+    }
+
     /// Unmounts everything, and waits until the emulator has ended.
     ///
     /// # Errors
     /// When the volumes are in use: by whom. The emulator goes on then, until it is stopped again or
-    /// dropped. Or when the emulator is gone, or does not end.
+    /// dropped. Or when the emulator is gone, hangs, or does not end.
     pub fn stop(&self) -> io::Result<()> {
-        self.control.ask::<()>(Request::Stop)?;
+        // One that hangs would keep us for as long as unmounting may take.
+        let read = self.control.ask::<Look>(Request::Reading);
+        let stopped = read.and_then(|_| self.control.ask::<()>(Request::Stop));
+        stopped.inspect_err(|error| {
+            if is_gone(error.kind()) {
+                // Its socket closes a moment before it ends; what is reported is that it does not answer.
+                wait_until(PATIENCE, || self.lost().is_some());
+            }
+        })?;
         match self.emulator().take() {
             Some(emulator) => emulator.end(),
             None => Ok(()),
@@ -122,7 +138,7 @@ impl Emulator {
             sent?;
             let status = self.child.wait()?;
             let what = format!("the emulator ended before it was ready ({status})");
-            return Err(io::Error::other(what));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
         let ready: Ready = serde_json::from_str(&line)?;
         ready.map_err(|why| {
@@ -189,6 +205,17 @@ impl Drop for RemoteSite {
             let _ = emulator.end();
         }
     }
+}
+
+/// Whether an answer failed to come because nobody listens any more.
+fn is_gone(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+    )
 }
 
 fn in_words(what: &str, error: &io::Error) -> io::Error {

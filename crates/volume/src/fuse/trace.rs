@@ -9,6 +9,7 @@ use model::{Operation, Request};
 use serde::Serialize;
 
 use crate::array::{Array, Verdict, operation_name};
+use crate::files;
 use model::Instant;
 
 /// A file of traced requests.
@@ -58,8 +59,9 @@ impl Trace {
     /// # Errors
     /// When the file cannot be made.
     pub(crate) fn create(path: &Path) -> io::Result<Trace> {
+        let file = files::create_named(path).map_err(io::Error::other)?;
         Ok(Trace(Mutex::new(Lines {
-            file: BufWriter::with_capacity(1 << 20, File::create(path)?),
+            file: BufWriter::with_capacity(1 << 20, file),
             failed: None,
         })))
     }

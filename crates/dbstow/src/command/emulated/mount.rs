@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
+use volume::files::unique_name;
 use volume::fuse::host::Order;
 use volume::fuse::{
     EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, loop_devices_exist,
@@ -248,12 +249,9 @@ fn front(args: &Args) -> Front {
     }
 }
 
-/// A directory that is not there yet.
+/// A directory that is not there, under a name that nobody can know before the emulator makes it.
 fn temporary() -> PathBuf {
-    let own = std::process::id();
-    let names = (1..).map(|number| std::env::temp_dir().join(format!("dbstow-{own}-{number}")));
-    let mut free = names.filter(|path| !path.exists());
-    free.next().expect("numbers do not end")
+    std::env::temp_dir().join(unique_name("dbstow-"))
 }
 
 fn size(args: &Args, volume: &VolumeSpec) -> Result<Bytes> {

@@ -21,7 +21,7 @@ use crate::plan::{Plan, Trial};
 use crate::record::Outcome;
 use crate::results::Results;
 use crate::spec::{EngineKind, Mode, Variant};
-use crate::trial::real::{Outside, Places};
+use crate::trial::real::{Leftovers, Outside, Places};
 use crate::trial::{Stage, Subject, TrialId};
 use crate::workload::Workload;
 
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result<()> {
         ));
     }
     let interrupted = interruption()?;
-    let mut not_put_back = 0;
+    let mut left = Leftovers::default();
     match mode {
         Mode::Simulate => {
             let cores = || thread::available_parallelism().map_or(1, Into::into);
@@ -113,12 +113,11 @@ pub fn run(args: &Args) -> Result<()> {
                 progress,
                 &interrupted,
             );
-            let left = places.close();
+            left = places.close();
             for left in left.others.iter().chain(&left.not_put_back) {
                 note(&format!("dbstow: {left}"));
             }
             done?;
-            not_put_back = left.not_put_back.len();
         }
     }
     if interrupted.load(Ordering::Relaxed) {
@@ -129,6 +128,12 @@ pub fn run(args: &Args) -> Result<()> {
         );
     }
     show(&results, &args.output)?;
+    if !left.lost_emulators.is_empty() {
+        bail!(
+            "the emulator ended before it was stopped ({}); rerun the same command to repeat the trials that failed",
+            left.lost_emulators.join("; ")
+        );
+    }
     let (records, _) = results.records();
     if !records
         .iter()
@@ -136,7 +141,7 @@ pub fn run(args: &Args) -> Result<()> {
     {
         bail!("no trial came to its end; the warnings say why");
     }
-    if not_put_back > 0 {
+    if !left.not_put_back.is_empty() {
         bail!("not everything is as it was on the server; what is missing is said above");
     }
     Ok(())

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use model::Duration;
+#[cfg(target_os = "linux")]
+use volume::child::{ParentDeath, ends_with_parent};
 use volume::clock::Clock;
 
 use super::RawError;
@@ -87,13 +89,16 @@ impl Fio {
         let spool = || tempfile::tempfile().map_err(RawError::at(std::env::temp_dir()));
         let (mut output, mut errors) = (spool()?, spool()?);
         let handle = |file: &File| file.try_clone().map_err(RawError::at(std::env::temp_dir()));
-        let child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(handle(&output)?)
-            .stderr(handle(&errors)?)
-            .spawn()
-            .map_err(RawError::NoFio)?;
+            .stderr(handle(&errors)?);
+        // One that survived would write to what the next run has under the same path.
+        #[cfg(target_os = "linux")]
+        ends_with_parent(&mut command, ParentDeath::Kill);
+        let child = command.spawn().map_err(RawError::NoFio)?;
         let status = wait(Running(child), stop)?;
         let text = |file: &mut File| -> Result<String, RawError> {
             let mut bytes = Vec::new();

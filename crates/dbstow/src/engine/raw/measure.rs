@@ -185,7 +185,8 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
         "--fallocate=none".to_owned(),
         "--norandommap".to_owned(),
         "--randrepeat=0".to_owned(),
-        format!("--randseed={seed}"),
+        // fio reads it as a signed number, and refuses what is above.
+        format!("--randseed={}", seed >> 1),
         format!("--rw={direction}"),
         format!("--bs={}", spec.block_size.0),
         format!("--size={}", spec.blocks() * spec.block_size.0),

@@ -6,12 +6,14 @@
 //!   <state>/sqlserver/<server>.lock     held by the run that uses the server
 //! ```
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sqlserver::capture;
+use volume::files::{FileError, Folder, Readers};
 
 /// What one run changed on one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,7 @@ pub(super) struct Key<'a> {
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
+    folder: Folder,
     /// Held while a run uses the server.
     _lock: File,
     changes: Changes,
@@ -76,6 +79,9 @@ pub(super) enum JournalError {
         /// Why.
         why: String,
     },
+    /// It cannot be written, or somebody else's is in its place.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The system refused something.
     #[error("{path}: {source}")]
     Io {
@@ -96,34 +102,41 @@ impl Journal {
             address,
         }: Key<'_>,
     ) -> Result<Journal, JournalError> {
-        let folder = state.join("sqlserver");
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| JournalError::Io { path, source }
         };
-        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let folder = folder_in(state)?;
         let own = [server, instance].join(" ");
-        let path = folder.join(format!("{}.json", file_name(own.trim())));
+        let path = folder
+            .path()
+            .join(format!("{}.json", file_name(own.trim())));
         let lock_path = path.with_extension("lock");
-        let lock = match locked(&lock_path) {
-            Ok(lock) => lock,
+        let lock = folder.own_file(name_of(&lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::InUse(server.to_owned())),
             Err(TryLockError::Error(source)) => return Err(at(&lock_path)(source)),
-        };
-        let changes = match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| JournalError::Damaged {
-                path: path.clone(),
-                why: error.to_string(),
-            })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Changes {
+        }
+        let changes = match folder.holds(name_of(&path)) {
+            true => {
+                let mut text = String::new();
+                let mut file = folder.own_file(name_of(&path))?;
+                file.read_to_string(&mut text).map_err(at(&path))?;
+                serde_json::from_str(&text).map_err(|error| JournalError::Damaged {
+                    path: path.clone(),
+                    why: error.to_string(),
+                })?
+            }
+            false => Changes {
                 server: server.to_owned(),
                 address: address.to_owned(),
                 ..Changes::default()
             },
-            Err(error) => return Err(at(&path)(error)),
         };
         Ok(Journal {
             path,
+            folder,
             _lock: lock,
             changes,
         })
@@ -135,10 +148,12 @@ impl Journal {
     /// # Errors
     /// When that run is at work.
     pub(super) fn pending(state: &Path, address: &str) -> Result<Option<PathBuf>, JournalError> {
-        let Ok(files) = fs::read_dir(state.join("sqlserver")) else {
+        if !state.join("sqlserver").exists() {
             return Ok(None);
-        };
-        for path in files.flatten().map(|file| file.path()) {
+        }
+        let folder = folder_in(state)?;
+        for name in folder.names()? {
+            let path = folder.path().join(&name);
             if path.extension().is_none_or(|end| end != "json") {
                 continue;
             }
@@ -147,7 +162,8 @@ impl Journal {
             let Some(changes) = changes.filter(|changes| changes.address == address) else {
                 continue;
             };
-            if let Err(TryLockError::WouldBlock) = locked(&path.with_extension("lock")) {
+            let lock = folder.own_file(name_of(&path.with_extension("lock")))?;
+            if let Err(TryLockError::WouldBlock) = lock.try_lock() {
                 return Err(JournalError::InUse(changes.server));
             }
             return Ok(Some(path));
@@ -168,33 +184,35 @@ impl Journal {
     /// Writes a change down; call it before the change is made, or after it was undone.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Changes)) -> Result<(), JournalError> {
         change(&mut self.changes);
-        let at = |source| JournalError::Io {
-            path: self.path.clone(),
-            source,
-        };
+        let name = name_of(&self.path);
         if self.changes.is_empty() {
-            return match fs::remove_file(&self.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(error)),
-                Ok(()) | Err(_) => Ok(()),
-            };
+            return Ok(self.folder.remove_file(name)?);
         }
         let text = serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON");
         // Whole or not at all: a run that is killed here must find what it had written before.
-        let next = self.path.with_extension("next");
-        let mut file = File::create(&next).map_err(at)?;
-        file.write_all(text.as_bytes()).map_err(at)?;
-        file.sync_all().map_err(at)?;
-        fs::rename(&next, &self.path).map_err(at)
+        Ok(self
+            .folder
+            .write(name, text.as_bytes(), Readers::OwnerOnly)?)
     }
 }
 
-/// The file, locked for as long as it is open.
-fn locked(path: &Path) -> Result<File, TryLockError> {
-    let mut options = File::options();
-    let file = options.create(true).truncate(false).write(true).open(path);
-    let file = file.map_err(TryLockError::Error)?;
-    file.try_lock()?;
-    Ok(file)
+/// The folder of journals, which this user alone writes to: it may be in the temporary directory.
+fn folder_in(state: &Path) -> Result<Folder, JournalError> {
+    let at = |source| JournalError::Io {
+        path: state.to_owned(),
+        source,
+    };
+    let parent = state.parent().unwrap_or(state);
+    fs::create_dir_all(parent).map_err(at)?;
+    let state = match state.file_name() {
+        Some(name) => Folder::open(parent)?.own_folder(name, 0o700)?,
+        None => Folder::open(state)?,
+    };
+    Ok(state.own_folder("sqlserver".as_ref(), 0o700)?)
+}
+
+fn name_of(path: &Path) -> &OsStr {
+    path.file_name().expect("it was given one")
 }
 
 /// A server's name as that of a file: what is no letter or digit is written as its number.
@@ -263,6 +281,40 @@ mod tests {
         let error = Journal::open(state.path(), key("db1")).expect_err("it is in use");
         assert!(error.to_string().contains("another run"), "{error}");
         assert!(Journal::open(state.path(), key("db2")).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_state_directory_of_somebody_else_is_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let temporary = tempfile::tempdir().expect("a directory");
+        let state = temporary.path().join("dbstow");
+        let refused = || {
+            Journal::open(&state, key("db1"))
+                .expect_err("not ours")
+                .to_string()
+        };
+        symlink(temporary.path(), &state).expect("the name is free");
+        assert!(refused().contains("symbolic link"), "{}", refused());
+        fs::remove_file(&state).expect("it is a link");
+
+        fs::create_dir(&state).expect("the name is free");
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        assert!(refused().contains("written by others"), "{}", refused());
+        fs::remove_dir(&state).expect("it is empty");
+
+        let mut journal = Journal::open(&state, key("db1")).expect("a journal");
+        let change = |changes: &mut Changes| changes.memory_mib = Some(1);
+        journal.change(change).expect("it is written");
+        let mode = |path: &Path| {
+            fs::metadata(path)
+                .expect("it is there")
+                .permissions()
+                .mode()
+        };
+        assert_eq!(mode(&state) & 0o777, 0o700);
+        assert_eq!(mode(journal.path()) & 0o777, 0o600);
     }
 
     #[test]

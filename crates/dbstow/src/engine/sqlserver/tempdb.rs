@@ -14,6 +14,7 @@ use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove, TempdbPlan};
 use sqlserver::tsql::{
     CreateDatabase, FilePath, FileSpec, Name, Size, Statement, question, script,
 };
+use volume::files::{Readers, write_whole};
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};
@@ -288,9 +289,13 @@ fn write(
     wanted: &Wanted,
 ) -> Result<String, EngineError> {
     let folder = run.scripts();
-    let failed =
-        |error| EngineError::failed(format!("write scripts to {}", folder.display()), error);
-    fs::create_dir_all(folder).map_err(failed)?;
+    let failed = |error: &dyn std::error::Error| {
+        EngineError::failed(format!("write scripts to {}", folder.display()), error)
+    };
+    // Beside the journal, in a folder that this user alone writes to.
+    if !folder.is_dir() {
+        fs::create_dir(folder).map_err(|error| failed(&error))?;
+    }
     let original = files(&run.journal().changes().tempdb)?;
     let back = way_back(original, present, wanted)?;
     let rescue = run.rescue();
@@ -300,7 +305,8 @@ fn write(
         (folder.join("after-undo.sql"), &back.after_undo),
         (rescue.clone(), &back.rescue),
     ] {
-        fs::write(path, script(statements)).map_err(failed)?;
+        write_whole(&path, script(statements).as_bytes(), Readers::Umask)
+            .map_err(|error| failed(&error))?;
     }
     let tell = |file: &str| {
         // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; the script is UTF-8, which Windows has to be told.

@@ -8,14 +8,20 @@ impl Places {
     pub(super) fn emulated(&self, _subject: &Subject<'_>) -> Result<Sited, String> {
         Err("modelled disks under real files need Linux (FUSE)".to_owned())
     }
+
+    pub(super) fn clear_lost(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
     use model::{Bytes, VolumeSpec, random};
-    use volume::fuse::{EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice};
+    use volume::fuse::{
+        EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
+    };
 
     use super::super::options::{FrontKind, TransportKind};
     use super::super::places::Part;
@@ -53,15 +59,47 @@ mod linux {
                 trace: None,
             };
             let command = (self.emulator)().map_err(|error| format!("the emulator: {error}"))?;
-            let site = RemoteSite::start(command, &spec);
-            let site = site.map_err(|error| format!("mounting the volumes: {error}"))?;
+            let trial = format!("block {}, {}", subject.id.block + 1, subject.id.arm);
+            let site = RemoteSite::start(command, &spec).map_err(|error| {
+                if error.kind() == std::io::ErrorKind::UnexpectedEof {
+                    self.note_lost(&format!("{trial}: {error}"));
+                }
+                format!("mounting the volumes: {error}")
+            })?;
             let site = Arc::new(site);
             let mounted = Arc::clone(&site);
+            let lost = Arc::clone(&self.lost);
             Ok(Sited {
                 site,
                 pacer: None,
-                stop: Box::new(move || mounted.stop()),
+                stop: Box::new(move || {
+                    let stopped = mounted.stop();
+                    match mounted.lost().filter(|_| stopped.is_err()) {
+                        None => stopped,
+                        // What it leaves is cleared behind it.
+                        Some(how) => {
+                            note(&lost, format!("{trial}: {how}"));
+                            Ok(())
+                        }
+                    }
+                }),
             })
+        }
+
+        fn note_lost(&self, what: &str) {
+            note(&self.lost, what.to_owned());
+        }
+
+        /// Takes away what emulators left that ended before they were stopped: of this run, or of any that
+        /// is no more.
+        pub(in super::super) fn clear_lost(&self) -> Vec<String> {
+            if lock(&self.lost).is_empty() {
+                return Vec::new();
+            }
+            match leftovers::clear() {
+                Ok(cleared) => cleared.failed,
+                Err(error) => vec![error.to_string()],
+            }
         }
 
         /// Block mode where it is possible and of use: for engines that read through the page cache.
@@ -83,6 +121,14 @@ mod linux {
                 (None, EngineKind::Postgres | EngineKind::SqlServer) => Front::File,
             }
         }
+    }
+
+    fn lock(lost: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+        lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(lost: &Mutex<Vec<String>>, what: String) {
+        lock(lost).push(what);
     }
 
     /// As whom a server that is there already writes to its volumes: SQL Server's packages make a user for it.

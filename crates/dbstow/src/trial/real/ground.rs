@@ -1,17 +1,28 @@
 //! A directory of dbstow's own inside one that a user gave.
+//!
+//! Its name is known beforehand, so that a run finds what a killed one left. In a directory that others can
+//! write to, such as `/tmp`, anybody may have put something there: what is there is used only if it is this
+//! user's own, and no link is followed on the way.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use volume::files::{FileError, Folder};
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.
 pub(super) const MARK: &str = ".dbstow-volumes";
 
+/// Mode of the directories: a server that runs as another user passes through them, and reads nothing.
+const MODE: u32 = 0o711;
+
 /// `DIR/dbstow-<plan>`: all of a run's volumes in `DIR`.
 #[derive(Debug)]
 pub(super) struct Ground {
     root: PathBuf,
+    folder: Folder,
     _mark: File,
     keep: bool,
 }
@@ -30,6 +41,9 @@ pub enum GroundError {
         "another run of this plan uses {0} at this moment; wait for its end, or give another directory"
     )]
     InUse(PathBuf),
+    /// Somebody else's directory or mark is where ours would be.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The system refused something.
     #[error("{path}: {source}")]
     Io {
@@ -47,30 +61,26 @@ impl Ground {
         if !parent.is_dir() {
             return Err(GroundError::NoDirectory(parent.to_owned()));
         }
-        let root = Ground::path(parent, plan);
-        let mark = root.join(MARK);
-        if !mark.exists() {
-            let at = at(&root);
-            fs::create_dir_all(&root).map_err(&at)?;
-            if fs::read_dir(&root).map_err(&at)?.next().is_some() {
-                return Err(GroundError::NotOurs(root));
-            }
+        let parent = Folder::open(parent)?;
+        parent.check_parent()?;
+        let folder = parent.own_folder(Ground::name(plan).as_ref(), MODE)?;
+        let root = folder.path().to_owned();
+        if !folder.holds(MARK.as_ref()) && !folder.names()?.is_empty() {
+            return Err(GroundError::NotOurs(root));
         }
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&mark)
-            .map_err(at(&mark))?;
+        let mark = root.join(MARK);
+        let mut file = folder.own_file(MARK.as_ref())?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(GroundError::InUse(root)),
             Err(TryLockError::Error(source)) => return Err(at(&mark)(source)),
         }
         let text = format!("Volumes of a run of dbstow, plan {plan}; removed at its end.\n");
+        file.set_len(0).map_err(at(&mark))?;
         file.write_all(text.as_bytes()).map_err(at(&mark))?;
         let ground = Ground {
             root,
+            folder,
             _mark: file,
             keep,
         };
@@ -80,45 +90,72 @@ impl Ground {
 
     /// Where it is.
     pub(super) fn path(parent: &Path, plan: &str) -> PathBuf {
-        parent.join(format!("dbstow-{plan}"))
+        parent.join(Ground::name(plan))
+    }
+
+    fn name(plan: &str) -> String {
+        format!("dbstow-{plan}")
     }
 
     /// A new, empty directory in it.
     pub(super) fn make(&self, name: &Path) -> Result<PathBuf, GroundError> {
-        let directory = self.root.join(name);
-        fs::create_dir_all(&directory).map_err(at(&directory))?;
-        Ok(directory)
+        let mut directory = None;
+        for part in name {
+            let inside = directory.as_ref().unwrap_or(&self.folder);
+            directory = Some(inside.own_folder(part, MODE)?);
+        }
+        Ok(directory.map_or_else(|| self.root.clone(), |made| made.path().to_owned()))
     }
 
     /// Takes a directory that [`Ground::make`] made away, with all that is in it.
     pub(super) fn remove(&self, name: &Path) -> Result<(), GroundError> {
-        let directory = self.root.join(name);
-        if self.keep || !directory.exists() {
+        if self.keep || !self.folder.holds(name.as_os_str()) {
             return Ok(());
         }
-        fs::remove_dir_all(&directory).map_err(at(&directory))
+        unmount_within(&self.root.join(name))?;
+        self.remove_tree(name.as_os_str())
     }
 
     /// Takes away everything but the mark.
     fn empty(&self) -> Result<(), GroundError> {
-        for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
-            let path = entry.map_err(at(&self.root))?.path();
-            if path.is_dir() && !path.is_symlink() {
-                fs::remove_dir_all(&path).map_err(at(&path))?;
-            } else if !path.ends_with(MARK) {
-                fs::remove_file(&path).map_err(at(&path))?;
-            }
-        }
-        Ok(())
+        unmount_within(&self.root)?;
+        let names = self.folder.names()?;
+        let mut others = names.iter().filter(|name| *name != OsStr::new(MARK));
+        others.try_for_each(|name| self.remove_tree(name))
     }
 
-    /// Takes it away, unless it is to be kept.
+    /// Takes away what has that name, whatever it is; links are removed, and not followed.
+    fn remove_tree(&self, name: &OsStr) -> Result<(), GroundError> {
+        let path = self.root.join(name);
+        let metadata = fs::symlink_metadata(&path).map_err(at(&path))?;
+        match metadata.is_dir() {
+            true => fs::remove_dir_all(&path).map_err(at(&path)),
+            false => Ok(self.folder.remove_file(name)?),
+        }
+    }
+
+    /// Takes it away, unless it is to be kept. The mark goes last: what cannot be removed is known as ours
+    /// by the next run of the plan.
     pub(super) fn close(self) -> Result<(), GroundError> {
         if self.keep {
             return Ok(());
         }
-        fs::remove_dir_all(&self.root).map_err(at(&self.root))
+        self.empty()?;
+        self.folder.remove_file(MARK.as_ref())?;
+        fs::remove_dir(&self.root).map_err(at(&self.root))
     }
+}
+
+/// Unmounts what emulators that are no more left below `directory`: removing what is mounted there would
+/// fail, or remove somebody's files.
+#[cfg(target_os = "linux")]
+fn unmount_within(directory: &Path) -> Result<(), GroundError> {
+    volume::fuse::unmount_within(directory).map_err(at(directory))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unmount_within(_directory: &Path) -> Result<(), GroundError> {
+    Ok(())
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> GroundError + use<> {
@@ -173,6 +210,57 @@ mod tests {
         let next = claim().expect("nobody holds it");
         assert!(!left.exists());
         next.close().expect("it is ours");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_under_its_name_and_not_ours_is_refused_and_left() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let parent = tempfile::tempdir().expect("a temporary folder");
+        let (root, target) = (parent.path().join("dbstow-abc"), parent.path().join("t"));
+        let refused = |part: &str| {
+            let error = Ground::claim(parent.path(), "abc", false).expect_err("not ours");
+            let said = error.to_string();
+            assert!(said.contains(part) && said.contains("remove it"), "{said}");
+            assert_eq!(fs::read_to_string(&target).expect("it is left"), "theirs");
+        };
+        fs::write(&target, "theirs").expect("the folder is ours");
+        fs::create_dir(parent.path().join("d")).expect("the folder is ours");
+
+        symlink(parent.path().join("d"), &root).expect("the name is free");
+        refused("symbolic link");
+        fs::remove_file(&root).expect("it is a link");
+
+        fs::create_dir(&root).expect("the name is free");
+        symlink(&target, root.join(MARK)).expect("it is empty");
+        refused("symbolic link");
+        fs::remove_file(root.join(MARK)).expect("it is a link");
+        fs::hard_link(&target, root.join(MARK)).expect("it is empty");
+        refused("hard link");
+        fs::remove_file(root.join(MARK)).expect("it is a link");
+
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        refused("written by others");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_it_are_removed_and_not_followed_and_the_mark_goes_last() {
+        use std::os::unix::fs::symlink;
+
+        let parent = tempfile::tempdir().expect("a temporary folder");
+        let elsewhere = parent.path().join("elsewhere");
+        fs::create_dir(&elsewhere).expect("the folder is ours");
+        fs::write(elsewhere.join("file"), "theirs").expect("the folder is ours");
+        let ground = Ground::claim(parent.path(), "abc", false).expect("an empty folder");
+        symlink(&elsewhere, ground.root.join("000-one")).expect("a new name");
+        ground
+            .make(Path::new("000-one/d"))
+            .expect_err("it is a link");
+        ground.close().expect("it is ours");
+        assert!(elsewhere.join("file").exists());
+        assert!(!parent.path().join("dbstow-abc").exists());
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Places {
     server: Option<Arc<ServerRun>>,
     /// Volumes of trials that a server could not leave yet.
     held: Mutex<Vec<Held>>,
+    /// Emulators that ended before they were stopped: the trial, and how.
+    pub(super) lost: Arc<Mutex<Vec<String>>>,
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only Linux mounts modelled volumes")
@@ -51,6 +53,8 @@ struct Held {
 pub struct Leftovers {
     /// What was changed on a server and could not be put back.
     pub not_put_back: Vec<String>,
+    /// Emulators that ended before they were stopped: the trial, and how.
+    pub lost_emulators: Vec<String>,
     /// Everything else.
     pub others: Vec<String>,
 }
@@ -149,6 +153,7 @@ impl Places {
             keep,
             server: None,
             held: Mutex::default(),
+            lost: Arc::default(),
             emulator: outside.emulator,
             registration: Arc::new(registration()?),
         };
@@ -212,6 +217,9 @@ impl Places {
         for Held { stop, trial } in std::mem::take(&mut *self.held()) {
             others.extend(self.take_away(stop, &trial));
         }
+        others.extend(self.clear_lost());
+        let lost_emulators =
+            std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner));
         let closed = self.grounds.into_iter().map(Ground::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
         others.extend(left);
@@ -219,6 +227,7 @@ impl Places {
         others.extend(self.registration.finish().err().into_iter().flatten());
         Leftovers {
             not_put_back,
+            lost_emulators,
             others,
         }
     }
@@ -283,7 +292,9 @@ impl Places {
 
     fn take_away(&self, stop: StopVolumes, trial: &Path) -> Vec<String> {
         let stopped = stop().err().map(|error| format!("the volumes: {error}"));
-        stopped.into_iter().chain(self.remove(trial)).collect()
+        let cleared = self.clear_lost();
+        let left = stopped.into_iter().chain(cleared);
+        left.chain(self.remove(trial)).collect()
     }
 
     /// Takes a trial's directories away. Gives what is left.
@@ -366,8 +377,9 @@ impl Supply for Places {
             }
         };
         let sited = made.map_err(|error| {
+            let cleared = self.clear_lost();
             let left = self.remove(&trial_name(subject));
-            [vec![error], left].concat().join("; ")
+            [vec![error], cleared, left].concat().join("; ")
         })?;
         let (site, pacer, stop) = (sited.site, sited.pacer, sited.stop);
         let on = Arc::clone(&site);

@@ -77,10 +77,10 @@ pub(super) fn mount(
 fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io::Result<Tree> {
     if let Some((user, group)) = mount.owner {
         let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-        let flags = rustix::fs::AtFlags::empty();
+        let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
         chownat(CWD, files, Some(user), Some(group), flags)?;
     }
-    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let root = openat(CWD, files, how, Mode::empty())?;
     let tree = Tree {
         array: Arc::clone(&parts.array),

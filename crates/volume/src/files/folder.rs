@@ -1,0 +1,455 @@
+//! A directory that is held open: names are looked up in it, wherever it is by now.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, fsync, linkat, mkdirat, openat,
+    renameat, statat, unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use super::{FileError, NAMES_MAX, Readers, is_unfinished, unfinished_name};
+
+/// Bits of a mode that let somebody else write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// A directory that is held open.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    handle: OwnedFd,
+}
+
+/// A file under a name that nobody waits for; removed unless it got its final one.
+struct Unfinished<'a> {
+    folder: &'a Folder,
+    name: String,
+    file: File,
+}
+
+impl Folder {
+    /// The directory at a path that a user gave: links are followed.
+    ///
+    /// # Errors
+    /// When it is none, or cannot be opened.
+    pub fn open(path: &Path) -> Result<Folder, FileError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = openat(CWD, path, flags, Mode::empty());
+        Ok(Folder {
+            path: path.to_owned(),
+            handle: handle.map_err(|error| FileError::at(path)(error.into()))?,
+        })
+    }
+
+    /// The directory `name` in it, made if it is missing, with `mode` whatever the mask. One that is there must
+    /// be this user's own, no link, and closed to the writing of others.
+    ///
+    /// # Errors
+    /// When it is not, or cannot be made.
+    pub fn own_folder(&self, name: &OsStr, mode: u32) -> Result<Folder, FileError> {
+        let path = self.path.join(name);
+        let at = |error: Errno| FileError::at(&path)(error.into());
+        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(at(error)),
+        }
+        let folder = self.inner(name)?;
+        let stat = fstat(&folder.handle).map_err(at)?;
+        folder.check_owner(&path, &stat)?;
+        if permissions(&stat) & OTHERS_WRITE != 0 {
+            let what = format!("may be written by others (mode {:o})", permissions(&stat));
+            return Err(FileError::NotOurs { path, what });
+        }
+        // One that is there may be of a run that was killed before it came to this.
+        fchmod(&folder.handle, Mode::from_raw_mode(raw(mode))).map_err(at)?;
+        Ok(folder)
+    }
+
+    /// The directory `name` in it, made if it is missing; whoever's it is, but no link.
+    ///
+    /// # Errors
+    /// When it is none, or cannot be made.
+    pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.inner(name),
+            Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
+        }
+    }
+
+    /// The directory `name` in it, whoever's it is, but no link.
+    ///
+    /// # Errors
+    /// When it is not there, or none.
+    pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let path = self.path.join(name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(handle) => Ok(Folder { path, handle }),
+            // A link is not followed, and is no directory then.
+            Err(error @ (Errno::LOOP | Errno::NOTDIR | Errno::MLINK)) => {
+                match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => {
+                        let what = format!("is {}, no directory", described(&stat));
+                        Err(FileError::NotOurs { path, what })
+                    }
+                    Err(_) => Err(FileError::at(&path)(error.into())),
+                }
+            }
+            Err(error) => Err(FileError::at(&path)(error.into())),
+        }
+    }
+
+    /// Where it was when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is fit to hold a directory of ours: not every user may put another one in its place.
+    ///
+    /// # Errors
+    /// When every user may.
+    pub fn check_parent(&self) -> Result<(), FileError> {
+        let stat = fstat(&self.handle).map_err(|error| FileError::at(&self.path)(error.into()))?;
+        let mode = permissions(&stat);
+        if mode & 0o002 != 0 && mode & 0o1000 == 0 {
+            let what = "lets every user rename what is in it (it has no sticky bit)".to_owned();
+            let path = self.path.clone();
+            return Err(FileError::NotOurs { path, what });
+        }
+        Ok(())
+    }
+
+    /// Names of everything in it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn names(&self) -> Result<Vec<OsString>, FileError> {
+        let at = |error: Errno| FileError::at(&self.path)(error.into());
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.handle).map_err(at)? {
+            let name = entry.map_err(at)?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Whether something is under that name, whatever it is.
+    pub fn holds(&self, name: &OsStr) -> bool {
+        statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Writes a file, see [`super::write_whole`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        let unfinished = self.filled(&path, bytes, readers)?;
+        renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
+            .map_err(|error| FileError::at(&path)(error.into()))?;
+        self.sync()
+    }
+
+    /// Writes a file that is not there yet, see [`super::write_new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_new(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        let unfinished = self.filled(&path, bytes, readers)?;
+        match self.name_new(&unfinished.name, name) {
+            Ok(()) => self.sync(),
+            Err(Errno::EXIST) => Err(FileError::Exists(path)),
+            Err(error) => Err(FileError::at(&path)(error.into())),
+        }
+    }
+
+    /// Gives a file its name, unless that is taken.
+    fn name_new(&self, unfinished: &str, name: &OsStr) -> Result<(), Errno> {
+        let here = &self.handle;
+        match linkat(here, unfinished, here, name, AtFlags::empty()) {
+            #[cfg(target_os = "linux")]
+            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                // A file system without hard links.
+                let flags = rustix::fs::RenameFlags::NOREPLACE;
+                rustix::fs::renameat_with(here, unfinished, here, name, flags)
+            }
+            other => other,
+        }
+    }
+
+    /// An empty file that takes the place of what is under the name.
+    ///
+    /// # Errors
+    /// As [`super::write_whole`].
+    pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.path.join(name);
+        let at = |error: io::Error| FileError::at(&path)(error);
+        let unfinished = self.unfinished(Readers::Umask).map_err(at)?;
+        renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
+            .map_err(|error| at(error.into()))?;
+        unfinished.file.try_clone().map_err(at)
+    }
+
+    /// A file of this user's own under that name, made for this user alone if it is missing: regular, with
+    /// this one name and no other. Open for reading and writing, its contents as they are.
+    ///
+    /// # Errors
+    /// When it is something else, or cannot be made.
+    pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.path.join(name);
+        let make = OFlags::CREATE | OFlags::EXCL;
+        // It may be made or removed by another run between two looks.
+        for _ in 0..NAMES_MAX {
+            match self.open_file(name, make) {
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(FileError::at(&path)(error.into())),
+                Ok(file) => return Ok(file),
+            }
+            match self.open_file(name, OFlags::empty()) {
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(self.refused(name, error)),
+                Ok(file) => {
+                    let stat = fstat(&file).map_err(|error| FileError::at(&path)(error.into()))?;
+                    self.check_file(&path, &stat)?;
+                    return Ok(file);
+                }
+            }
+        }
+        Err(FileError::Exists(path))
+    }
+
+    fn open_file(&self, name: &OsStr, more: OFlags) -> Result<File, Errno> {
+        // Without NONBLOCK, a FIFO would hold us until somebody reads it.
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+        let file = openat(&self.handle, name, flags, Mode::from_raw_mode(0o600))?;
+        Ok(File::from(file))
+    }
+
+    fn refused(&self, name: &OsStr, error: Errno) -> FileError {
+        let path = self.path.join(name);
+        match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => match self.check_file(&path, &stat) {
+                Err(refused) => refused,
+                Ok(()) => FileError::at(&path)(error.into()),
+            },
+            Err(_) => FileError::at(&path)(error.into()),
+        }
+    }
+
+    fn check_file(&self, path: &Path, stat: &Stat) -> Result<(), FileError> {
+        let refused = |what| {
+            let path = path.to_owned();
+            Err(FileError::NotOurs { path, what })
+        };
+        if kind(stat) != FileType::RegularFile {
+            return refused(format!("is {}, no regular file", described(stat)));
+        }
+        self.check_owner(path, stat)?;
+        match stat.st_nlink {
+            1 => Ok(()),
+            links => refused(format!("has {links} names (hard links)")),
+        }
+    }
+
+    fn check_owner(&self, path: &Path, stat: &Stat) -> Result<(), FileError> {
+        if stat.st_uid == geteuid().as_raw() {
+            return Ok(());
+        }
+        let (owner, own) = (stat.st_uid, geteuid().as_raw());
+        let what = format!("belongs to user {owner}, and not to {own}, who runs this");
+        let path = path.to_owned();
+        Err(FileError::NotOurs { path, what })
+    }
+
+    /// Removes a file or a link by its name.
+    ///
+    /// # Errors
+    /// When it is there and cannot be removed.
+    pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
+        match unlinkat(&self.handle, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
+        }
+    }
+
+    /// Whether `name` is a file that this user's earlier run did not finish writing: by its name, or as
+    /// `former`, which is what it was called once.
+    pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
+        let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
+        let stat = || statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        by_name
+            && stat().is_ok_and(|stat| {
+                kind(&stat) == FileType::RegularFile && stat.st_uid == geteuid().as_raw()
+            })
+    }
+
+    fn filled(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        readers: Readers,
+    ) -> Result<Unfinished<'_>, FileError> {
+        let fill = || {
+            let mut unfinished = self.unfinished(readers)?;
+            unfinished.file.write_all(bytes)?;
+            unfinished.file.sync_all()?;
+            Ok(unfinished)
+        };
+        fill().map_err(FileError::at(path))
+    }
+
+    fn unfinished(&self, readers: Readers) -> io::Result<Unfinished<'_>> {
+        let mode = Mode::from_raw_mode(match readers {
+            Readers::Umask => 0o666,
+            Readers::OwnerOnly => 0o600,
+        });
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut taken = Errno::EXIST;
+        for _ in 0..NAMES_MAX {
+            let name = unfinished_name();
+            match openat(&self.handle, name.as_str(), flags, mode) {
+                Ok(file) => {
+                    let file = File::from(file);
+                    return Ok(Unfinished {
+                        folder: self,
+                        name,
+                        file,
+                    });
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => {
+                    taken = error;
+                    break;
+                }
+            }
+        }
+        Err(taken.into())
+    }
+
+    /// Makes sure that names that were given or taken stay so when the power goes.
+    fn sync(&self) -> Result<(), FileError> {
+        match fsync(&self.handle) {
+            // Not every file system can.
+            Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::ROFS) => Ok(()),
+            Err(error) => Err(FileError::at(&self.path)(error.into())),
+        }
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        // Once it is renamed, nothing has this name.
+        let _ = unlinkat(&self.folder.handle, self.name.as_str(), AtFlags::empty());
+    }
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn described(stat: &Stat) -> &'static str {
+    match kind(stat) {
+        FileType::RegularFile => "a file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice => "a device",
+        FileType::BlockDevice => "a block device",
+        _ => "something else",
+    }
+}
+
+#[allow(clippy::useless_conversion, reason = "its width differs by system")]
+fn permissions(stat: &Stat) -> u32 {
+    u32::from(stat.st_mode) & 0o7777
+}
+
+/// A mode as the system's type has it.
+#[allow(
+    clippy::useless_conversion,
+    clippy::unnecessary_fallible_conversions,
+    reason = "its width differs by system"
+)]
+fn raw(mode: u32) -> rustix::fs::RawMode {
+    mode.try_into().unwrap_or(0o700)
+}
+
+/// What is written to instead of being replaced.
+pub(super) enum StreamKind {
+    /// What this program prints to.
+    Stdout,
+    /// A terminal, a FIFO, or an open file of some process.
+    Open,
+}
+
+/// Whether the path is a stream: a character device, a FIFO, or a link to what a process has open.
+pub(super) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> {
+    let Ok(metadata) = fs::metadata(path) else {
+        return Ok(None);
+    };
+    let kind = metadata.file_type();
+    if fs::symlink_metadata(path).is_ok_and(|name| name.is_symlink()) {
+        let stdout = fstat(io::stdout());
+        let same = |stat: Stat| {
+            let (device, inode) = (metadata.dev(), metadata.ino());
+            FileIdentity::of(&stat) == FileIdentity { device, inode }
+        };
+        if stdout.is_ok_and(same) {
+            return Ok(Some(StreamKind::Stdout));
+        }
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        let leads_to_open_file = parent.is_some_and(|parent| parent.starts_with("/proc"))
+            || fs::read_link(path).is_ok_and(|target| target.starts_with("/proc"));
+        if leads_to_open_file {
+            return Ok(Some(StreamKind::Open));
+        }
+    }
+    if kind.is_fifo() || kind.is_char_device() {
+        return Ok(Some(StreamKind::Open));
+    }
+    if kind.is_block_device() || kind.is_socket() {
+        let what = "is a block device or a socket, no file".to_owned();
+        let path = path.to_owned();
+        return Err(FileError::NotOurs { path, what });
+    }
+    Ok(None)
+}
+
+#[derive(PartialEq)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    #[allow(clippy::unnecessary_cast, reason = "their width differs by system")]
+    fn of(stat: &Stat) -> FileIdentity {
+        FileIdentity {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+        }
+    }
+}
+
+/// The stream at `path`, where there is one.
+pub(super) fn stream(path: &Path) -> Result<Option<File>, FileError> {
+    let opened = match stream_kind(path)? {
+        None => return Ok(None),
+        Some(StreamKind::Stdout) => io::stdout().as_fd().try_clone_to_owned().map(File::from),
+        Some(StreamKind::Open) => File::options().append(true).open(path),
+    };
+    opened.map(Some).map_err(FileError::at(path))
+}

@@ -1,0 +1,235 @@
+use std::fs;
+use std::io::Read as _;
+
+use super::*;
+
+fn folder() -> (tempfile::TempDir, Folder) {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = Folder::open(directory.path()).unwrap();
+    (directory, folder)
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+    let (directory, _) = folder();
+    let path = directory.path().join("report.html");
+    fs::write(directory.path().join("report.part"), "notes").unwrap();
+
+    write_whole(&path, b"one", Readers::Umask).unwrap();
+    write_whole(&path, b"two", Readers::Umask).unwrap();
+
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert_eq!(names(directory.path()), ["report.html", "report.part"]);
+    let notes = fs::read_to_string(directory.path().join("report.part"));
+    assert_eq!(notes.unwrap(), "notes");
+}
+
+#[test]
+fn a_file_that_is_there_is_not_overwritten_as_a_new_one() {
+    let (directory, _) = folder();
+    let path = directory.path().join("apply.sql");
+    write_new(&path, b"one", Readers::Umask).unwrap();
+
+    let error = write_new(&path, b"two", Readers::Umask).unwrap_err();
+
+    assert!(matches!(error, FileError::Exists(_)), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    assert_eq!(names(directory.path()), ["apply.sql"]);
+}
+
+#[test]
+fn what_cannot_get_its_name_is_removed() {
+    let (directory, _) = folder();
+    let path = directory.path().join("taken");
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("inner"), "").unwrap();
+
+    write_whole(&path, b"one", Readers::Umask).unwrap_err();
+
+    assert_eq!(names(directory.path()), ["taken"]);
+}
+
+#[test]
+fn names_of_unfinished_files_are_known_and_no_others() {
+    assert!(is_unfinished(OsStr::new(&unfinished_name())));
+    assert_ne!(unfinished_name(), unfinished_name());
+    for other in [
+        ".dbstow-volumes",
+        ".dbstow-notes.part",
+        "dbstow.json",
+        "notes.part",
+    ] {
+        assert!(!is_unfinished(OsStr::new(other)), "{other}");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    fn fifo(path: &Path) {
+        let made = Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success());
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_what_it_leads_to_is_left() {
+        let (directory, _) = folder();
+        let (target, path) = (directory.path().join("t"), directory.path().join("p"));
+        fs::write(&target, "theirs").unwrap();
+        symlink(&target, &path).unwrap();
+
+        write_named(&path, b"ours").unwrap();
+
+        assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+        assert!(!path.is_symlink());
+        // As with a stream.
+        fs::remove_file(&path).unwrap();
+        symlink(&target, &path).unwrap();
+        create_named(&path).unwrap().write_all(b"ours").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+        // A new file is not made through a link that leads nowhere.
+        let nowhere = directory.path().join("nowhere");
+        symlink(directory.path().join("made"), &nowhere).unwrap();
+        write_new(&nowhere, b"ours", Readers::Umask).unwrap_err();
+        assert!(!directory.path().join("made").exists());
+    }
+
+    #[test]
+    fn a_private_file_is_for_its_owner_alone() {
+        let (directory, _) = folder();
+        let path = directory.path().join("journal.json");
+        write_whole(&path, b"{}", Readers::OwnerOnly).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn a_fifo_of_the_users_choice_is_written_to_and_one_of_ours_replaced() {
+        let (directory, _) = folder();
+        let path = directory.path().join("pipe");
+        fifo(&path);
+        let reader = path.clone();
+        let reading = std::thread::spawn(move || fs::read_to_string(reader).unwrap());
+
+        assert!(is_stream(&path));
+        write_named(&path, b"page").unwrap();
+
+        assert_eq!(reading.join().unwrap(), "page");
+        write_whole(&path, b"page", Readers::Umask).unwrap();
+        assert!(path.is_file());
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_a_socket_refused() {
+        let (directory, _) = folder();
+        let path = directory.path().join("null");
+        symlink("/dev/null", &path).unwrap();
+        write_named(&path, b"page").unwrap();
+        assert!(path.is_symlink());
+
+        let path = directory.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let error = write_named(&path, b"page").unwrap_err().to_string();
+        assert!(error.contains("a socket"), "{error}");
+    }
+
+    #[test]
+    fn an_open_file_of_a_process_is_written_to() {
+        let (directory, _) = folder();
+        let mut file = File::options()
+            .create_new(true)
+            .read(true)
+            .append(true)
+            .open(directory.path().join("out"))
+            .unwrap();
+        use std::os::fd::AsRawFd as _;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        if path.exists() {
+            write_named(&path, b"page").unwrap();
+            let mut text = String::new();
+            io::Seek::rewind(&mut file).unwrap();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!(text, "page");
+        }
+    }
+
+    #[test]
+    fn a_file_of_ours_is_no_link_no_fifo_and_has_one_name() {
+        let (directory, folder) = folder();
+        let target = directory.path().join("target");
+        fs::write(&target, "theirs").unwrap();
+        symlink(&target, directory.path().join("link")).unwrap();
+        fs::hard_link(&target, directory.path().join("hard")).unwrap();
+        fifo(&directory.path().join("fifo"));
+
+        let refused = |name: &str| folder.own_file(name.as_ref()).unwrap_err().to_string();
+        let said = refused("link");
+        assert!(
+            said.contains("symbolic link") && said.contains("remove it"),
+            "{said}"
+        );
+        assert!(refused("hard").contains("2 names"), "{}", refused("hard"));
+        assert!(refused("fifo").contains("FIFO"), "{}", refused("fifo"));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
+
+        folder.own_file("mark".as_ref()).unwrap();
+        assert_eq!(mode(&directory.path().join("mark")), 0o600);
+        folder.own_file("mark".as_ref()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_ours_is_no_link_and_closed_to_others() {
+        let (directory, folder) = folder();
+        let elsewhere = directory.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, directory.path().join("link")).unwrap();
+        let error = folder.own_folder("link".as_ref(), 0o711).unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+
+        folder.own_folder("own".as_ref(), 0o711).unwrap();
+        let own = directory.path().join("own");
+        assert_eq!(mode(&own), 0o711);
+        folder.own_folder("own".as_ref(), 0o711).unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
+        let error = folder.own_folder("own".as_ref(), 0o711).unwrap_err();
+        assert!(error.to_string().contains("mode 777"), "{error}");
+
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let error = folder.check_parent().unwrap_err();
+        assert!(error.to_string().contains("sticky"), "{error}");
+    }
+
+    #[test]
+    fn remains_are_regular_files_of_ours_by_their_name() {
+        let (directory, folder) = folder();
+        let name = unfinished_name();
+        fs::write(directory.path().join(&name), "half").unwrap();
+        fs::write(directory.path().join("dbstow.part"), "half").unwrap();
+        let link = unfinished_name();
+        symlink("/etc/passwd", directory.path().join(&link)).unwrap();
+
+        assert!(folder.is_remains(name.as_ref(), None));
+        assert!(!folder.is_remains("dbstow.part".as_ref(), None));
+        assert!(folder.is_remains("dbstow.part".as_ref(), Some("dbstow.part")));
+        assert!(!folder.is_remains(link.as_ref(), None));
+    }
+}
