@@ -6,7 +6,8 @@ use model::random::{self, Stream};
 use model::{Duration, Instant};
 use rand_distr::{Distribution, Exp1};
 
-use crate::record::{Errors, histogram, series};
+use crate::record::series::Points;
+use crate::record::{Errors, histogram};
 use crate::spec::{Amount, Arrival, Workload as Asked};
 use crate::workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
 
@@ -107,7 +108,7 @@ pub(super) struct Tally {
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
     /// Operations that ended, per interval from time zero, whether measured or not.
-    pub(super) ended: Vec<u64>,
+    pub(super) ended: Points,
 }
 
 impl Tally {
@@ -117,7 +118,7 @@ impl Tally {
             statements: 0,
             latency: histogram::empty(),
             errors: Errors::default(),
-            ended: Vec::new(),
+            ended: Points::counts(),
         }
     }
 
@@ -139,11 +140,7 @@ impl Tally {
         let room = ERRORS_KEPT - self.errors.first.len();
         let texts = other.errors.first.into_iter().take(room);
         self.errors.first.extend(texts);
-        self.ended
-            .resize(self.ended.len().max(other.ended.len()), 0);
-        for (own, other) in self.ended.iter_mut().zip(other.ended) {
-            *own += other;
-        }
+        self.ended.merge(other.ended);
     }
 }
 
@@ -274,7 +271,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         }
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
-        series::add(&mut self.tally.ended, end, count);
+        self.tally.ended.add(end, count);
         if !self.task.window.holds(end) {
             return;
         }
@@ -282,10 +279,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
             Ok(()) => {
                 self.tally.operations += count;
                 if mix.per_turn == 1 {
-                    self.tally
-                        .latency
-                        .record(end.since(start).as_nanos().max(1))
-                        .expect("a histogram that grows takes every value");
+                    histogram::record(&mut self.tally.latency, end.since(start));
                 }
             }
             Err(error) => self.tally.error(format!("{}: {error}", script.name)),

@@ -85,7 +85,7 @@ pub(super) fn record(
         volumes,
         limits: limits(&collected, stage, elapsed),
         operations: (tally.operations > 0).then(|| histogram::encode(&tally.latency)),
-        series: meter.series(&tally.ended),
+        series: meter.series(tally.ended.clone()),
         errors: tally.errors.clone(),
         phases: collected.phases,
         ..collect::blank(id, Mode::Simulate)
