@@ -11,7 +11,7 @@ use model::{
     Request, Storage, Throughput, VolumeSpec,
 };
 use rusqlite::Connection;
-use volume::virtual_time::{Body, CpuCosts, Session, Simulation, Stalled};
+use volume::virtual_time::{Body, CpuCosts, RunError, Session, Simulation};
 
 /// Places of the volumes, one for each role.
 const DATA: usize = 0;
@@ -421,7 +421,7 @@ fn circle_of_app_locks_is_reported() {
     let result = simulation.run_to_end(vec![take(1, 2), take(2, 1)]);
 
     // then
-    assert_eq!(result, Err(Stalled { sessions: 2 }));
+    assert_eq!(result, Err(RunError::Stalled { sessions: 2 }));
 }
 
 fn query(connection: &Connection, sql: &str) -> i64 {

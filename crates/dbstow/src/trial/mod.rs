@@ -17,6 +17,9 @@ pub use stage::{Stage, StageError};
 use crate::spec::{Settings, Variant};
 use crate::workload::Workload;
 
+/// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
+pub type Cancel = std::rc::Rc<dyn Fn() -> bool>;
+
 /// The trial was stopped from outside; there is nothing to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]

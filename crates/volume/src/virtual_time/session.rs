@@ -132,10 +132,11 @@ impl Session {
         connection.progress_handler(
             STEPS,
             Some(|| {
-                if let Some(session) = current() {
+                // A statement of a session that is to end is interrupted.
+                current().is_some_and(|session| {
                     session.steps.set(session.steps.get() + STEPS as u64);
-                }
-                false
+                    session.stopping()
+                })
             }),
         )?;
         connection.busy_handler(Some(|_| {
@@ -253,6 +254,10 @@ impl Session {
         mut ask: impl FnMut(&mut model::store::Store, Instant) -> Result<Step, Full>,
     ) -> Result<(), Full> {
         loop {
+            if self.stopping() {
+                // The next access to a file fails.
+                return Ok(());
+            }
             let step = ask(&mut self.world.store.borrow_mut(), self.now.get())?;
             match step {
                 Step::Done => return Ok(()),

@@ -1,7 +1,8 @@
 //! Trials in virtual time: several at once, since that changes no result.
 
-use std::sync::Mutex;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -11,7 +12,7 @@ use super::{Ready, bar, id};
 use crate::plan::Trial;
 use crate::record::Record;
 use crate::results::Results;
-use crate::trial::{self, Cancelled};
+use crate::trial::{self, Cancel, Cancelled};
 
 /// Carries out trials on `jobs` threads, in the order of the plan, writing each record at once.
 pub(super) fn carry_out(
@@ -19,7 +20,7 @@ pub(super) fn carry_out(
     ready: &[Ready],
     trials: &[Trial],
     jobs: usize,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<()> {
     let progress = progress(trials.len());
     let next = AtomicUsize::new(0);
@@ -27,8 +28,9 @@ pub(super) fn carry_out(
     thread::scope(|scope| {
         for _ in 0..jobs.min(trials.len()) {
             scope.spawn(|| {
+                let flag = Arc::clone(interrupted);
+                let stop: Cancel = Rc::new(move || flag.load(Ordering::Relaxed));
                 while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let stop = || interrupted.load(Ordering::Relaxed);
                     progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
                     let Ok(record) = one(results, ready, trial, &stop) else {
                         return;
@@ -61,7 +63,7 @@ fn one(
     results: &Results,
     ready: &[Ready],
     trial: &Trial,
-    stop: &dyn Fn() -> bool,
+    stop: &Cancel,
 ) -> Result<Record, Cancelled> {
     let id = id(&results.plan, trial);
     trial::simulate(&super::subject(&results.plan, ready, &id), stop)
