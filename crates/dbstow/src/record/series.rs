@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(series.interval_ns, 2_000_000_000);
         assert_eq!(values.len(), 1801);
         assert_eq!(values[..3], [1, 2 + 3, 4 + 5]);
-        assert_eq!(values.iter().sum::<u64>(), (0..=3600).sum());
+        assert_eq!(values.iter().sum::<u64>(), (0..=3600).sum::<u64>());
     }
 
     #[test]

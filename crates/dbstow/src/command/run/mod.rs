@@ -1,5 +1,6 @@
 //! `dbstow run`: carries an experiment out and says what came of it.
 
+mod interruption;
 mod prompt;
 mod real_time;
 mod simulated;
@@ -7,11 +8,12 @@ mod simulated;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use interruption::Interruption;
 
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
@@ -88,7 +90,8 @@ pub fn run(args: &Args) -> Result<()> {
             folder.display()
         );
     }
-    let interrupted = interruption()?;
+    let interruption = Interruption::listen(mode, &folder)?;
+    let interrupted = Arc::clone(&interruption.asked);
     let mut not_put_back = 0;
     match mode {
         Mode::Simulate => {
@@ -122,12 +125,9 @@ pub fn run(args: &Args) -> Result<()> {
             not_put_back = left.not_put_back.len();
         }
     }
-    if interrupted.load(Ordering::Relaxed) {
-        bail!(
-            "interrupted; what is finished is kept in {}: the same command goes on from there, `dbstow report {}` shows it",
-            folder.display(),
-            folder.display()
-        );
+    interruption.idle();
+    if interruption.was_asked() {
+        bail!(interruption::text(&folder));
     }
     show(&results, &args.output)?;
     let (records, _) = results.records();
@@ -236,26 +236,6 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
             .collect(),
         aa: plan.twin.is_some(),
     }
-}
-
-/// Exit code of a program that Ctrl-C ended at once, as shells have it.
-const INTERRUPTED: i32 = 130;
-
-/// Set by Ctrl-C or a request to terminate; a second one ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            // Records are written whole or not at all, so there is nothing left to save; what real time
-            // leaves behind is cleared by the next run.
-            #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
-            std::process::exit(INTERRUPTED);
-        }
-        eprintln!("\nstopping and cleaning up; once more to stop at once");
-    })
-    .context("a handler for Ctrl-C")?;
-    Ok(interrupted)
 }
 
 /// What a trial is of.

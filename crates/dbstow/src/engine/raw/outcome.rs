@@ -98,6 +98,13 @@ impl RawOutcome {
         both
     }
 
+    /// Whether no request was done in the measured time.
+    pub fn is_empty(&self) -> bool {
+        [&self.reads, &self.writes, &self.flushes]
+            .iter()
+            .all(|tally| tally.count() == 0)
+    }
+
     /// The metrics, by name.
     pub fn metrics(&self) -> BTreeMap<String, f64> {
         let elapsed = self.elapsed.as_secs_f64();

@@ -9,6 +9,7 @@ use volume::site::Site;
 
 use super::super::sessions::Window;
 use super::gate::Gate;
+use super::pauses::Pauses;
 use super::seat::Common;
 use super::stop::Stop;
 use super::{Event, VolumeRate};
@@ -20,9 +21,10 @@ use crate::record::series::{self, COUNTED, INTERVAL, Points};
 type Values = BTreeMap<String, Points>;
 
 /// What was read of the volumes, interval by interval.
-#[derive(Default)]
 pub(super) struct SecondBySecond {
     values: Values,
+    /// When nothing could be read, because nothing ran.
+    pub(super) pauses: Pauses,
 }
 
 impl SecondBySecond {
@@ -34,7 +36,10 @@ impl SecondBySecond {
         trial: &Stop,
         tell: &(dyn Fn(Event) + Sync),
     ) -> SecondBySecond {
-        let mut series = SecondBySecond::default();
+        let mut series = SecondBySecond {
+            values: Values::new(),
+            pauses: Pauses::new(clock),
+        };
         if let Err(error) = series.read_on(site, clock, over, tell) {
             trial.set(Some(format!("the volumes' counters: {error}")));
         }
@@ -52,6 +57,7 @@ impl SecondBySecond {
         let mut end = next_end(clock.now());
         loop {
             let whole = over.sleep_until(end);
+            self.pauses.look(end);
             let reading = site.reading()?;
             // Counters that start anew are no failure of the trial: the interval counts from zero.
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());

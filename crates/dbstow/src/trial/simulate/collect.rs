@@ -65,7 +65,11 @@ pub(super) fn record(
     meter: &SharedMeter,
     result: Result<Collected, String>,
 ) -> Record {
-    let collected = match result {
+    let checked = result.and_then(|collected| {
+        collect::check_operations(&collected.tally)?;
+        Ok(collected)
+    });
+    let collected = match checked {
         Ok(collected) => collected,
         Err(error) => return collect::failed(id, Mode::Simulate, error),
     };
