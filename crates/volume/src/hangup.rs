@@ -6,7 +6,8 @@ pub fn is_ignored() -> bool {
     {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: without a new action the call only fills in the old one, which has room for it.
-        let result = unsafe { libc::sigaction(libc::SIGHUP, std::ptr::null(), action.as_mut_ptr()) };
+        let result =
+            unsafe { libc::sigaction(libc::SIGHUP, std::ptr::null(), action.as_mut_ptr()) };
         // SAFETY: it was zeroed, which is a valid action, and filled in where the call succeeded.
         let action = unsafe { action.assume_init() };
         result == 0 && action.sa_sigaction == libc::SIG_IGN

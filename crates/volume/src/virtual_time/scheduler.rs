@@ -37,6 +37,8 @@ pub(crate) struct World {
     pub(crate) cores: RefCell<Cores>,
     pub(crate) costs: CpuCosts,
     pub(crate) spool: RefCell<Spool>,
+    /// Why the temporary file of the spool could not be used, until somebody asks.
+    pub(crate) spool_error: RefCell<Option<String>>,
     pub(crate) files: RefCell<HashMap<String, Rc<Inode>>>,
     /// Sessions that can go on, by when and in which order they came to be.
     ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
@@ -80,7 +82,10 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Stalled { sessions } => {
-                write!(f, "{sessions} sessions wait for each other's locks for ever")
+                write!(
+                    f,
+                    "{sessions} sessions wait for each other's locks for ever"
+                )
             }
             RunError::Stack { sessions, why } => write!(
                 f,
@@ -107,6 +112,7 @@ impl Simulation {
                 cores: RefCell::new(Cores::new(cores)),
                 costs,
                 spool: RefCell::new(Spool::new()),
+                spool_error: RefCell::default(),
                 files: RefCell::new(HashMap::new()),
                 ready: RefCell::new(BinaryHeap::new()),
                 order: Cell::new(0),
@@ -137,12 +143,13 @@ impl Simulation {
             let session = Session::new(id, start, Rc::clone(&self.world));
             spawn(Rc::new(session), body).map(Some)
         });
-        let mut running = spawned
-            .collect::<io::Result<Vec<_>>>()
-            .map_err(|error| RunError::Stack {
-                sessions,
-                why: error.to_string(),
-            })?;
+        let mut running =
+            spawned
+                .collect::<io::Result<Vec<_>>>()
+                .map_err(|error| RunError::Stack {
+                    sessions,
+                    why: error.to_string(),
+                })?;
         (0_u32..)
             .zip(&running)
             .for_each(|(id, _)| self.world.wake(id, start));

@@ -104,6 +104,11 @@ impl Session {
         self.full.take()
     }
 
+    /// Why the real temporary file for its pages could not be used, if SQLite's last error was for that.
+    pub fn take_spool_error(&self) -> Option<String> {
+        self.world.spool_error.take()
+    }
+
     /// Opens a database of this simulation; its tables count as `tables`.
     ///
     /// It is set up as a front to the modelled store: a small cache of its own, a rollback journal in
