@@ -156,7 +156,11 @@ fn paused(question: &Question, trials: &Trials) -> Option<Warning> {
         let notes = finished.flat_map(|record| record.notes.iter().map(move |note| (record, note)));
         notes.filter_map(|(record, note)| {
             let what = note.strip_prefix(PAUSED)?;
-            Some(format!("{} in block {} ({what})", arm.name, record.block + 1))
+            Some(format!(
+                "{} in block {} ({what})",
+                arm.name,
+                record.block + 1
+            ))
         })
     }))?;
     Some(warning(

@@ -119,7 +119,10 @@ impl Points {
             let pairs = self.values.chunks(2);
             self.values = match self.kind {
                 Kind::Count => pairs
-                    .map(|pair| pair.iter().fold(0, |sum: u64, one| sum.saturating_add(*one)))
+                    .map(|pair| {
+                        pair.iter()
+                            .fold(0, |sum: u64, one| sum.saturating_add(*one))
+                    })
                     .collect(),
                 Kind::Level => pairs.map(|pair| pair[pair.len() - 1]).collect(),
             };
@@ -143,6 +146,16 @@ pub(crate) fn record(named: impl IntoIterator<Item = (String, Points)>) -> Serie
     }
 }
 
+/// Most memory that the series of one of so many `disks` takes.
+pub(crate) fn disk_bytes(disks: usize) -> u64 {
+    (COUNTED.len() * points_max(disks) * size_of::<u64>()) as u64
+}
+
+fn points_max(disks: usize) -> usize {
+    let most = POINTS_MAX * DISKS_IN_FULL / disks.max(1);
+    most.clamp(POINTS_MIN, POINTS_MAX)
+}
+
 /// One disk, whether measured or not.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskSeries([Points; COUNTED.len()]);
@@ -150,9 +163,9 @@ pub(crate) struct DiskSeries([Points; COUNTED.len()]);
 impl DiskSeries {
     /// One of so many `disks`, with nothing counted.
     pub(crate) fn of(disks: usize) -> DiskSeries {
-        let most = POINTS_MAX * DISKS_IN_FULL / disks.max(1);
-        let most = most.clamp(POINTS_MIN, POINTS_MAX);
-        DiskSeries(std::array::from_fn(|_| Points::of(Kind::Count, most)))
+        DiskSeries(std::array::from_fn(|_| {
+            Points::of(Kind::Count, points_max(disks))
+        }))
     }
 
     /// Counts a request at the instant `at`; flushes move no bytes and are not counted.
@@ -275,6 +288,7 @@ mod tests {
     #[test]
     fn many_disks_share_the_points_of_a_thousand() {
         let most = |disks| DiskSeries::of(disks).0[0].most;
+        assert_eq!(disk_bytes(65_535), 6 * 60 * 8);
         assert_eq!((most(1), most(1024)), (3600, 3600));
         assert_eq!(most(2048), 1800);
         assert_eq!(most(65_535), 60);

@@ -1,8 +1,8 @@
 //! How much an experiment may ask for: bounds that are checked before any memory is taken.
 //!
 //! Each is well beyond what machines of the catalogue have, and small enough that no count or time of the model
-//! overflows, and that an experiment within all of them is either carried out or refused by [`crate::trial::Needs`],
-//! never killed.
+//! overflows. What an experiment within all of them needs of this machine is checked apart, by
+//! [`crate::trial::memory_needed`].
 
 use model::{Bytes, Duration};
 
@@ -70,11 +70,7 @@ pub(crate) fn at_most<N: Into<u64>>(
 }
 
 /// Refuses a size that is above `most`.
-pub(crate) fn size_at_most(
-    path: &[&str],
-    value: Option<Bytes>,
-    most: Bytes,
-) -> Result<(), Fault> {
+pub(crate) fn size_at_most(path: &[&str], value: Option<Bytes>, most: Bytes) -> Result<(), Fault> {
     match value {
         Some(value) if value > most => {
             let key = path.join(".");

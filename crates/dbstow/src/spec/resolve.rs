@@ -44,7 +44,11 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
     size_at_most(&key("interleave"), asked.interleave, GATHER_MAX)?;
     size_at_most(&key("size"), asked.size, VOLUME_MAX)?;
     at_most(&key("iops"), asked.iops, LIMIT_MAX)?;
-    at_most(&key("throughput"), asked.throughput.map(|rate| rate.0), LIMIT_MAX)?;
+    at_most(
+        &key("throughput"),
+        asked.throughput.map(|rate| rate.0),
+        LIMIT_MAX,
+    )?;
     let volume = Volume {
         name: name.to_owned(),
         disk: Disk::from(asked.disk.clone()),

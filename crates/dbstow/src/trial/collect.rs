@@ -42,8 +42,13 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
     }
 }
 
-/// Refuses what sessions did if none of their operations succeeded: it has no figures.
+/// Refuses what sessions did if none of their operations succeeded, or there was no end to them: it has no figures.
 pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
+    if tally.timeless {
+        let why = "operations take no time at all, so that a duration never ends; give the disks a limit or a latency, \
+                   the processor a cost (engine.cpu), or the workload a number of operations";
+        return Err(why.to_owned());
+    }
     match (tally.operations, tally.errors.count) {
         (0, 0) => Err(record::NO_OPERATIONS.to_owned()),
         (0, _) => Err(format!(

@@ -5,12 +5,14 @@
 //! ```
 
 mod collect;
+mod needs;
 mod sessions;
 mod simulate;
 mod stage;
 
 pub mod real;
 
+pub use needs::memory_needed;
 pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
 

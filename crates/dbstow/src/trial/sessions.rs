@@ -11,6 +11,9 @@ use crate::record::{Errors, histogram};
 use crate::spec::{Amount, Arrival, Workload as Asked};
 use crate::workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
 
+/// How many operations of a session may take no time at all, one after the other, before a duration that is to end them
+/// counts as one that never does.
+const TIMELESS_MAX: u64 = 1_000_000;
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
 
@@ -107,6 +110,8 @@ pub(super) struct Tally {
     pub(super) statements: u64,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
+    /// Whether time did not go on, so that there was no end to operations.
+    pub(super) timeless: bool,
     /// Operations that ended, per interval from time zero, whether measured or not.
     pub(super) ended: Points,
 }
@@ -118,6 +123,7 @@ impl Tally {
             statements: 0,
             latency: histogram::empty(),
             errors: Errors::default(),
+            timeless: false,
             ended: Points::counts(),
         }
     }
@@ -131,6 +137,7 @@ impl Tally {
 
     /// Adds what another session did.
     pub(super) fn merge(&mut self, other: Tally) {
+        self.timeless |= other.timeless;
         self.operations += other.operations;
         self.statements += other.statements;
         self.latency
@@ -211,7 +218,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         let mut due = self.seat.now();
         let share = self.task.share(self.session);
         let per_turn = self.task.workload.run.per_turn;
-        let mut number = 0;
+        let (mut number, mut still) = (0, 0);
         while number < share {
             let Some(start) = self.next_start(&mut due) else {
                 break;
@@ -222,8 +229,18 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
             if per_turn > 1 {
                 set_turn(variables, number, count);
             }
+            let before = self.seat.now();
             self.operation(variables, start, count);
             number += count;
+            still = if self.seat.now() > before {
+                0
+            } else {
+                still + 1
+            };
+            if still > TIMELESS_MAX && self.task.operations.is_none() {
+                self.tally.timeless = true;
+                break;
+            }
         }
         if let Some(before) = self.before {
             self.tally.statements += self.seat.statements() - before;

@@ -259,7 +259,11 @@ mod tests {
         assert_eq!(pool.free_count(), u32::MAX as usize - 1);
         assert_eq!(pool.frames.capacity().min(64), pool.frames.capacity());
         assert!(!pool.discard(7));
-        assert_eq!(pool.take_free(), Some(0), "a used frame before an unused one");
+        assert_eq!(
+            pool.take_free(),
+            Some(0),
+            "a used frame before an unused one"
+        );
     }
 
     #[test]

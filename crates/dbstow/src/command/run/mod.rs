@@ -15,6 +15,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use interruption::Interruption;
 
+use super::asked::memory;
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
 use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
@@ -25,7 +26,7 @@ use crate::record::Outcome;
 use crate::results::Results;
 use crate::spec::{EngineKind, Mode, Variant};
 use crate::trial::real::{Outside, Places};
-use crate::trial::{Stage, Subject, TrialId};
+use crate::trial::{self, Stage, Subject, TrialId};
 use crate::workload::Workload;
 
 /// Arguments of `run`.
@@ -97,6 +98,7 @@ pub fn run(args: &Args) -> Result<()> {
         Mode::Simulate => {
             let cores = || thread::available_parallelism().map_or(1, Into::into);
             let jobs = args.jobs.unwrap_or_else(cores).max(1);
+            let jobs = jobs.min(fitting(&results.plan));
             simulated::carry_out(&results, &ready, &outstanding, jobs, &interrupted)?;
         }
         Mode::Emulate | Mode::Measure => {
@@ -141,6 +143,16 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("not everything is as it was on the server; what is missing is said above");
     }
     Ok(())
+}
+
+/// How many simulated trials this machine has the memory for at the same time; at least one.
+fn fitting(plan: &Plan) -> usize {
+    let needed = plan.arms.iter();
+    let needed = needed.map(|arm| trial::memory_needed(&arm.settings).0);
+    let Some((there, needed)) = memory().zip(needed.max()) else {
+        return usize::MAX;
+    };
+    usize::try_from(there.0 / needed.max(1)).map_or(usize::MAX, |jobs| jobs.max(1))
 }
 
 /// What only one of the modes knows.

@@ -25,28 +25,34 @@ pub(super) fn carry_out(
     let progress = progress(trials.len());
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
+    let work = || {
+        let flag = Arc::clone(interrupted);
+        let stop: Cancel = Rc::new(move || flag.load(Ordering::Relaxed));
+        while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+            progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
+            let Ok(record) = one(results, ready, trial, &stop) else {
+                return;
+            };
+            progress.inc(1);
+            if let Err(error) = results.write(&record) {
+                // The others stop too: what cannot be kept need not be computed.
+                interrupted.store(true, Ordering::Relaxed);
+                failure
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner())
+                    .get_or_insert(error);
+                return;
+            }
+        }
+    };
     thread::scope(|scope| {
-        for _ in 0..jobs.min(trials.len()) {
-            scope.spawn(|| {
-                let flag = Arc::clone(interrupted);
-                let stop: Cancel = Rc::new(move || flag.load(Ordering::Relaxed));
-                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    progress.set_message(format!("block {} {}", trial.block + 1, trial.arm));
-                    let Ok(record) = one(results, ready, trial, &stop) else {
-                        return;
-                    };
-                    progress.inc(1);
-                    if let Err(error) = results.write(&record) {
-                        // The others stop too: what cannot be kept need not be computed.
-                        interrupted.store(true, Ordering::Relaxed);
-                        failure
-                            .lock()
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .get_or_insert(error);
-                        return;
-                    }
-                }
-            });
+        // Where there are no more threads to be had, those that there are do it all.
+        let spawn = |_: &usize| {
+            let spawned = thread::Builder::new().spawn_scoped(scope, work);
+            spawned.is_ok()
+        };
+        if (0..jobs.min(trials.len())).take_while(spawn).count() == 0 {
+            work();
         }
     });
     progress.finish_and_clear();

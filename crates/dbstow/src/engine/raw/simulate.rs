@@ -8,8 +8,8 @@ use std::rc::Rc;
 use model::random::{self, Stream};
 use model::storage::{DiskPlace, Usage, UsageOwner};
 use model::{
-    Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request, Storage,
-    Throttle, VolumeSpec,
+    Bytes, Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request,
+    Storage, Throttle, VolumeSpec,
 };
 use rand::RngExt;
 use volume::reading::throttle_name;
@@ -21,6 +21,10 @@ use crate::record::{DiskRecord, EngineRecord, LimitRecord, Phase, Series};
 
 /// How many requests may be done without time going on before that counts as for ever.
 const TIMELESS_MAX: u64 = 1_000_000;
+/// Most requests in flight at all files together.
+const IN_FLIGHT_MAX: u64 = 1 << 20;
+/// Most that the files of a volume take together, so that no offset overflows.
+const VOLUME_MAX: u64 = 1 << 60;
 /// How many requests between two looks at whether to stop.
 const LOOK_EVERY: u64 = 4096;
 
@@ -42,6 +46,7 @@ pub fn simulate(
     window: Window,
     stop: &dyn Fn() -> bool,
 ) -> Result<RawOutcome, RawError> {
+    check_size(files, spec)?;
     let mut storage = Storage::new(machine, volumes, random::derive(seed, "storage", 0));
     let meter = Rc::new(RefCell::new(Meter::new(volumes, window)));
     storage.observe(Box::new(SharedMeter(Rc::clone(&meter))));
@@ -84,6 +89,27 @@ pub fn simulate(
         client_busy: None,
         notes: Vec::new(),
     })
+}
+
+/// Refuses more than can be modelled, before memory is taken for it.
+fn check_size(files: &[usize], spec: &RawSpec) -> Result<(), RawError> {
+    let in_flight = files.len() as u64 * u64::from(spec.depth);
+    if in_flight > IN_FLIGHT_MAX {
+        return Err(RawError::TooMany {
+            files: files.len(),
+            depth: spec.depth,
+            most: IN_FLIGHT_MAX,
+        });
+    }
+    let size = (files.len() as u64).saturating_mul(spec.span.0);
+    if size > VOLUME_MAX {
+        return Err(RawError::TooLarge {
+            files: files.len(),
+            span: spec.span,
+            most: Bytes(VOLUME_MAX),
+        });
+    }
+    Ok(())
 }
 
 /// A file, and where its next sequential requests go.

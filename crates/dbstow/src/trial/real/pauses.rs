@@ -157,7 +157,10 @@ mod tests {
     fn a_machine_that_slept_is_told_although_its_clock_stood_still() {
         let slept = Duration::from_secs(3600);
         let pause = pause(at_ms(1000), at_ms(1001), slept).expect("it slept an hour");
-        assert_eq!(pause.note(), "paused: the machine was suspended for 3600.0 s");
+        assert_eq!(
+            pause.note(),
+            "paused: the machine was suspended for 3600.0 s"
+        );
     }
 
     #[test]

@@ -27,7 +27,8 @@ impl Latencies {
 
     fn add_to(&self, sum: &mut Histogram<u64>) {
         if let Some(own) = &self.0 {
-            sum.add(own).expect("a histogram that grows takes any other");
+            sum.add(own)
+                .expect("a histogram that grows takes any other");
         }
     }
 }
