@@ -54,7 +54,8 @@ fn runs_without_errors(name: &str) {
             stage: &stage,
             workload: &workload,
         };
-        let record = trial::simulate(&subject, &|| false);
+        let never: trial::Cancel = std::rc::Rc::new(|| false);
+        let record = trial::simulate(&subject, &never);
         let record = record.expect("nobody cancels it");
         let shown = format!("{name}, {}", trial.arm);
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);

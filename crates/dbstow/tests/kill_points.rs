@@ -188,7 +188,9 @@ impl Bench {
             left.extend(entries(&self.path(name)));
         }
         let ours = |name: &str, between: &str| {
-            let parts = processes.iter().map(|process| format!("{between}{process}-"));
+            let parts = processes
+                .iter()
+                .map(|process| format!("{between}{process}-"));
             parts.into_iter().any(|part| name.contains(&part))
         };
         let registered = entries(Path::new("/run/dbstow"));

@@ -118,7 +118,9 @@ fn json_fits_its_schema() {
 /// What cargo prints.
 fn cargo(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments);
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments);
     let output = command.assert().success().get_output().clone();
     String::from_utf8(output.stdout).expect("cargo prints UTF-8")
 }

@@ -76,7 +76,9 @@ impl Allowance {
             .debt
             .saturating_sub(u128::from(self.rate) * u128::from(elapsed));
         let over = self.debt.saturating_sub(self.depth);
-        self.debt += u128::from(units) * NANOS_PER_SECOND;
+        self.debt = self
+            .debt
+            .saturating_add(u128::from(units) * NANOS_PER_SECOND);
         Duration::from_nanos(nanos_to_pay(over, self.rate))
     }
 }
@@ -155,7 +157,7 @@ impl Limit {
             Rate::Iops(_) => unit.requests(request.length),
             Rate::Throughput(_) => unit.bytes(request.length),
         };
-        self.used += units;
+        self.used = self.used.saturating_add(units);
         let paced = self.pace.take(now, units);
         let refilled = self
             .credits

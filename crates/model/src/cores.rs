@@ -11,6 +11,9 @@ use crate::time::{Duration, Instant};
 /// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
 pub const QUANTUM: Duration = Duration::from_millis(4);
 
+/// Most processors of a machine; the largest of a cloud has under 2,000.
+pub const CORES_MAX: u32 = 4096;
+
 /// Processors, each free again at some instant.
 pub struct Cores {
     free_at: BinaryHeap<Reverse<Instant>>,

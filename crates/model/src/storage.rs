@@ -28,6 +28,9 @@ use crate::spec::{HostCacheMode, IoUnit, MachineSpec, VolumeSpec};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
+/// Most disks that a machine can have in the model, which numbers them in 16 bits.
+pub const DISKS_MAX: usize = u16::MAX as usize;
+
 /// Volumes on a machine, with their state.
 ///
 /// Who watches them is part of the type, so that storage with an observer that may change threads may too.
@@ -114,7 +117,7 @@ impl Storage {
     /// Volumes with their state untouched.
     ///
     /// # Panics
-    /// When a volume has no disk.
+    /// When a volume has no disk, or all of them together have more than [`DISKS_MAX`].
     pub fn new(machine: &MachineSpec, volumes: &[VolumeSpec], seed: u64) -> Storage {
         Storage::observed(machine, volumes, seed, Box::new(()))
     }
@@ -124,7 +127,7 @@ impl<O: Observer + ?Sized> Storage<O> {
     /// Volumes with their state untouched, watched by `observer`.
     ///
     /// # Panics
-    /// When a volume has no disk.
+    /// When a volume has no disk, or all of them together have more than [`DISKS_MAX`].
     pub fn observed(
         machine: &MachineSpec,
         volumes: &[VolumeSpec],
@@ -132,9 +135,11 @@ impl<O: Observer + ?Sized> Storage<O> {
         observer: Box<O>,
     ) -> Storage<O> {
         let machine = Machine::new(machine);
-        let mut number = 0;
+        let mut number: u16 = 0;
         let mut attach = |volume: &VolumeSpec, disk: &crate::DiskSpec| {
-            number += 1;
+            number = number
+                .checked_add(1)
+                .expect("a machine has no more disks than DISKS_MAX");
             Attached {
                 disk: Disk::new(disk, random::derive(seed, "disk", u64::from(number))),
                 number,

@@ -61,17 +61,17 @@ impl Duration {
 
     /// A span of `us` microseconds.
     pub const fn from_micros(us: u64) -> Duration {
-        Duration(us * 1_000)
+        Duration(us.saturating_mul(1_000))
     }
 
     /// A span of `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Duration {
-        Duration(ms * 1_000_000)
+        Duration(ms.saturating_mul(1_000_000))
     }
 
     /// A span of `s` seconds.
     pub const fn from_secs(s: u64) -> Duration {
-        Duration(s * 1_000_000_000)
+        Duration(s.saturating_mul(1_000_000_000))
     }
 
     /// A span of `s` seconds, rounded to a nanosecond; negative and non-finite values are zero.
@@ -102,14 +102,15 @@ impl Duration {
 
 impl Add<Duration> for Instant {
     type Output = Instant;
+    /// Saturates: an instant beyond the last one is the last one, some 584 years after the start.
     fn add(self, span: Duration) -> Instant {
-        Instant(self.0 + span.0)
+        Instant(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Duration> for Instant {
     fn add_assign(&mut self, span: Duration) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 
@@ -128,14 +129,15 @@ impl Sub for Instant {
 
 impl Add for Duration {
     type Output = Duration;
+    /// Saturates, as [`Instant`] does.
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Duration) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
@@ -150,8 +152,9 @@ impl Sub for Duration {
 
 impl Mul<u64> for Duration {
     type Output = Duration;
+    /// Saturates, as [`Instant`] does.
     fn mul(self, times: u64) -> Duration {
-        Duration(self.0 * times)
+        Duration(self.0.saturating_mul(times))
     }
 }
 
@@ -250,6 +253,16 @@ impl<'de> Deserialize<'de> for Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_ends_at_its_last_instant_rather_than_beginning_again() {
+        let last = Instant::from_nanos(u64::MAX);
+        assert_eq!(last + Duration::SECOND, last);
+        let longest = Duration::from_secs_f64(1e300);
+        assert_eq!(longest + Duration::SECOND, longest);
+        assert_eq!(Duration::SECOND * u64::MAX, longest);
+        assert_eq!(Duration::from_secs_f64(f64::NAN), Duration::ZERO);
+    }
 
     #[test]
     fn spans_are_parsed_with_their_unit() {

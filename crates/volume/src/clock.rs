@@ -28,6 +28,29 @@ impl Clock {
         Instant::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
+    /// How long the machine has slept since it was started, with this clock standing still; zero where that is not told
+    /// apart: on other systems than Linux, clocks go on or sleep is not counted.
+    pub fn slept() -> Duration {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::time::{ClockId, clock_gettime};
+            let ns = |clock| {
+                let time = clock_gettime(clock);
+                let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+                Duration::from_secs(seconds)
+                    + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+            };
+            // A thread may lose its processor between the two readings: the least of several is right.
+            let look = |_| {
+                let running = ns(ClockId::Monotonic);
+                ns(ClockId::Boottime).saturating_sub(running)
+            };
+            (0..3).map(look).min().unwrap_or(Duration::ZERO)
+        }
+        #[cfg(not(target_os = "linux"))]
+        Duration::ZERO
+    }
+
     /// The operating system's instant for one of the model.
     pub fn real(&self, instant: Instant) -> time::Instant {
         self.start + time::Duration::from_nanos(instant.as_nanos())

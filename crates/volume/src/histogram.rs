@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use model::Duration;
 use thiserror::Error;
 
 /// Digits that are kept of every latency: within 1 in 1000.
@@ -29,6 +30,20 @@ pub enum HistogramError {
 /// An empty histogram of nanoseconds that grows to whatever is recorded, so that nothing clips.
 pub fn empty() -> Histogram<u64> {
     Histogram::new(DIGITS).expect("3 digits are within the 0 to 5 allowed")
+}
+
+/// Longest latency that is told from longer ones: half of what a histogram can hold, some 146 years.
+pub const LATENCY_MAX: Duration = Duration::from_nanos(1 << 62);
+
+/// Records a latency: at least a nanosecond, which is all that a histogram can tell from none.
+///
+/// # Panics
+/// When `histogram` is one that does not grow.
+pub fn record(histogram: &mut Histogram<u64>, latency: Duration) {
+    let ns = latency.as_nanos().clamp(1, LATENCY_MAX.as_nanos());
+    histogram
+        .record(ns)
+        .expect("a histogram that grows takes every value up to LATENCY_MAX");
 }
 
 /// The text of `histogram`.

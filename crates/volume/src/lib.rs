@@ -29,6 +29,7 @@
 
 // What real-time modes count, and where.
 pub mod clock;
+pub mod hangup;
 pub mod histogram;
 pub mod reading;
 pub mod site;

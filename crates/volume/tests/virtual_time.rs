@@ -11,7 +11,7 @@ use model::{
     Request, Storage, Throughput, VolumeSpec,
 };
 use rusqlite::Connection;
-use volume::virtual_time::{Body, CpuCosts, Session, Simulation, Stalled};
+use volume::virtual_time::{Body, CpuCosts, RunError, Session, Simulation};
 
 /// Places of the volumes, one for each role.
 const DATA: usize = 0;
@@ -421,11 +421,118 @@ fn circle_of_app_locks_is_reported() {
     let result = simulation.run_to_end(vec![take(1, 2), take(2, 1)]);
 
     // then
-    assert_eq!(result, Err(Stalled { sessions: 2 }));
+    assert_eq!(result, Err(RunError::Stalled { sessions: 2 }));
 }
 
 fn query(connection: &Connection, sql: &str) -> i64 {
     connection
         .query_row(sql, [], |row| row.get(0))
         .expect("a query of one number")
+}
+
+/// Says that all is to end from its n-th look on, and counts the looks.
+fn cancelled_after(looks: u64) -> (Rc<Cell<u64>>, Rc<dyn Fn() -> bool>) {
+    let seen = Rc::new(Cell::new(0));
+    let own = Rc::clone(&seen);
+    let cancelled = move || {
+        own.set(own.get() + 1);
+        own.get() > looks
+    };
+    (seen, Rc::new(cancelled))
+}
+
+/// A statement that touches no file, and one that writes them.
+const LONG: [&str; 2] = [
+    "SELECT sum(value) FROM generate_series(1, 10000000)",
+    "CREATE TABLE t(filler); INSERT INTO t SELECT zeroblob(1000) FROM generate_series(1, 1000000)",
+];
+
+#[test]
+fn a_long_statement_ends_soon_after_its_simulation_is_cancelled() {
+    for sql in LONG {
+        let simulation = simulation(1, NO_CPU, 1, None);
+        let (looks, cancelled) = cancelled_after(1_000);
+        simulation.stop_when(cancelled);
+        let failed = Cell::new(false);
+        let body: Body<'_> = Box::new(|session| {
+            let connection = session.open("own", Role::Data).expect("it can be opened");
+            failed.set(connection.execute_batch(sql).is_err());
+        });
+
+        simulation.run(vec![body]);
+
+        assert!(failed.get(), "{sql}");
+        // Once cancelled it does not look again, whatever it does.
+        assert_eq!(looks.get(), 1_001, "{sql}");
+    }
+}
+
+#[test]
+fn a_load_out_of_time_ends_too() {
+    for sql in LONG {
+        let simulation = simulation(1, NO_CPU, 1, None);
+        let (looks, cancelled) = cancelled_after(1_000);
+        simulation.stop_when(cancelled);
+
+        let result = simulation.timeless(|session| {
+            let connection = session.open("own", Role::Data)?;
+            connection.execute_batch(sql)
+        });
+
+        assert!(result.is_err(), "{sql}");
+        assert_eq!(looks.get(), 1_001, "{sql}");
+    }
+}
+
+#[test]
+fn sessions_that_wait_for_a_lock_end_when_all_is_cancelled() {
+    let simulation = simulation(1, NO_CPU, 1, None);
+    let (_, cancelled) = cancelled_after(1_000);
+    simulation.stop_when(cancelled);
+    let holder: Body<'_> = Box::new(|session| {
+        session.lock(1);
+        let connection = session.open("own", Role::Data).expect("it can be opened");
+        // It never gets to give the lock back.
+        assert!(connection.execute_batch(LONG[0]).is_err());
+    });
+    let waiter: Body<'_> = Box::new(|session| session.lock(1));
+
+    let result = simulation.run_to_end(vec![holder, waiter]);
+
+    assert_eq!(result, Err(RunError::Stalled { sessions: 1 }));
+}
+
+#[test]
+fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
+    // 32 TiB of pages would be 300 GB of frames.
+    let file = FileSpec {
+        volume: 0,
+        size: None,
+    };
+    let spec = StoreSpec {
+        memory: Bytes::gib(32 << 10),
+        read_unit: ReadUnit::Page,
+        read_ahead: Bytes::ZERO,
+        write_gather: Bytes::kib(256),
+        writes_in_flight: 32,
+        checkpoint: None,
+        commit: Commit::Durable,
+        log_block: model::store::LOG_BLOCK,
+        versions: None,
+        data: vec![file],
+        temp: vec![file],
+        log: file,
+    };
+    let volume = VolumeSpec::of("d", DiskSpec::unlimited());
+    let storage = Storage::new(&MachineSpec::unlimited(), &[volume], 1);
+    let simulation = Simulation::new(Store::new(&spec, storage, 1), 1, NO_CPU);
+    let simulation = simulation.expect("a temporary file can be made");
+    let body: Body<'_> = Box::new(|session| busy_session(session).expect("valid SQL"));
+
+    simulation.run(vec![body]);
+
+    assert_eq!(
+        simulation.with_store(|store| store.counters().physical_reads),
+        0
+    );
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use model::cores::CORES_MAX;
 use model::{Bytes, DiskSpec, HostCacheSpec, IoUnit, LimitSpec, MachineSpec};
 use toml::Spanned;
 
@@ -197,6 +198,12 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
 fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<MachineEntry, String> {
     if wire.cores == 0 || wire.memory == Bytes::ZERO {
         return Err("`cores` and `memory` have to be above zero".into());
+    }
+    if wire.cores > CORES_MAX {
+        return Err(format!(
+            "`cores` is {}, and at most {CORES_MAX} can be modelled",
+            wire.cores
+        ));
     }
     if wire.sources.is_empty() {
         return Err("an entry needs `sources`".into());

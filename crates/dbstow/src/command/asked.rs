@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use model::Bytes;
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::{Mistake, Place};
 use crate::input::{self, Reach};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
-use crate::spec::{EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
+use crate::spec::{Arm, EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
+use crate::trial;
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,6 +43,9 @@ pub struct Asked {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Go on although an arm may take more memory than this machine has (simulate)
+    #[arg(long)]
+    pub allow_large: bool,
     /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,
     /// emulate); may be given several times
     #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path)]
@@ -74,6 +80,9 @@ impl Asked {
         let disks = self.add_disks(&mut inventory)?;
         let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant)?;
         let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
+        if variant.mode == Mode::Simulate && !self.allow_large {
+            spec.arms.iter().try_for_each(check_memory)?;
+        }
         let options = self.place.options();
         options.check(variant, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.place.facts(variant.engine)?);
@@ -165,6 +174,28 @@ pub(super) fn reach(allow_outside: bool) -> Reach {
         true => Reach::Anywhere,
         false => Reach::Beneath,
     }
+}
+
+/// Refuses an arm that may take more memory than there is.
+fn check_memory(arm: &Arm) -> Result<(), Mistake> {
+    let needed = trial::memory_needed(&arm.settings);
+    let Some(there) = memory().filter(|there| needed > *there) else {
+        return Ok(());
+    };
+    let settings = &arm.settings;
+    let disks: u64 = settings.volumes.iter().map(|v| u64::from(v.count)).sum();
+    Err(Mistake(format!(
+        "arm \"{}\": {} sessions with {} of sort memory each and {disks} disks may take {needed} of memory, and this \
+         machine has {there}; use fewer or smaller ones, or give --allow-large to try",
+        arm.name, settings.workload.sessions, settings.engine.sort_memory
+    )))
+}
+
+/// Memory of this machine, where the system tells.
+pub(super) fn memory() -> Option<Bytes> {
+    let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(wanted).ok()?;
+    Some(Bytes(system.total_memory())).filter(|memory| *memory > Bytes::ZERO)
 }
 
 /// Reads the one disk of a user's catalogue file.

@@ -231,6 +231,7 @@ impl Args {
             engine: None,
             blocks: None,
             seed: None,
+            allow_large: true,
             disk: Vec::new(),
             place: Place::default(),
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::question::{Question, twin_of};
-use crate::record::{Outcome, Record};
+use crate::record::{NO_OPERATIONS, Outcome, Record};
 
 /// The records of one question.
 #[derive(Debug, Default)]
@@ -89,11 +89,20 @@ fn belongs(question: &Question, arms: &BTreeSet<String>, record: &Record) -> boo
         && arms.contains(&record.arm)
 }
 
+/// Why a trial does not count: it failed, or nothing came to its end in it, so that it has no figures.
 fn failure(record: &Record) -> Option<&str> {
     match &record.outcome {
+        Outcome::Finished if record.operations.is_none() && has_no_rate(record) => {
+            Some(NO_OPERATIONS)
+        }
         Outcome::Finished => None,
         Outcome::Failed { error } => Some(error),
     }
+}
+
+/// Whether it says that no operation ended per second.
+fn has_no_rate(record: &Record) -> bool {
+    record.metrics.get("operations_per_s") == Some(&0.0)
 }
 
 #[cfg(test)]
@@ -110,6 +119,19 @@ mod tests {
         let trials = Trials::of(&question(), &records);
 
         assert_eq!((trials.finished("p30").len(), trials.foreign), (1, 1));
+    }
+
+    #[test]
+    fn a_trial_without_an_operation_has_no_figures() {
+        let mut idle = trial("p30", 0, 164.0);
+        idle.metrics.insert("operations_per_s".into(), 0.0);
+        idle.operations = None;
+        let records = [idle];
+
+        let trials = Trials::of(&question(), &records);
+
+        assert!(trials.finished("p30").is_empty());
+        assert!(trials.failed("p30")[0].1.contains("no operation ended"));
     }
 
     #[test]

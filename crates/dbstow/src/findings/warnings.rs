@@ -6,7 +6,7 @@ use super::question::Question;
 use super::trials::Trials;
 use super::{Findings, Warning};
 use crate::quantity::{number, percent};
-use crate::record::{NOT_COLD, Record, STRESS, histogram};
+use crate::record::{NOT_COLD, PAUSED, Record, STRESS, histogram};
 
 /// Everything that the records lack or say of themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -17,6 +17,7 @@ pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings
         errors(question, trials),
         foreign_records(question, trials),
         repeated_records(trials),
+        paused(question, trials),
         damaged_histograms(question, trials),
     ]
     .into_iter()
@@ -150,6 +151,28 @@ fn repeated_records(trials: &Trials) -> Option<Warning> {
     })
 }
 
+fn paused(question: &Question, trials: &Trials) -> Option<Warning> {
+    let arms = list(question.arms.iter().flat_map(|arm| {
+        let finished = trials.finished(&arm.name).iter();
+        let notes = finished.flat_map(|record| record.notes.iter().map(move |note| (record, note)));
+        notes.filter_map(|(record, note)| {
+            let what = note.strip_prefix(PAUSED)?;
+            Some(format!(
+                "{} in block {} ({what})",
+                arm.name,
+                record.block + 1
+            ))
+        })
+    }))?;
+    Some(warning(
+        "paused",
+        format!(
+            "trials that stood still while they were measured: {arms}. Their rates are too low and their times too \
+             long; delete their records and run the same command again, which repeats these trials."
+        ),
+    ))
+}
+
 fn damaged_histograms(question: &Question, trials: &Trials) -> Option<Warning> {
     let arms = list(question.arms.iter().filter_map(|arm| {
         let finished = trials.finished(&arm.name);
@@ -184,7 +207,8 @@ fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
             .finished(&arm.name)
             .iter()
             .flat_map(|record| &record.notes)
-            .filter(|note| !note.starts_with(NOT_COLD) && *note != STRESS)
+            .filter(|note| !note.starts_with(NOT_COLD) && !note.starts_with(PAUSED))
+            .filter(|note| *note != STRESS)
         {
             match noticed.iter_mut().find(|(text, _)| text == note) {
                 Some((_, arms)) if arms.last() == Some(&arm.name.as_str()) => {}
@@ -272,6 +296,18 @@ mod tests {
         // 100 good operations in each of 3 trials: 100 of 400 failed
         let told = "operations failed: p30 (100, 25 % of all, first: database is locked).";
         assert!(text.starts_with(told), "{text}");
+    }
+
+    #[test]
+    fn a_trial_that_stood_still_is_told_with_what_to_do() {
+        let text = text_of("paused", |records| {
+            let note = "paused: the process was stopped for 8.0 s".to_owned();
+            records[1].notes.push(note);
+        });
+
+        let told = "trials that stood still while they were measured: p30 in block 1 (the process was stopped for 8.0 s).";
+        assert!(text.starts_with(told), "{text}");
+        assert!(text.contains("delete their records"), "{text}");
     }
 
     #[test]

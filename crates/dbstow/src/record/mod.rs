@@ -19,6 +19,13 @@ pub const SCHEMA: &str = "dbstow.record/1";
 /// Begins each note of a trial about a cache that was to be emptied and was not.
 pub const NOT_COLD: &str = "not cold: ";
 
+/// Why a trial failed in which nothing came to its end.
+pub const NO_OPERATIONS: &str = "no operation ended within the measured time, so that there are no figures; give it a \
+     longer workload.duration, a higher rate, or operations that take less";
+
+/// Begins each note of a trial that stood still while it was measured.
+pub const PAUSED: &str = "paused: ";
+
 /// The note of a trial whose workload was written for SQLQueryStress, which averages in a way of its own.
 pub const STRESS: &str = "the workload is one of SQLQueryStress";
 

@@ -75,6 +75,40 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
+/// A whole number of 64 bits: `7`, or `"18446744073709551615"`, since TOML's own whole numbers end at 2^63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seed(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Seed;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a whole number from 0 to 18446744073709551615, in quotes from 9223372036854775808 on",
+                )
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Seed, E> {
+                Ok(Seed(number))
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Seed, E> {
+                let seed = u64::try_from(number).map(Seed);
+                seed.map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Seed, E> {
+                let seed = text.trim().parse().map(Seed);
+                seed.map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_any(Number)
+    }
+}
+
 /// `"0.6 ms"` (always the same), `{ p50 = "0.6 ms", p99 = "2 ms" }` or `{ mean = "1 ms" }`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latency(pub(crate) LatencySpec);
@@ -152,6 +186,16 @@ mod tests {
         );
         assert!(read::<Span>("10").is_err());
         assert!(read::<Span>("\"-1 s\"").is_err());
+    }
+
+    #[test]
+    fn a_seed_has_all_64_bits() {
+        let seed = |text| read::<Seed>(text).map(|seed| seed.0);
+        assert_eq!(seed("9223372036854775807"), Ok(u64::MAX / 2));
+        assert_eq!(seed("\"18446744073709551615\""), Ok(u64::MAX));
+        for wrong in ["-1", "\"18446744073709551616\"", "\"one\"", "1.5"] {
+            assert!(seed(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use model::Bytes;
 use toml_edit::Value;
 
+use super::bounds::{DISKS_MAX, TRIALS_MAX, VOLUME_MAX};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::placement::Placement;
@@ -22,6 +23,16 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked_arms = asked_arms(text, &asked)?;
     let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
     let protocol = protocol::resolve(&asked.protocol, &names)?;
+    // One more for the twin of `--aa`.
+    if (names.len() + 1).saturating_mul(protocol.blocks as usize) > TRIALS_MAX {
+        let message = format!(
+            "{} arms in {} blocks are more than the {TRIALS_MAX} trials that a plan can have; run fewer blocks, or fewer \
+             arms",
+            names.len(),
+            protocol.blocks
+        );
+        return Err(Fault::at(&["protocol", "blocks"], message));
+    }
     protocol::check_published(&asked, &names)?;
     let mut arms = asked_arms
         .iter()
@@ -112,6 +123,7 @@ fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Se
         .filter(|name| used.contains(name.as_str()))
         .map(|name| resolve::volume(name, &asked.volume[*name]))
         .collect::<Result<Vec<Volume>, Fault>>()?;
+    check_disks(&volumes)?;
     for volume in &volumes {
         check_fits(&placement, volume, volume.provision.size)?;
     }
@@ -134,17 +146,30 @@ fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Se
     Ok(settings)
 }
 
-/// Refuses files that are together larger than the volume's disks, each of which holds `disk_size`.
+/// Refuses more disks than the model can tell from each other.
+pub(super) fn check_disks(volumes: &[Volume]) -> Result<(), Fault> {
+    let counts = volumes.iter().map(|volume| volume.count as usize);
+    let disks: usize = counts.sum();
+    let Some(last) = volumes.last().filter(|_| disks > DISKS_MAX) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the volumes have {disks} disks together, and at most {DISKS_MAX} can be modelled; use fewer volumes, or fewer \
+         disks (count) in them"
+    );
+    Err(Fault::at(&["volume", &last.name, "count"], message))
+}
+
+/// Refuses files that are together larger than the volume's disks, each of which holds `disk_size`, or than any volume.
 pub(super) fn check_fits(
     placement: &Placement,
     volume: &Volume,
     disk_size: Option<Bytes>,
 ) -> Result<(), Fault> {
     let asked = placement.size_on(&volume.name);
-    let Some(size) = disk_size else {
-        return Ok(());
-    };
-    let held = Bytes(size.0.saturating_mul(u64::from(volume.count)));
+    let held = disk_size.map_or(VOLUME_MAX, |size| {
+        Bytes(size.0.saturating_mul(u64::from(volume.count))).min(VOLUME_MAX)
+    });
     if asked <= held {
         return Ok(());
     }

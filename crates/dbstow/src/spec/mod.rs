@@ -9,6 +9,7 @@
 
 mod amount;
 mod arms;
+mod bounds;
 mod builtin;
 mod check;
 mod document;

@@ -6,6 +6,7 @@ use std::fmt;
 use model::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::bounds::FILE_MAX;
 use super::error::{Fault, listed};
 use super::wire;
 
@@ -196,6 +197,11 @@ fn sizes(asked: &wire::Files, count: usize) -> Result<Vec<Option<Bytes>>, String
     };
     if given.as_slice().contains(&Bytes::ZERO) {
         return Err("has a file_size of zero; leave it out for a file that grows".to_owned());
+    }
+    if let Some(size) = given.as_slice().iter().find(|size| **size > FILE_MAX) {
+        return Err(format!(
+            "has a file_size of {size}, and at most {FILE_MAX} can be modelled,"
+        ));
     }
     match given {
         super::amount::OneOrMany::One(size) => Ok(vec![Some(*size); count]),

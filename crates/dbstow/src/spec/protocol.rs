@@ -96,7 +96,7 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
         margin,
         baseline: baseline.clone(),
         metric: metric.to_owned(),
-        seed: asked.seed.unwrap_or(1),
+        seed: asked.seed.map_or(1, |seed| seed.0),
     })
 }
 

@@ -2,6 +2,10 @@
 
 use model::{Bytes, Duration, HostCacheMode, Iops};
 
+use super::bounds::{
+    CORES_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, RATE_MAX, RATE_MIN, RUN_MAX, SESSIONS_MAX,
+    SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most, size_at_most,
+};
 use super::error::{Fault, listed};
 use super::settings::{
     Amount, Arrival, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script, Versions,
@@ -19,6 +23,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
         ));
     }
     not_zero(&["machine", "cores"], asked.cores)?;
+    at_most(&["machine", "cores"], asked.cores, CORES_MAX.into())?;
     not_zero(&["machine", "memory"], asked.memory.map(|memory| memory.0))?;
     Ok(Machine {
         kind: asked.kind.clone(),
@@ -35,6 +40,15 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
     not_zero(&key("size"), asked.size.map(|bytes| bytes.0))?;
     not_zero(&key("iops"), asked.iops)?;
     not_zero(&key("throughput"), asked.throughput.map(|rate| rate.0))?;
+    at_most(&key("count"), asked.count, VOLUME_DISKS_MAX.into())?;
+    size_at_most(&key("interleave"), asked.interleave, GATHER_MAX)?;
+    size_at_most(&key("size"), asked.size, VOLUME_MAX)?;
+    at_most(&key("iops"), asked.iops, LIMIT_MAX)?;
+    at_most(
+        &key("throughput"),
+        asked.throughput.map(|rate| rate.0),
+        LIMIT_MAX,
+    )?;
     let volume = Volume {
         name: name.to_owned(),
         disk: Disk::from(asked.disk.clone()),
@@ -86,7 +100,11 @@ fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Faul
     let throughput = asked.throughput_limit.map(|rate| rate.0);
     not_zero(&key("throughput_limit"), throughput)?;
     not_zero(&key("in_flight_max"), asked.in_flight_max)?;
-    not_zero(&key("transfer"), asked.transfer.map(|rate| rate.0))?;
+    let transfer = asked.transfer.map(|rate| rate.0);
+    not_zero(&key("transfer"), transfer)?;
+    at_most(&key("iops_limit"), asked.iops_limit, LIMIT_MAX)?;
+    at_most(&key("throughput_limit"), throughput, LIMIT_MAX)?;
+    at_most(&key("transfer"), transfer, LIMIT_MAX)?;
     Ok(Override {
         iops_limit: asked.iops_limit.map(Iops),
         throughput_limit: asked.throughput_limit,
@@ -100,7 +118,9 @@ fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Faul
 
 /// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
 pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
-    not_zero(&["workload", "sessions"], asked.sessions)?;
+    let sessions = &["workload", "sessions"];
+    not_zero(sessions, asked.sessions)?;
+    at_most(sessions, asked.sessions, SESSIONS_MAX.into())?;
     for (name, value) in &asked.parameters {
         if let Parameter::Number(number) = value
             && !number.is_finite()
@@ -109,12 +129,14 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
             return Err(Fault::at(&["workload", "parameters", name], message));
         }
     }
+    let (amount, arrival) = (amount(asked)?, arrival(asked)?);
+    ends(amount, arrival)?;
     Ok(Workload {
         script: script(asked)?,
         sessions: asked.sessions.unwrap_or(1),
-        amount: amount(asked)?,
+        amount,
         warm_up: span(asked.warm_up, Duration::ZERO),
-        arrival: arrival(asked)?,
+        arrival,
         parameters: asked.parameters.clone(),
         digest: None,
     })
@@ -160,9 +182,10 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     let think = span(asked.think, Duration::ZERO);
     let rate = asked.rate.unwrap_or(0.0);
     let fault = |message: String| Err(Fault::at(&["workload", "rate"], message));
-    if !(0.0..1e9).contains(&rate) {
+    if !(0.0..RATE_MAX).contains(&rate) || rate > 0.0 && rate < RATE_MIN {
         fault(format!(
-            "a rate of {rate} operations per second is not possible; 0 stands for a closed loop"
+            "a rate of {rate} operations per second is not possible; give one from {RATE_MIN:e} to {RATE_MAX:e}, or 0 \
+             for a closed loop"
         ))
     } else if rate == 0.0 {
         Ok(Arrival::Closed { think })
@@ -171,6 +194,25 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     } else {
         Ok(Arrival::Open { rate_per_s: rate })
     }
+}
+
+/// Refuses operations that would take longer to arrive than any run may last.
+fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
+    let (Amount::Operations(operations), Arrival::Open { rate_per_s }) = (amount, arrival) else {
+        return Ok(());
+    };
+    let years = |seconds: f64| seconds / (365.0 * 24.0 * 3600.0);
+    let seconds = operations as f64 / rate_per_s;
+    if seconds <= RUN_MAX.as_secs_f64() {
+        return Ok(());
+    }
+    let message = format!(
+        "{operations} operations at {rate_per_s} per second take {:.0} years, and a run lasts at most {:.0}; raise the \
+         rate, or ask for fewer operations",
+        years(seconds),
+        years(RUN_MAX.as_secs_f64())
+    );
+    Err(Fault::at(&["workload", "rate"], message))
 }
 
 /// Smallest buffer pool: below it, a number was meant to have another unit.
@@ -197,6 +239,15 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         ("sort_memory", asked.sort_memory),
     ] {
         not_zero(&["engine", key], amount.map(|bytes| bytes.0))?;
+    }
+    for (key, amount, most) in [
+        ("memory", asked.memory, MEMORY_MAX),
+        ("read_ahead", asked.read_ahead, GATHER_MAX),
+        ("write_gather", asked.write_gather, GATHER_MAX),
+        ("log_gather", asked.log_gather, GATHER_MAX),
+        ("sort_memory", asked.sort_memory, SORT_MAX),
+    ] {
+        size_at_most(&["engine", key], amount, most)?;
     }
     not_zero(&["engine", "writes_in_flight"], asked.writes_in_flight)?;
     Ok(Engine {
@@ -235,7 +286,9 @@ fn checkpoint(asked: Option<&str>) -> Result<Option<Duration>, Fault> {
 
 fn versions(asked: &wire::Versions) -> Result<Versions, Fault> {
     let bytes = asked.bytes_per_row;
-    not_zero(&["engine", "versions", "bytes_per_row"], Some(bytes.0))?;
+    let key = &["engine", "versions", "bytes_per_row"];
+    not_zero(key, Some(bytes.0))?;
+    size_at_most(key, Some(bytes), VERSION_MAX)?;
     Ok(Versions {
         bytes_per_row: bytes,
         retention: asked.retention.0,

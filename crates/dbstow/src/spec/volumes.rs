@@ -3,7 +3,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, resolve, wire};
+use super::{SpecError, arms, resolve, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,12 +44,14 @@ fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
         resolve::named(&["volume", name], name)?;
         resolve::volume(name, volume)
     };
+    let volumes: Vec<Volume> = asked.volume.iter().map(volume).collect::<Result<_, _>>()?;
+    arms::check_disks(&volumes)?;
     Ok(Volumes {
         machine: match &asked.machine {
             Some(machine) => resolve::machine(machine)?,
             None => Machine::default(),
         },
-        volumes: asked.volume.iter().map(volume).collect::<Result<_, _>>()?,
+        volumes,
     })
 }
 

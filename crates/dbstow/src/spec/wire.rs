@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
-use super::amount::{Latency, OneOrMany, Span};
+use super::amount::{Latency, OneOrMany, Seed, Span};
 use super::mode::EngineKind;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::findings::Published;
@@ -258,7 +258,7 @@ pub(crate) struct Protocol {
     /// The metric they are compared by.
     pub(crate) metric: Option<String>,
     /// All randomness.
-    pub(crate) seed: Option<u64>,
+    pub(crate) seed: Option<Seed>,
 }
 
 /// A placement at a setting.

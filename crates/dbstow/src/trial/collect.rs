@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{Counts, Duration};
 
 use super::TrialId;
+use super::sessions::Tally;
 use crate::record::{
     self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
 };
@@ -38,6 +39,23 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
         pacing: None,
         client: None,
         notes: Vec::new(),
+    }
+}
+
+/// Refuses what sessions did if none of their operations succeeded, or there was no end to them: it has no figures.
+pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
+    if tally.timeless {
+        let why = "operations take no time at all, so that a duration never ends; give the disks a limit or a latency, \
+                   the processor a cost (engine.cpu), or the workload a number of operations";
+        return Err(why.to_owned());
+    }
+    match (tally.operations, tally.errors.count) {
+        (0, 0) => Err(record::NO_OPERATIONS.to_owned()),
+        (0, _) => Err(format!(
+            "no operation succeeded: {}",
+            tally.errors.first.join("; ")
+        )),
+        (_, _) => Ok(()),
     }
 }
 

@@ -5,17 +5,22 @@
 //! ```
 
 mod collect;
+mod needs;
 mod sessions;
 mod simulate;
 mod stage;
 
 pub mod real;
 
+pub use needs::memory_needed;
 pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
 
 use crate::spec::{Settings, Variant};
 use crate::workload::Workload;
+
+/// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
+pub type Cancel = std::rc::Rc<dyn Fn() -> bool>;
 
 /// The trial was stopped from outside; there is nothing to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

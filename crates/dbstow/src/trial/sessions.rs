@@ -6,10 +6,14 @@ use model::random::{self, Stream};
 use model::{Duration, Instant};
 use rand_distr::{Distribution, Exp1};
 
-use crate::record::{Errors, histogram, series};
+use crate::record::series::Points;
+use crate::record::{Errors, histogram};
 use crate::spec::{Amount, Arrival, Workload as Asked};
 use crate::workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
 
+/// How many operations of a session may take no time at all, one after the other, before a duration that is to end them
+/// counts as one that never does.
+const TIMELESS_MAX: u64 = 1_000_000;
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
 
@@ -106,8 +110,10 @@ pub(super) struct Tally {
     pub(super) statements: u64,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
+    /// Whether time did not go on, so that there was no end to operations.
+    pub(super) timeless: bool,
     /// Operations that ended, per interval from time zero, whether measured or not.
-    pub(super) ended: Vec<u64>,
+    pub(super) ended: Points,
 }
 
 impl Tally {
@@ -117,7 +123,8 @@ impl Tally {
             statements: 0,
             latency: histogram::empty(),
             errors: Errors::default(),
-            ended: Vec::new(),
+            timeless: false,
+            ended: Points::counts(),
         }
     }
 
@@ -130,6 +137,7 @@ impl Tally {
 
     /// Adds what another session did.
     pub(super) fn merge(&mut self, other: Tally) {
+        self.timeless |= other.timeless;
         self.operations += other.operations;
         self.statements += other.statements;
         self.latency
@@ -139,11 +147,7 @@ impl Tally {
         let room = ERRORS_KEPT - self.errors.first.len();
         let texts = other.errors.first.into_iter().take(room);
         self.errors.first.extend(texts);
-        self.ended
-            .resize(self.ended.len().max(other.ended.len()), 0);
-        for (own, other) in self.ended.iter_mut().zip(other.ended) {
-            *own += other;
-        }
+        self.ended.merge(other.ended);
     }
 }
 
@@ -214,7 +218,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         let mut due = self.seat.now();
         let share = self.task.share(self.session);
         let per_turn = self.task.workload.run.per_turn;
-        let mut number = 0;
+        let (mut number, mut still) = (0, 0);
         while number < share {
             let Some(start) = self.next_start(&mut due) else {
                 break;
@@ -225,8 +229,18 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
             if per_turn > 1 {
                 set_turn(variables, number, count);
             }
+            let before = self.seat.now();
             self.operation(variables, start, count);
             number += count;
+            still = if self.seat.now() > before {
+                0
+            } else {
+                still + 1
+            };
+            if still > TIMELESS_MAX && self.task.operations.is_none() {
+                self.tally.timeless = true;
+                break;
+            }
         }
         if let Some(before) = self.before {
             self.tally.statements += self.seat.statements() - before;
@@ -274,7 +288,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         }
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
-        series::add(&mut self.tally.ended, end, count);
+        self.tally.ended.add(end, count);
         if !self.task.window.holds(end) {
             return;
         }
@@ -282,10 +296,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
             Ok(()) => {
                 self.tally.operations += count;
                 if mix.per_turn == 1 {
-                    self.tally
-                        .latency
-                        .record(end.since(start).as_nanos().max(1))
-                        .expect("a histogram that grows takes every value");
+                    histogram::record(&mut self.tally.latency, end.since(start));
                 }
             }
             Err(error) => self.tally.error(format!("{}: {error}", script.name)),

@@ -118,7 +118,7 @@ impl Files {
                 ends.resize(ends.len().max(spec.volume + 1), 0);
                 let base = ends[spec.volume];
                 let size = spec.size.map_or(GROWING, |size| size.0);
-                ends[spec.volume] += size;
+                ends[spec.volume] = base.saturating_add(size);
                 let capacity = size / (EXTENT_PAGES * PAGE.0);
                 DataFile {
                     volume: spec.volume,

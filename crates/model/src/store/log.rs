@@ -79,7 +79,7 @@ impl Log {
         submit: Submit<'_>,
     ) -> Step {
         let own_end = *ticket.log_end.get_or_insert_with(|| {
-            self.end += ticket.log_bytes;
+            self.end = self.end.saturating_add(ticket.log_bytes);
             self.end
         });
         let awaited = match self.commit {

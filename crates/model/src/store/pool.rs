@@ -37,11 +37,17 @@ enum State {
 }
 
 /// The frames, and which page is in which.
+///
+/// Memory is taken for frames that were used at least once: a large pool costs what its pages need.
 pub(super) struct Pool {
+    /// How many there are, used or not.
+    count: u32,
+    /// Those that were used at least once.
     frames: Vec<Frame>,
     by_key: HashMap<u64, u32>,
     /// Frames of dropped pages that are still being written, by page and number of the write.
     orphans: HashMap<(u64, u64), u32>,
+    /// Those of `frames` that are free; the last one is taken first, and before one that was never used.
     free: Vec<u32>,
     hand: u32,
 }
@@ -58,7 +64,35 @@ pub(super) enum Swept {
 
 impl Pool {
     pub(super) fn new(count: u32) -> Pool {
-        let empty = || Frame {
+        Pool {
+            count,
+            frames: Vec::new(),
+            by_key: HashMap::new(),
+            orphans: HashMap::new(),
+            free: Vec::new(),
+            hand: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    pub(super) fn free_count(&self) -> usize {
+        self.free.len() + (self.len() - self.frames.len())
+    }
+
+    pub(super) fn take_free(&mut self) -> Option<u32> {
+        self.free.pop().or_else(|| self.take_unused())
+    }
+
+    /// The first frame that was never used.
+    fn take_unused(&mut self) -> Option<u32> {
+        let index = u32::try_from(self.frames.len()).ok()?;
+        if index >= self.count {
+            return None;
+        }
+        self.frames.push(Frame {
             key: 0,
             state: State::Free,
             referenced: false,
@@ -66,26 +100,8 @@ impl Pool {
             dirtied: Instant::ZERO,
             writing: 0,
             arriving: Completion::immediate(Instant::ZERO),
-        };
-        Pool {
-            frames: (0..count).map(|_| empty()).collect(),
-            by_key: HashMap::new(),
-            orphans: HashMap::new(),
-            free: (0..count).rev().collect(),
-            hand: 0,
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.frames.len()
-    }
-
-    pub(super) fn free_count(&self) -> usize {
-        self.free.len()
-    }
-
-    pub(super) fn take_free(&mut self) -> Option<u32> {
-        self.free.pop()
+        });
+        Some(index)
     }
 
     pub(super) fn holds(&self, key: u64) -> bool {
@@ -205,12 +221,14 @@ impl Pool {
     /// Moves the hand on by one frame.
     pub(super) fn sweep(&mut self, now: Instant) -> Swept {
         let index = self.hand;
-        self.hand = if index as usize + 1 == self.frames.len() {
+        self.hand = if index + 1 == self.count {
             0
         } else {
             index + 1
         };
-        let frame = &mut self.frames[index as usize];
+        let Some(frame) = self.frames.get_mut(index as usize) else {
+            return Swept::Busy;
+        };
         if frame.state != State::Held || frame.writing != 0 || frame.arriving.done > now {
             return Swept::Busy;
         }
@@ -401,5 +419,36 @@ mod tests {
         assert!(!pool.writable(7));
         assert!(pool.touch(7).is_none());
         assert_eq!((pool.len(), pool.free_count()), (1, 0));
+    }
+
+    #[test]
+    fn frames_that_were_never_used_take_no_memory() {
+        // 32 TiB of pages.
+        let mut pool = Pool::new(u32::MAX);
+        assert_eq!(pool.take_free(), Some(0));
+        pool.install(0, 7, Completion::immediate(Instant::ZERO));
+        assert_eq!(pool.len(), u32::MAX as usize);
+        assert_eq!(pool.free_count(), u32::MAX as usize - 1);
+        assert_eq!(pool.frames.capacity().min(64), pool.frames.capacity());
+        assert!(!pool.discard(7));
+        assert_eq!(
+            pool.take_free(),
+            Some(0),
+            "a used frame before an unused one"
+        );
+    }
+
+    #[test]
+    fn every_frame_is_given_out_once_and_the_hand_passes_them_all() {
+        let mut pool = Pool::new(3);
+        let taken: Vec<u32> = core::iter::from_fn(|| pool.take_free()).collect();
+        assert_eq!(taken, [0, 1, 2]);
+        for (index, key) in taken.into_iter().zip(10..) {
+            pool.install(index, key, Completion::immediate(Instant::ZERO));
+        }
+        // The first round takes the reference bits away, the second frees.
+        let swept = (0..6).filter(|_| matches!(pool.sweep(Instant::ZERO), Swept::Freed));
+        assert_eq!(swept.count(), 3);
+        assert_eq!(pool.free_count(), 3);
     }
 }

@@ -75,7 +75,10 @@ impl Versions {
         ticket: &mut CommitTicket,
     ) -> Result<Step, Full> {
         let tail = self.sessions.entry(ticket.session).or_default();
-        tail.bytes += core::mem::take(&mut ticket.rows) * self.bytes_per_row.0;
+        let rows = core::mem::take(&mut ticket.rows);
+        tail.bytes = tail
+            .bytes
+            .saturating_add(rows.saturating_mul(self.bytes_per_row.0));
         while tail.bytes >= PAGE.0 {
             let (file, page) = *tail
                 .open

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hdrhistogram::Histogram;
 use model::{Bytes, Duration, Request};
 
 use super::aligned::Aligned;
@@ -130,7 +129,7 @@ impl Disks {
         let mut count = self.count(file);
         count.reads += 1;
         count.read_bytes += length.0;
-        record(&mut count.latency.reads, latency);
+        histogram::record(&mut count.latency.reads, latency);
         Ok(())
     }
 
@@ -156,7 +155,7 @@ impl Disks {
         let mut count = self.count(file);
         count.writes += 1;
         count.write_bytes += length.0;
-        record(&mut count.latency.writes, latency);
+        histogram::record(&mut count.latency.writes, latency);
         Ok(())
     }
 
@@ -176,7 +175,7 @@ impl Disks {
         let latency = self.carry_out(file, Request::flush(), &|| false, File::sync_data)?;
         let mut count = self.count(file);
         count.flushes += 1;
-        record(&mut count.latency.flushes, latency);
+        histogram::record(&mut count.latency.flushes, latency);
         Ok(())
     }
 
@@ -244,12 +243,6 @@ impl Disks {
         let volume = &self.volumes[self.files[file].volume];
         volume.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn record(histogram: &mut Histogram<u64>, latency: Duration) {
-    histogram
-        .record(latency.as_nanos().max(1))
-        .expect("a histogram that grows takes every value");
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

@@ -40,6 +40,17 @@ pub(crate) struct Inode {
     releases: Cell<u64>,
 }
 
+impl World {
+    /// Keeps why the temporary file could not be used, which SQLite has no room for in its `code`.
+    fn spool_failed(&self, error: &std::io::Error, code: std::ffi::c_int) -> Code {
+        self.spool_error.replace(Some(format!(
+            "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
+            std::env::temp_dir().display()
+        )));
+        Code(code)
+    }
+}
+
 impl Inode {
     fn new(world: &Rc<World>, role: Option<Role>) -> Inode {
         Inode {
@@ -206,7 +217,7 @@ impl File for Open {
         let mut spool = inode.world.spool.borrow_mut();
         spool
             .read(&inode.bytes.borrow(), offset, buffer)
-            .map_err(|_| Code(ffi::SQLITE_IOERR_READ))
+            .map_err(|error| inode.world.spool_failed(&error, ffi::SQLITE_IOERR_READ))
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
@@ -224,7 +235,7 @@ impl File for Open {
         let mut spool = inode.world.spool.borrow_mut();
         spool
             .write(&mut inode.bytes.borrow_mut(), offset, data)
-            .map_err(|_| Code(ffi::SQLITE_IOERR_WRITE))
+            .map_err(|error| inode.world.spool_failed(&error, ffi::SQLITE_IOERR_WRITE))
     }
 
     fn truncate(&mut self, length: u64) -> Result<(), Code> {

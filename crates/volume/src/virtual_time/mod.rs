@@ -21,7 +21,7 @@ mod session;
 mod spool;
 
 pub use cost::CpuCosts;
-pub use scheduler::{Body, Simulation, Stalled};
+pub use scheduler::{Body, RunError, Simulation};
 pub use session::Session;
 
 use files::Inode;

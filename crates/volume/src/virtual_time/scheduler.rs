@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::fmt;
 use std::io;
 use std::rc::Rc;
 
@@ -36,6 +37,8 @@ pub(crate) struct World {
     pub(crate) cores: RefCell<Cores>,
     pub(crate) costs: CpuCosts,
     pub(crate) spool: RefCell<Spool>,
+    /// Why the temporary file of the spool could not be used, until somebody asks.
+    pub(crate) spool_error: RefCell<Option<String>>,
     pub(crate) files: RefCell<HashMap<String, Rc<Inode>>>,
     /// Sessions that can go on, by when and in which order they came to be.
     ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
@@ -45,6 +48,8 @@ pub(crate) struct World {
     /// When the last session ended.
     end: Cell<Instant>,
     stopping: Cell<bool>,
+    /// Says that all is to end, from outside.
+    cancelled: RefCell<Rc<dyn Fn() -> bool>>,
     pub(crate) logical_reads: Cell<u64>,
     pub(crate) lock_waits: Cell<u64>,
 }
@@ -56,12 +61,42 @@ struct Lock {
     waiting: VecDeque<u32>,
 }
 
-/// Every session waits for another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stalled {
-    /// How many of them.
-    pub sessions: usize,
+/// Why sessions did not run to their ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// Every session waits for another one.
+    Stalled {
+        /// How many of them.
+        sessions: usize,
+    },
+    /// There is no memory for the sessions' stacks.
+    Stack {
+        /// How many sessions there are.
+        sessions: usize,
+        /// What the system says.
+        why: String,
+    },
 }
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Stalled { sessions } => {
+                write!(
+                    f,
+                    "{sessions} sessions wait for each other's locks for ever"
+                )
+            }
+            RunError::Stack { sessions, why } => write!(
+                f,
+                "no memory for the stacks of {sessions} sessions ({why}); use fewer sessions, or run fewer trials \
+                 at the same time (--jobs 1)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
 
 impl Simulation {
     /// A simulation at time zero.
@@ -77,12 +112,14 @@ impl Simulation {
                 cores: RefCell::new(Cores::new(cores)),
                 costs,
                 spool: RefCell::new(Spool::new()),
+                spool_error: RefCell::default(),
                 files: RefCell::new(HashMap::new()),
                 ready: RefCell::new(BinaryHeap::new()),
                 order: Cell::new(0),
                 locks: RefCell::new(BTreeMap::new()),
                 end: Cell::new(Instant::ZERO),
                 stopping: Cell::new(false),
+                cancelled: RefCell::new(Rc::new(|| false)),
                 logical_reads: Cell::new(0),
                 lock_waits: Cell::new(0),
             }),
@@ -90,9 +127,6 @@ impl Simulation {
     }
 
     /// Runs sessions that all start at the present end of virtual time; returns when the last one ends.
-    ///
-    /// # Panics
-    /// When memory for a session's stack cannot be had.
     pub fn run(&self, bodies: Vec<Body<'_>>) -> Instant {
         self.run_to_end(bodies).unwrap_or(self.world.end.get())
     }
@@ -100,22 +134,25 @@ impl Simulation {
     /// As [`Simulation::run`], and says so when sessions could only wait for one another.
     ///
     /// # Errors
-    /// When sessions hold locks that others wait for in a circle. They have been stopped.
-    ///
-    /// # Panics
-    /// When memory for a session's stack cannot be had.
-    pub fn run_to_end(&self, bodies: Vec<Body<'_>>) -> Result<Instant, Stalled> {
+    /// When sessions hold locks that others wait for in a circle, which have then been stopped; or when there is no
+    /// memory for their stacks, and none has begun.
+    pub fn run_to_end(&self, bodies: Vec<Body<'_>>) -> Result<Instant, RunError> {
         let start = self.world.end.get();
-        let mut running: Vec<_> = (0_u32..)
-            .zip(bodies)
-            .map(|(id, body)| {
-                self.world.wake(id, start);
-                Some(spawn(
-                    Rc::new(Session::new(id, start, Rc::clone(&self.world))),
-                    body,
-                ))
-            })
-            .collect();
+        let sessions = bodies.len();
+        let spawned = (0_u32..).zip(bodies).map(|(id, body)| {
+            let session = Session::new(id, start, Rc::clone(&self.world));
+            spawn(Rc::new(session), body).map(Some)
+        });
+        let mut running =
+            spawned
+                .collect::<io::Result<Vec<_>>>()
+                .map_err(|error| RunError::Stack {
+                    sessions,
+                    why: error.to_string(),
+                })?;
+        (0_u32..)
+            .zip(&running)
+            .for_each(|(id, _)| self.world.wake(id, start));
         let mut stalled = None;
         loop {
             while let Some((now, id)) = self.world.next() {
@@ -138,7 +175,7 @@ impl Simulation {
             if waiting.is_empty() {
                 break;
             }
-            stalled.get_or_insert(Stalled {
+            stalled.get_or_insert(RunError::Stalled {
                 sessions: waiting.len(),
             });
             self.stop();
@@ -170,6 +207,12 @@ impl Simulation {
     /// The end of virtual time so far.
     pub fn now(&self) -> Instant {
         self.world.end.get()
+    }
+
+    /// Has all sessions end as by [`Simulation::stop`] once `cancelled` says so. It is asked at every access to a file
+    /// and within long statements, so that nothing goes on for long after.
+    pub fn stop_when(&self, cancelled: Rc<dyn Fn() -> bool>) {
+        self.world.cancelled.replace(cancelled);
     }
 
     /// Ends all sessions as soon as possible: from now on every access to a file fails.
@@ -208,18 +251,18 @@ impl Drop for Simulation {
 
 type Running = (Rc<Session>, Coroutine<Instant, (), ()>);
 
-fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> Running {
+fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> io::Result<Running> {
     // SAFETY: the coroutine does not outlive the call of `run_to_end` that was given the body: the loop
     // there resumes it until it returns.
     let body: Body<'static> = unsafe { std::mem::transmute::<Body<'a>, Body<'static>>(body) };
     let own = Rc::clone(&session);
-    let stack = DefaultStack::new(STACK).expect("memory for a session's stack");
+    let stack = DefaultStack::new(STACK)?;
     let coroutine = Coroutine::with_stack(stack, move |yielder, now| {
         own.begin(yielder, now);
         body(&own);
         own.finish();
     });
-    (session, coroutine)
+    Ok((session, coroutine))
 }
 
 impl World {
@@ -245,7 +288,11 @@ impl World {
             .is_none_or(|Reverse((first, _, _))| *first > when)
     }
 
+    /// Whether all is to end; once it is, that stays so.
     pub(crate) fn stopping(&self) -> bool {
+        if !self.stopping.get() && (self.cancelled.borrow())() {
+            self.stopping.set(true);
+        }
         self.stopping.get()
     }
 

@@ -104,6 +104,11 @@ impl Session {
         self.full.take()
     }
 
+    /// Why the real temporary file for its pages could not be used, if SQLite's last error was for that.
+    pub fn take_spool_error(&self) -> Option<String> {
+        self.world.spool_error.take()
+    }
+
     /// Opens a database of this simulation; its tables count as `tables`.
     ///
     /// It is set up as a front to the modelled store: a small cache of its own, a rollback journal in
@@ -132,10 +137,11 @@ impl Session {
         connection.progress_handler(
             STEPS,
             Some(|| {
-                if let Some(session) = current() {
+                // A statement of a session that is to end is interrupted.
+                current().is_some_and(|session| {
                     session.steps.set(session.steps.get() + STEPS as u64);
-                }
-                false
+                    session.stopping()
+                })
             }),
         )?;
         connection.busy_handler(Some(|_| {
@@ -253,6 +259,10 @@ impl Session {
         mut ask: impl FnMut(&mut model::store::Store, Instant) -> Result<Step, Full>,
     ) -> Result<(), Full> {
         loop {
+            if self.stopping() {
+                // The next access to a file fails.
+                return Ok(());
+            }
             let step = ask(&mut self.world.store.borrow_mut(), self.now.get())?;
             match step {
                 Step::Done => return Ok(()),

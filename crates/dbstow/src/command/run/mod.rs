@@ -1,16 +1,19 @@
 //! `dbstow run`: carries an experiment out and says what came of it.
 
+mod interruption;
 mod prompt;
 mod real_time;
 mod simulated;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use interruption::Interruption;
+
+use super::asked::memory;
 use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
@@ -22,7 +25,7 @@ use crate::record::Outcome;
 use crate::results::Results;
 use crate::spec::{EngineKind, Mode, Variant};
 use crate::trial::real::{Leftovers, Outside, Places};
-use crate::trial::{Stage, Subject, TrialId};
+use crate::trial::{self, Stage, Subject, TrialId};
 use crate::workload::Workload;
 
 /// Arguments of `run`.
@@ -87,12 +90,14 @@ pub fn run(args: &Args) -> Result<()> {
             folder.display()
         ));
     }
-    let interrupted = interruption()?;
+    let interruption = Interruption::listen(mode, &folder)?;
+    let interrupted = Arc::clone(&interruption.asked);
     let mut left = Leftovers::default();
     match mode {
         Mode::Simulate => {
             let cores = || thread::available_parallelism().map_or(1, Into::into);
             let jobs = args.jobs.unwrap_or_else(cores).max(1);
+            let jobs = jobs.min(fitting(&results.plan));
             simulated::carry_out(&results, &ready, &outstanding, jobs, &interrupted)?;
         }
         Mode::Emulate | Mode::Measure => {
@@ -120,12 +125,9 @@ pub fn run(args: &Args) -> Result<()> {
             done?;
         }
     }
-    if interrupted.load(Ordering::Relaxed) {
-        bail!(
-            "interrupted; what is finished is kept in {}: the same command goes on from there, `dbstow report {}` shows it",
-            folder.display(),
-            folder.display()
-        );
+    interruption.idle();
+    if interruption.was_asked() {
+        bail!(interruption::text(&folder));
     }
     show(&results, &args.output)?;
     if !left.lost_emulators.is_empty() {
@@ -145,6 +147,16 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("not everything is as it was on the server; what is missing is said above");
     }
     Ok(())
+}
+
+/// How many simulated trials this machine has the memory for at the same time; at least one.
+fn fitting(plan: &Plan) -> usize {
+    let needed = plan.arms.iter();
+    let needed = needed.map(|arm| trial::memory_needed(&arm.settings).0);
+    let Some((there, needed)) = memory().zip(needed.max()) else {
+        return usize::MAX;
+    };
+    usize::try_from(there.0 / needed.max(1)).map_or(usize::MAX, |jobs| jobs.max(1))
 }
 
 /// What only one of the modes knows.
@@ -240,26 +252,6 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
             .collect(),
         aa: plan.twin.is_some(),
     }
-}
-
-/// Exit code of a program that Ctrl-C ended at once, as shells have it.
-const INTERRUPTED: i32 = 130;
-
-/// Set by Ctrl-C or a request to terminate; a second one ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            // Records are written whole or not at all, so there is nothing left to save; what real time
-            // leaves behind is cleared by the next run.
-            #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
-            std::process::exit(INTERRUPTED);
-        }
-        note("\nstopping and cleaning up; once more to stop at once");
-    })
-    .context("a handler for Ctrl-C")?;
-    Ok(interrupted)
 }
 
 /// What a trial is of.

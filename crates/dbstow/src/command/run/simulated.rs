@@ -1,7 +1,8 @@
 //! Trials in virtual time: several at once, since that changes no result.
 
-use std::sync::Mutex;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -11,7 +12,7 @@ use crate::command::progress::Progress;
 use crate::plan::Trial;
 use crate::record::Record;
 use crate::results::Results;
-use crate::trial::{self, Cancelled};
+use crate::trial::{self, Cancel, Cancelled};
 
 /// Carries out trials on `jobs` threads, in the order of the plan, writing each record at once.
 pub(super) fn carry_out(
@@ -19,32 +20,39 @@ pub(super) fn carry_out(
     ready: &[Ready],
     trials: &[Trial],
     jobs: usize,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<()> {
     let progress = progress(trials.len());
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
+    let work = || {
+        let flag = Arc::clone(interrupted);
+        let stop: Cancel = Rc::new(move || flag.load(Ordering::Relaxed));
+        while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+            progress.set_message(&format!("block {} {}", trial.block + 1, trial.arm));
+            let Ok(record) = one(results, ready, trial, &stop) else {
+                return;
+            };
+            progress.step();
+            if let Err(error) = results.write(&record) {
+                // The others stop too: what cannot be kept need not be computed.
+                interrupted.store(true, Ordering::Relaxed);
+                failure
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner())
+                    .get_or_insert(error);
+                return;
+            }
+        }
+    };
     thread::scope(|scope| {
-        for _ in 0..jobs.min(trials.len()) {
-            scope.spawn(|| {
-                while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let stop = || interrupted.load(Ordering::Relaxed);
-                    progress.set_message(&format!("block {} {}", trial.block + 1, trial.arm));
-                    let Ok(record) = one(results, ready, trial, &stop) else {
-                        return;
-                    };
-                    progress.step();
-                    if let Err(error) = results.write(&record) {
-                        // The others stop too: what cannot be kept need not be computed.
-                        interrupted.store(true, Ordering::Relaxed);
-                        failure
-                            .lock()
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .get_or_insert(error);
-                        return;
-                    }
-                }
-            });
+        // Where there are no more threads to be had, those that there are do it all.
+        let spawn = |_: &usize| {
+            let spawned = thread::Builder::new().spawn_scoped(scope, work);
+            spawned.is_ok()
+        };
+        if (0..jobs.min(trials.len())).take_while(spawn).count() == 0 {
+            work();
         }
     });
     progress.end();
@@ -61,7 +69,7 @@ fn one(
     results: &Results,
     ready: &[Ready],
     trial: &Trial,
-    stop: &dyn Fn() -> bool,
+    stop: &Cancel,
 ) -> Result<Record, Cancelled> {
     let id = id(&results.plan, trial);
     trial::simulate(&super::subject(&results.plan, ready, &id), stop)

@@ -28,6 +28,30 @@ pub enum RawError {
         "a request takes no time on volume \"{0}\", so it would be asked for ever; give its disk a limit or a latency"
     )]
     Timeless(String),
+    /// More requests in flight than can be modelled.
+    #[error(
+        "{files} files with {depth} requests in flight each are more than {most} in all; use fewer files, or a smaller \"depth\""
+    )]
+    TooMany {
+        /// Data files.
+        files: usize,
+        /// At each of them.
+        depth: u32,
+        /// What is possible.
+        most: u64,
+    },
+    /// Larger files than can be modelled.
+    #[error(
+        "{files} files of {span} are larger than the {most} that can be modelled; use fewer files, or a smaller \"span\""
+    )]
+    TooLarge {
+        /// Data files.
+        files: usize,
+        /// The size of each.
+        span: Bytes,
+        /// What is possible.
+        most: Bytes,
+    },
     /// No fio on this machine.
     #[error(
         "fio, which carries out plain I/O, is not to be found in PATH ({0}); install it (Debian and Ubuntu: apt-get install fio, macOS: brew install fio)"

@@ -65,14 +65,12 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, latency: Duration, bytes: Bytes) {
-        self.bytes.0 += bytes.0;
-        self.latency
-            .record(latency.as_nanos().max(1))
-            .expect("a histogram that grows takes every value");
+        self.bytes.0 = self.bytes.0.saturating_add(bytes.0);
+        histogram::record(&mut self.latency, latency);
     }
 
     pub(super) fn merge(&mut self, other: &Tally) {
-        self.bytes.0 += other.bytes.0;
+        self.bytes.0 = self.bytes.0.saturating_add(other.bytes.0);
         self.latency
             .add(&other.latency)
             .expect("a histogram that grows takes any other");
@@ -98,6 +96,13 @@ impl RawOutcome {
         let mut both = self.reads.clone();
         both.merge(&self.writes);
         both
+    }
+
+    /// Whether no request was done in the measured time.
+    pub fn is_empty(&self) -> bool {
+        [&self.reads, &self.writes, &self.flushes]
+            .iter()
+            .all(|tally| tally.count() == 0)
     }
 
     /// The metrics, by name.

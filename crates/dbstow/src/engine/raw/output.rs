@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::RawError;
 use super::outcome::Tally;
+use crate::record::histogram;
 
 #[derive(Deserialize)]
 struct Output {
@@ -106,12 +107,13 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
             writes: Tally::new(),
             flushes: Tally::new(),
         });
+        let of_job = |why: String| broken(format!("job {}: {why}", job.jobname));
         sum.reads
-            .merge(&tally(&job.read.lat_ns, job.read.io_bytes).map_err(broken)?);
+            .merge(&tally(&job.read.lat_ns, job.read.io_bytes).map_err(of_job)?);
         sum.writes
-            .merge(&tally(&job.write.lat_ns, job.write.io_bytes).map_err(broken)?);
+            .merge(&tally(&job.write.lat_ns, job.write.io_bytes).map_err(of_job)?);
         sum.flushes
-            .merge(&tally(&job.sync.lat_ns, 0).map_err(broken)?);
+            .merge(&tally(&job.sync.lat_ns, 0).map_err(of_job)?);
     }
     Ok(report)
 }
@@ -119,14 +121,20 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
 fn tally(latency: &Latency, bytes: u64) -> Result<Tally, String> {
     let mut tally = Tally::new();
     tally.bytes = Bytes(bytes);
-    for (ns, count) in &latency.bins {
-        let ns: u64 = ns
+    for (bin, count) in &latency.bins {
+        let ns: u64 = bin
             .parse()
-            .map_err(|_| format!("bin \"{ns}\" is no number"))?;
+            .map_err(|_| format!("bin \"{bin}\" is no number"))?;
+        if ns > histogram::LATENCY_MAX.as_nanos() || i64::try_from(*count).is_err() {
+            return Err(format!(
+                "bin \"{bin}\" counts {count} latencies of {:.0} s, which cannot be; check this fio and its clock",
+                Duration::from_nanos(ns).as_secs_f64()
+            ));
+        }
         tally
             .latency
             .record_n(ns.max(1), *count)
-            .expect("a histogram that grows takes every value");
+            .map_err(|error| format!("bin \"{bin}\": {error:?}"))?;
     }
     Ok(tally)
 }
@@ -154,6 +162,28 @@ mod tests {
         assert_eq!(report.elapsed, Duration::from_millis(501));
         // 3.5 + 36.5 per cent of a processor.
         assert!((report.busy - 0.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_latency_or_a_count_that_cannot_be_is_an_error_of_its_job() {
+        for (bin, count) in [
+            ("9223372036854775808", "2"),
+            ("18446744073709551615", "2"),
+            ("100000", "9223372036854775808"),
+        ] {
+            let text = TEXT.replacen("\"100000\": 2", &format!("\"{bin}\": {count}"), 1);
+            let error = read("a test", &text).err().expect("nobody waits that long");
+            let error = error.to_string();
+            assert!(error.contains("job d") && error.contains(bin), "{error}");
+        }
+        let longest = "\"4611686018427387904\": 2";
+        assert!(read("a test", &TEXT.replacen("\"100000\": 2", longest, 1)).is_ok());
+    }
+
+    #[test]
+    fn a_runtime_beyond_all_time_is_no_panic() {
+        let text = TEXT.replacen("\"runtime\": 501", "\"runtime\": 18446744073709551615", 1);
+        assert!(read("a test", &text).is_ok());
     }
 
     #[test]

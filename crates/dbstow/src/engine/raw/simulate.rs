@@ -8,19 +8,23 @@ use std::rc::Rc;
 use model::random::{self, Stream};
 use model::storage::{DiskPlace, Usage, UsageOwner};
 use model::{
-    Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request, Storage,
-    Throttle, VolumeSpec,
+    Bytes, Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request,
+    Storage, Throttle, VolumeSpec,
 };
 use rand::RngExt;
 use volume::reading::throttle_name;
 
 use super::outcome::Tally;
 use super::{Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
-use crate::record::series::{self, DiskSeries, INTERVAL};
+use crate::record::series::{self, DiskSeries, Points};
 use crate::record::{DiskRecord, EngineRecord, LimitRecord, Phase, Series};
 
 /// How many requests may be done without time going on before that counts as for ever.
 const TIMELESS_MAX: u64 = 1_000_000;
+/// Most requests in flight at all files together.
+const IN_FLIGHT_MAX: u64 = 1 << 20;
+/// Most that the files of a volume take together, so that no offset overflows.
+const VOLUME_MAX: u64 = 1 << 60;
 /// How many requests between two looks at whether to stop.
 const LOOK_EVERY: u64 = 4096;
 
@@ -42,6 +46,7 @@ pub fn simulate(
     window: Window,
     stop: &dyn Fn() -> bool,
 ) -> Result<RawOutcome, RawError> {
+    check_size(files, spec)?;
     let mut storage = Storage::new(machine, volumes, random::derive(seed, "storage", 0));
     let meter = Rc::new(RefCell::new(Meter::new(volumes, window)));
     storage.observe(Box::new(SharedMeter(Rc::clone(&meter))));
@@ -62,10 +67,7 @@ pub fn simulate(
     let meter = Rc::into_inner(meter)
         .expect("the storage that shared it is gone")
         .into_inner();
-    let mut series = meter.series();
-    series
-        .values
-        .insert("operations".to_owned(), counted.operations);
+    let series = meter.series(counted.operations);
     let [reads, writes, flushes] = counted.tallies;
     Ok(RawOutcome {
         phases: phases(window),
@@ -87,6 +89,27 @@ pub fn simulate(
         client_busy: None,
         notes: Vec::new(),
     })
+}
+
+/// Refuses more than can be modelled, before memory is taken for it.
+fn check_size(files: &[usize], spec: &RawSpec) -> Result<(), RawError> {
+    let in_flight = files.len() as u64 * u64::from(spec.depth);
+    if in_flight > IN_FLIGHT_MAX {
+        return Err(RawError::TooMany {
+            files: files.len(),
+            depth: spec.depth,
+            most: IN_FLIGHT_MAX,
+        });
+    }
+    let size = (files.len() as u64).saturating_mul(spec.span.0);
+    if size > VOLUME_MAX {
+        return Err(RawError::TooLarge {
+            files: files.len(),
+            span: spec.span,
+            most: Bytes(VOLUME_MAX),
+        });
+    }
+    Ok(())
 }
 
 /// A file, and where its next sequential requests go.
@@ -229,7 +252,7 @@ struct Counted {
     /// Where their time within the window went.
     spent: BTreeMap<(&'static str, Part), u64>,
     /// Reads and writes done, per interval from the start.
-    operations: Vec<u64>,
+    operations: Points,
 }
 
 /// Part of a request's time.
@@ -245,7 +268,7 @@ impl Counted {
         Counted {
             tallies: [Tally::new(), Tally::new(), Tally::new()],
             spent: BTreeMap::new(),
-            operations: Vec::new(),
+            operations: Points::counts(),
         }
     }
 
@@ -256,7 +279,7 @@ impl Counted {
             Operation::Flush => (2, "log"),
         };
         if kind < 2 && done.done < window.until {
-            series::add(&mut self.operations, done.done, 1);
+            self.operations.add(done.done, 1);
         }
         if done.done >= window.from && done.done < window.until {
             self.tallies[kind].add(done.done.since(now), request.length);
@@ -265,7 +288,8 @@ impl Counted {
         let within = done.in_proportion(inside);
         let mut spend = |part, time: Duration| {
             if time > Duration::ZERO {
-                *self.spent.entry((cause, part)).or_default() += time.as_nanos();
+                let spent = self.spent.entry((cause, part)).or_default();
+                *spent = spent.saturating_add(time.as_nanos());
             }
         };
         spend(Part::Service, within.service);
@@ -309,10 +333,11 @@ struct DiskMeter {
 
 impl Meter {
     fn new(volumes: &[VolumeSpec], window: Window) -> Meter {
+        let count = volumes.iter().map(|volume| volume.disks.len()).sum();
         let disk = || DiskMeter {
             tallies: [Tally::new(), Tally::new(), Tally::new()],
             cache_hits: 0,
-            series: DiskSeries::default(),
+            series: DiskSeries::of(count),
         };
         let names = |volume: &VolumeSpec| {
             let places = 1..=volume.disks.len();
@@ -350,13 +375,10 @@ impl Meter {
             .collect()
     }
 
-    fn series(&self) -> Series {
+    fn series(&self, operations: Points) -> Series {
         let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
-        let values = disks.flat_map(|(name, disk)| disk.series.named(name));
-        Series {
-            interval_ns: INTERVAL.as_nanos(),
-            values: values.collect(),
-        }
+        let disks = disks.flat_map(|(name, disk)| disk.series.named(name));
+        series::record(disks.chain([("operations".to_owned(), operations)]))
     }
 }
 

@@ -104,9 +104,9 @@ impl<'a> SqliteDriver<'a> {
     }
 
     fn reason(&self, error: &rusqlite::Error) -> String {
-        self.session
-            .take_full()
-            .map_or_else(|| error.to_string(), |full| full_text(&full))
+        let full = self.session.take_full().map(|full| full_text(&full));
+        let why = full.or_else(|| self.session.take_spool_error());
+        why.unwrap_or_else(|| error.to_string())
     }
 }
 

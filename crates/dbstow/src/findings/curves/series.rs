@@ -10,6 +10,9 @@ use crate::record::{DiskRecord, Record, VolumeRecord};
 pub(super) const POINTS_MAX: usize = 400;
 /// Disks of a volume with a line each; of more, the busiest stands for all.
 const DISKS_MAX: usize = 4;
+/// Intervals before the measured part of a series that ends earlier; more are a mistake in the record, and would be
+/// drawn as so many gaps.
+const LEAD_MAX: usize = 1 << 20;
 /// Lines of an arm in a chart of what its engine counts: the greatest.
 const LINES_MAX: usize = 4;
 
@@ -42,12 +45,16 @@ impl<'a> Shown<'a> {
         }
         let whole = |ns: u64| usize::try_from(ns / interval).unwrap_or(usize::MAX);
         let longest = record.series.values.values().map(Vec::len).max()?;
+        // The first interval that is measured as a whole.
+        let start = usize::try_from(measured.start_ns.div_ceil(interval)).unwrap_or(usize::MAX);
+        if start > longest.max(LEAD_MAX) {
+            return None;
+        }
         Some(Shown {
             arm,
             record,
             interval_s: interval as f64 / 1e9,
-            // The first interval that is measured as a whole.
-            start: usize::try_from(measured.start_ns.div_ceil(interval)).unwrap_or(usize::MAX),
+            start,
             // An interval that was cut off by the end would look like a drop.
             length: whole(end).max(1).min(longest),
         })
@@ -235,11 +242,43 @@ fn raw_line(trial: &Shown, name: String, at: &dyn Fn(usize) -> Option<f64>) -> R
     }
 }
 
+impl RawLine {
+    /// The same with intervals of `interval_s`, a multiple of its own, whose values are the means of theirs. Intervals
+    /// are counted from the beginning of the measured part: one that lies across it is in two.
+    fn with_interval(self, interval_s: f64) -> RawLine {
+        let times = (interval_s / self.interval_s).round().max(1.0) as i64;
+        if times == 1 {
+            return self;
+        }
+        let first = self.first.div_euclid(times);
+        let last = self.first + self.values.len() as i64 - 1;
+        let length = usize::try_from(last.div_euclid(times) - first + 1).unwrap_or(0);
+        let mut sums = vec![(0.0, 0_u32); length];
+        for (place, value) in (self.first..).zip(&self.values) {
+            let interval = usize::try_from(place.div_euclid(times) - first).unwrap_or(0);
+            if let Some(value) = value {
+                sums[interval].0 += value;
+                sums[interval].1 += 1;
+            }
+        }
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        RawLine {
+            interval_s,
+            first,
+            values: sums.into_iter().map(mean).collect(),
+            ..self
+        }
+    }
+}
+
 /// Puts lines on one axis, with at most [`POINTS_MAX`] places.
 fn chart(title: &str, unit: &str, lines: Vec<RawLine>) -> Chart {
+    let intervals = lines.iter().map(|line| line.interval_s);
+    let longest = intervals.fold(0.0, f64::max);
     let lines: Vec<RawLine> = lines
         .into_iter()
         .filter(|line| line.values.iter().any(Option::is_some))
+        .map(|line| line.with_interval(longest))
         .collect();
     let first = lines.iter().map(|line| line.first).min().unwrap_or(0);
     let ends = lines
@@ -304,4 +343,29 @@ fn extremes(stretch: &[Option<f64>]) -> [Option<f64>; 2] {
         [greatest, least]
     };
     pair.map(|(_, value)| Some(short(*value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_unequal_intervals_share_the_longest() {
+        let line = |interval_s, first, values: &[f64]| RawLine {
+            arm: 0,
+            name: String::new(),
+            interval_s,
+            first,
+            values: values.iter().copied().map(Some).collect(),
+        };
+        let long = line(2.0, 0, &[10.0, 20.0]);
+        let short = line(1.0, -1, &[1.0, 2.0, 4.0, 6.0]);
+
+        let chart = chart("t", "1/s", vec![long, short]);
+
+        assert_eq!(chart.x, [-2.0, 0.0, 2.0]);
+        let values = |line: usize| chart.lines[line].values.clone();
+        assert_eq!(values(0), [None, Some(10.0), Some(20.0)]);
+        assert_eq!(values(1), [Some(1.0), Some(3.0), Some(6.0)]);
+    }
 }

@@ -36,10 +36,7 @@ pub(super) fn record(
         series,
         mut notes,
     } = observed;
-    if ran.tally.operations == 0 && ran.tally.errors.count > 0 {
-        let first = ran.tally.errors.first.join("; ");
-        return Err(format!("no operation succeeded: {first}"));
-    }
+    collect::check_operations(&ran.tally)?;
     let done = ran.until.volumes.since(&ran.from.volumes);
     let done = done.map_err(|error| error.to_string())?;
     let elapsed = collect::measured(&phases);
@@ -52,6 +49,7 @@ pub(super) fn record(
     if counted.transfers.is_some() {
         metrics.extend(collect::per_disk(&volumes, elapsed));
     }
+    notes.extend(series.pauses.notes(&phases));
     notes.extend(ran.notes.iter().cloned());
     if subject.workload.sessions.is_some() {
         notes.push(STRESS.to_owned());

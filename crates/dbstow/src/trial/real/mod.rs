@@ -13,6 +13,7 @@ mod gate;
 mod ground;
 mod load;
 mod options;
+mod pauses;
 mod places;
 mod raw;
 mod run;

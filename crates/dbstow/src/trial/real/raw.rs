@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::thread;
 
 use volume::site::Site;
 
+use super::pauses::Pauses;
+use super::stop::{Stop, StopOnDrop};
 use super::waits::divided;
-use super::{Event, Trial, collect as real, not_cold};
+use super::{Event, Trial, collect as real, joined, not_cold};
 use crate::engine::raw::{self, Fio, RawSpec, Window};
-use crate::record::Record;
+use crate::record::{NO_OPERATIONS, Record};
 use crate::spec::Temperature;
 
 impl Trial<'_> {
@@ -40,11 +43,21 @@ impl Trial<'_> {
             .map(|volume| volume.name.clone())
             .collect();
         let seed = subject.id.seed;
-        let outcome =
-            raw::measure(&fio, (&files, &names), &spec, seed, window, &stop).map_err(words)?;
+        let over = &Stop::new(self.common.clock);
+        let (outcome, pauses) = thread::scope(|scope| {
+            let watched = scope.spawn(move || Pauses::watch(self.common.clock, over));
+            let ended = StopOnDrop(over);
+            let outcome = raw::measure(&fio, (&files, &names), &spec, seed, window, &stop);
+            drop(ended);
+            (outcome.map_err(words), joined(watched))
+        });
+        let outcome = outcome?;
         let after = site.reading().map_err(|error| error.to_string())?;
         let done = after.since(&before).map_err(|error| error.to_string())?;
         files.remove().map_err(words)?;
+        if outcome.is_empty() {
+            return Err(NO_OPERATIONS.to_owned());
+        }
         let elapsed = outcome.elapsed;
         let blank = super::super::collect::blank(subject.id, subject.variant.mode);
         let volumes = real::volumes(subject, disks, &done);
@@ -54,6 +67,7 @@ impl Trial<'_> {
         record.pacing = done.pacing;
         record.environment = site.environment().into_iter().collect::<BTreeMap<_, _>>();
         record.notes.splice(0..0, not_cold(cold));
+        record.notes.extend(pauses.all_notes());
         Ok(record)
     }
 }

@@ -1,5 +1,6 @@
 //! The run of a trial in real time: a thread a session, and one that looks at what they wait for.
 
+use std::io;
 use std::sync::atomic::Ordering;
 use std::thread;
 
@@ -56,7 +57,17 @@ impl Trial<'_> {
         let loaded = &Stop::new(self.common.clock);
         thread::scope(|scope| {
             let one = |number| move || self.session(engine, gate, loaded, number);
-            let threads: Vec<_> = (0..sessions).map(|n| scope.spawn(one(n))).collect();
+            let spawn = |n| thread::Builder::new().spawn_scoped(scope, one(n));
+            let threads = match (0..sessions).map(spawn).collect::<io::Result<Vec<_>>>() {
+                Ok(threads) => threads,
+                Err(error) => {
+                    // Those that there are go home before they begin.
+                    gate.close();
+                    return Err(format!(
+                        "a thread for each of {sessions} sessions: {error}; use fewer sessions"
+                    ));
+                }
+            };
             let window = |start| self.task(start).window;
             let sampling = scope.spawn(move || Samples::take(engine, &self.common, gate, window));
             let series =

@@ -9,20 +9,22 @@ use volume::site::Site;
 
 use super::super::sessions::Window;
 use super::gate::Gate;
+use super::pauses::Pauses;
 use super::seat::Common;
 use super::stop::Stop;
 use super::{Event, VolumeRate};
 use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};
 use crate::record::Series;
-use crate::record::series::{COUNTED, INTERVAL};
+use crate::record::series::{self, COUNTED, INTERVAL, Points};
 
 /// Values by name, one an interval.
-type Values = BTreeMap<String, Vec<u64>>;
+type Values = BTreeMap<String, Points>;
 
 /// What was read of the volumes, interval by interval.
-#[derive(Default)]
 pub(super) struct SecondBySecond {
     values: Values,
+    /// When nothing could be read, because nothing ran.
+    pub(super) pauses: Pauses,
 }
 
 impl SecondBySecond {
@@ -34,7 +36,10 @@ impl SecondBySecond {
         trial: &Stop,
         tell: &(dyn Fn(Event) + Sync),
     ) -> SecondBySecond {
-        let mut series = SecondBySecond::default();
+        let mut series = SecondBySecond {
+            values: Values::new(),
+            pauses: Pauses::new(clock),
+        };
         if let Err(error) = series.read_on(site, clock, over, tell) {
             trial.set(Some(format!("the volumes' counters: {error}")));
         }
@@ -52,6 +57,7 @@ impl SecondBySecond {
         let mut end = next_end(clock.now());
         loop {
             let whole = over.sleep_until(end);
+            self.pauses.look(end);
             let reading = site.reading()?;
             // Counters that start anew are no failure of the trial: the interval counts from zero.
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
@@ -69,19 +75,17 @@ impl SecondBySecond {
     fn add(&mut self, done: &Reading, end: Instant) {
         for disk in &done.disks {
             for (counted, value) in COUNTED.iter().zip(counted(disk)) {
-                *place(&mut self.values, format!("{}.{counted}", disk.name), end) += value;
+                let name = format!("{}.{counted}", disk.name);
+                count(&mut self.values, name, end, value);
             }
         }
     }
 
     /// The series, with those of the `operations` and of the `engine`.
-    pub(super) fn finish(mut self, operations: Vec<u64>, engine: &EngineSeries) -> Series {
+    pub(super) fn finish(mut self, operations: Points, engine: &EngineSeries) -> Series {
         self.values.insert("operations".to_owned(), operations);
         self.values.extend(engine.told());
-        Series {
-            interval_ns: INTERVAL.as_nanos(),
-            values: self.values,
-        }
+        series::record(self.values)
     }
 }
 
@@ -153,23 +157,21 @@ impl EngineSeries {
             let before = last.counters.get(name).copied().unwrap_or(0.0);
             // Rounded before, so that the sum of differences is the difference over all.
             let done = (value.round() - before.round()).max(0.0) as u64;
-            *place(&mut self.values, format!("counter.{name}"), end) += done;
+            count(&mut self.values, format!("counter.{name}"), end, done);
         }
         for (name, value) in &sample.levels {
-            let values = self.values.entry(format!("level.{name}")).or_default();
+            let values = self.values.entry(format!("level.{name}"));
+            let points = values.or_insert_with(Points::levels);
             // Where a look took longer than an interval, the height is what it was at the last one.
-            let last = values.last().copied().unwrap_or(0);
-            values.resize(interval(end), last);
-            values.push(value.round().max(0.0) as u64);
+            points.set(within(end), value.round().max(0.0) as u64);
         }
         Ok(sample)
     }
 
     /// Names and values, but for what stayed at zero.
-    fn told(&self) -> impl Iterator<Item = (String, Vec<u64>)> + '_ {
-        let moved = self.values.iter();
-        let moved = moved.filter(|(_, values)| values.iter().any(|value| *value > 0));
-        moved.map(|(name, values)| (name.clone(), values.clone()))
+    fn told(&self) -> impl Iterator<Item = (String, Points)> + '_ {
+        let moved = self.values.iter().filter(|(_, points)| !points.is_zero());
+        moved.map(|(name, points)| (name.clone(), points.clone()))
     }
 }
 
@@ -180,17 +182,15 @@ pub(super) fn end_if_gone(engine: &dyn Engine, trial: &Stop) {
     }
 }
 
-/// The place of a value in the interval that ends at `end`.
-fn place(values: &mut Values, name: String, end: Instant) -> &mut u64 {
-    let interval = interval(end);
-    let values = values.entry(name).or_default();
-    values.resize(values.len().max(interval + 1), 0);
-    &mut values[interval]
+/// Counts what was done in the interval that ends at `end`.
+fn count(values: &mut Values, name: String, end: Instant, amount: u64) {
+    let points = values.entry(name).or_insert_with(Points::counts);
+    points.add(within(end), amount);
 }
 
-/// The number of the interval that ends at `end`, from 0.
-fn interval(end: Instant) -> usize {
-    (end.as_nanos() / INTERVAL.as_nanos()).saturating_sub(1) as usize
+/// An instant within the interval that ends at `end`.
+fn within(end: Instant) -> Instant {
+    Instant::from_nanos(end.as_nanos().saturating_sub(INTERVAL.as_nanos()))
 }
 
 /// What each volume did per second of `span`, in the order of the site.

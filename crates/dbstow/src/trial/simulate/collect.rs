@@ -65,7 +65,11 @@ pub(super) fn record(
     meter: &SharedMeter,
     result: Result<Collected, String>,
 ) -> Record {
-    let collected = match result {
+    let checked = result.and_then(|collected| {
+        collect::check_operations(&collected.tally)?;
+        Ok(collected)
+    });
+    let collected = match checked {
         Ok(collected) => collected,
         Err(error) => return collect::failed(id, Mode::Simulate, error),
     };
@@ -85,7 +89,7 @@ pub(super) fn record(
         volumes,
         limits: limits(&collected, stage, elapsed),
         operations: (tally.operations > 0).then(|| histogram::encode(&tally.latency)),
-        series: meter.series(&tally.ended),
+        series: meter.series(tally.ended.clone()),
         errors: tally.errors.clone(),
         phases: collected.phases,
         ..collect::blank(id, Mode::Simulate)

@@ -1,16 +1,37 @@
 //! Watches every request to a disk during the measured time.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use hdrhistogram::Histogram;
 use model::storage::DiskPlace;
-use model::{Completion, Instant, Observer, Operation, Request};
+use model::{Completion, Duration, Instant, Observer, Operation, Request};
 
 use super::super::collect::Transfers;
-use crate::record::series::{DiskSeries, INTERVAL};
+use crate::record::series::{self, DiskSeries, Points};
 use crate::record::{DiskRecord, Series, histogram};
+
+/// Latencies of one kind of request at one disk. Memory is taken for the first one: most disks of a machine with
+/// thousands are idle.
+#[derive(Default)]
+struct Latencies(Option<Histogram<u64>>);
+
+impl Latencies {
+    fn record(&mut self, latency: Duration) {
+        histogram::record(self.0.get_or_insert_with(histogram::empty), latency);
+    }
+
+    fn text(&self) -> Option<String> {
+        self.0.as_ref().map(histogram::encode)
+    }
+
+    fn add_to(&self, sum: &mut Histogram<u64>) {
+        if let Some(own) = &self.0 {
+            sum.add(own)
+                .expect("a histogram that grows takes any other");
+        }
+    }
+}
 
 /// What one disk did.
 struct DiskMeter {
@@ -20,13 +41,14 @@ struct DiskMeter {
     cache_hits: u64,
     read_bytes: u64,
     write_bytes: u64,
-    read_latency: Histogram<u64>,
-    write_latency: Histogram<u64>,
+    read_latency: Latencies,
+    write_latency: Latencies,
     series: DiskSeries,
 }
 
 impl DiskMeter {
-    fn new() -> DiskMeter {
+    /// One of so many `disks`.
+    fn new(disks: usize) -> DiskMeter {
         DiskMeter {
             reads: 0,
             writes: 0,
@@ -34,29 +56,25 @@ impl DiskMeter {
             cache_hits: 0,
             read_bytes: 0,
             write_bytes: 0,
-            read_latency: histogram::empty(),
-            write_latency: histogram::empty(),
-            series: DiskSeries::default(),
+            read_latency: Latencies::default(),
+            write_latency: Latencies::default(),
+            series: DiskSeries::of(disks),
         }
     }
 
     fn count(&mut self, place: DiskPlace, request: &Request, completion: &Completion) {
-        let latency = completion.latency().as_nanos().max(1);
+        let latency = completion.latency();
         match request.operation {
             Operation::Read => {
                 self.reads += 1;
                 self.cache_hits += u64::from(place.cache_hit);
-                self.read_bytes += request.length.0;
-                self.read_latency
-                    .record(latency)
-                    .expect("a histogram that grows takes every value");
+                self.read_bytes = self.read_bytes.saturating_add(request.length.0);
+                self.read_latency.record(latency);
             }
             Operation::Write => {
                 self.writes += 1;
-                self.write_bytes += request.length.0;
-                self.write_latency
-                    .record(latency)
-                    .expect("a histogram that grows takes every value");
+                self.write_bytes = self.write_bytes.saturating_add(request.length.0);
+                self.write_latency.record(latency);
             }
             Operation::Flush => self.flushes += 1,
         }
@@ -77,9 +95,10 @@ impl Meter {
         let name =
             |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
         let names: Vec<Vec<String>> = volumes.map(|(volume, count)| name(volume, count)).collect();
+        let count = names.iter().map(Vec::len).sum();
         let disks = names
             .iter()
-            .map(|names| names.iter().map(|_| DiskMeter::new()).collect())
+            .map(|names| names.iter().map(|_| DiskMeter::new(count)).collect())
             .collect();
         let never = Instant::from_nanos(u64::MAX);
         Meter {
@@ -105,8 +124,8 @@ impl Meter {
             cache_hits: disk.cache_hits,
             read_bytes: disk.read_bytes,
             write_bytes: disk.write_bytes,
-            read_latency: (disk.reads > 0).then(|| histogram::encode(&disk.read_latency)),
-            write_latency: (disk.writes > 0).then(|| histogram::encode(&disk.write_latency)),
+            read_latency: disk.read_latency.text(),
+            write_latency: disk.write_latency.text(),
             times: None,
         };
         let volume = |(names, disks): (&Vec<String>, &Vec<DiskMeter>)| {
@@ -116,16 +135,10 @@ impl Meter {
     }
 
     /// The series, with that of the `operations`.
-    pub(super) fn series(&self, operations: &[u64]) -> Series {
+    pub(super) fn series(&self, operations: Points) -> Series {
         let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
-        let mut values: BTreeMap<String, Vec<u64>> = disks
-            .flat_map(|(name, disk)| disk.series.named(name))
-            .collect();
-        values.insert("operations".to_owned(), operations.to_owned());
-        Series {
-            interval_ns: INTERVAL.as_nanos(),
-            values,
-        }
+        let disks = disks.flat_map(|(name, disk)| disk.series.named(name));
+        series::record(disks.chain([("operations".to_owned(), operations)]))
     }
 
     /// What was read and written on all disks.
@@ -133,11 +146,8 @@ impl Meter {
         let disks = || self.disks.iter().flatten();
         let (mut reads, mut writes) = (histogram::empty(), histogram::empty());
         for disk in disks() {
-            // Histograms that grow take any other.
-            let _ = (
-                reads.add(&disk.read_latency),
-                writes.add(&disk.write_latency),
-            );
+            disk.read_latency.add_to(&mut reads);
+            disk.write_latency.add_to(&mut writes);
         }
         let mean_ms = |latency: &Histogram<u64>| {
             if latency.is_empty() {
@@ -149,7 +159,10 @@ impl Meter {
         Transfers {
             reads: reads.len(),
             writes: writes.len(),
-            bytes: disks().map(|disk| disk.read_bytes + disk.write_bytes).sum(),
+            bytes: disks().fold(0, |sum: u64, disk| {
+                sum.saturating_add(disk.read_bytes)
+                    .saturating_add(disk.write_bytes)
+            }),
             read_latency_ms: mean_ms(&reads),
             write_latency_ms: mean_ms(&writes),
         }

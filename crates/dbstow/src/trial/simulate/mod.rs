@@ -20,7 +20,7 @@ use meter::{Meter, SharedMeter};
 use seat::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
-use super::{Cancelled, Stage, Subject, TrialId};
+use super::{Cancel, Cancelled, Stage, Subject, TrialId};
 use crate::record::{Phase, Record};
 use crate::spec::{EngineKind, Settings, Temperature};
 use crate::workload::{Database, Tables, Workload};
@@ -29,9 +29,9 @@ use crate::workload::{Database, Tables, Workload};
 ///
 /// # Errors
 /// When `cancelled` says so before the end.
-pub fn carry_out(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Result<Record, Cancelled> {
+pub fn carry_out(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
     let record = match subject.variant.engine {
-        EngineKind::Raw => raw::record(subject, cancelled),
+        EngineKind::Raw => raw::record(subject, &**cancelled),
         EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => {
             sql(subject, cancelled)
         }
@@ -42,7 +42,7 @@ pub fn carry_out(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Result<
     Ok(record)
 }
 
-fn sql(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Record {
+fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
     let Subject {
         id,
         settings,
@@ -72,7 +72,7 @@ struct Trial<'a> {
     settings: &'a Settings,
     stage: &'a Stage,
     workload: &'a Workload,
-    cancelled: &'a dyn Fn() -> bool,
+    cancelled: &'a Cancel,
     meter: SharedMeter,
 }
 
@@ -82,6 +82,7 @@ impl Trial<'_> {
         store.observe(Box::new(self.meter.clone()));
         let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
             .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
+        simulation.stop_when(Rc::clone(self.cancelled));
         let connections = simulation.timeless(|session| self.prepare(session))?;
         self.quiesce(&simulation, &connections);
         let loaded = Snapshot::take(&simulation, Instant::ZERO);
@@ -99,24 +100,23 @@ impl Trial<'_> {
         );
         let mut bodies: Vec<virtual_time::Body<'_>> = Vec::new();
         for connection in &connections {
-            let (task, sums, cancelled) = (&task, Rc::clone(&sums), self.cancelled);
+            let (task, sums) = (&task, Rc::clone(&sums));
             bodies.push(Box::new(move |session| {
                 let body = Body {
                     task,
                     session,
                     sums,
-                    cancelled,
                 };
                 body.carry_out(connection);
             }));
         }
         bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
-        let end = simulation.run_to_end(bodies).map_err(|stalled| {
-            format!(
-                "{} sessions wait for each other's locks for ever",
-                stalled.sessions
-            )
-        })?;
+        let end = simulation
+            .run_to_end(bodies)
+            .map_err(|error| error.to_string())?;
+        if (self.cancelled)() {
+            return Err(Cancelled.to_string());
+        }
         drop(connections);
         let sums = Rc::into_inner(sums)
             .expect("every session has ended")
@@ -148,6 +148,9 @@ impl Trial<'_> {
         let count = self.settings.workload.sessions;
         let mut connections = Vec::new();
         for number in 0..count {
+            if session.stopping() {
+                return Err(Cancelled.to_string());
+            }
             let name = match self.workload.database {
                 Database::PerSession => format!("session-{number}"),
                 Database::Shared => "shared".to_owned(),
@@ -200,6 +203,9 @@ fn watcher<'a>(
     Some(Box::new(move |session| {
         for instant in [Some(window.from), window.until].into_iter().flatten() {
             session.sleep(instant.since(session.now()));
+            if session.stopping() {
+                return;
+            }
             snapshots
                 .borrow_mut()
                 .push(Snapshot::take(simulation, session.now()));

@@ -2,12 +2,15 @@
 
 use super::super::{Subject, collect};
 use crate::engine::raw::{self, RawError, RawOutcome, RawSpec, Window};
-use crate::record::{Record, VolumeRecord};
+use crate::record::{self, Record, VolumeRecord};
 
 /// The record of plain I/O over the modelled volumes.
 pub(super) fn record(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Record {
     let mode = subject.variant.mode;
     match outcome(subject, cancelled) {
+        Ok(outcome) if outcome.is_empty() => {
+            collect::failed(subject.id, mode, record::NO_OPERATIONS.to_owned())
+        }
         Ok(outcome) => outcome.fill(collect::blank(subject.id, mode), volumes(subject)),
         Err(error) => collect::failed(subject.id, mode, error.to_string()),
     }

@@ -25,8 +25,6 @@ pub(super) struct Body<'a> {
     pub(super) task: &'a Task<'a>,
     pub(super) session: &'a Session,
     pub(super) sums: Rc<RefCell<Sums>>,
-    /// Ends the run early.
-    pub(super) cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Body<'_> {
@@ -37,7 +35,7 @@ impl Body<'_> {
         if task.workload.load.measured && !self.load(connection, &mut variables) {
             return;
         }
-        let mut seat = VirtualSeat::new(session, connection, task.workload, self.cancelled);
+        let mut seat = VirtualSeat::new(session, connection, task.workload);
         let tally = Run::new(task, session.id(), &mut seat).carry_out(&mut variables);
         session.settle();
         let mut sums = self.sums.borrow_mut();
@@ -71,14 +69,13 @@ pub(super) fn load(
     variables: &mut Variables,
     seed: u64,
 ) -> Result<(), String> {
-    let mut seat = VirtualSeat::new(session, connection, workload, &|| false);
+    let mut seat = VirtualSeat::new(session, connection, workload);
     sessions::load(&mut seat, workload, variables, seed, || Ok(()))
 }
 
 struct VirtualSeat<'a> {
     session: &'a Session,
     driver: SqliteDriver<'a>,
-    cancelled: &'a dyn Fn() -> bool,
     /// Where time had gone when the measured time began.
     before: Option<TimeSplit>,
 }
@@ -88,12 +85,10 @@ impl<'a> VirtualSeat<'a> {
         session: &'a Session,
         connection: &'a Connection,
         workload: &Workload,
-        cancelled: &'a dyn Fn() -> bool,
     ) -> VirtualSeat<'a> {
         VirtualSeat {
             session,
             driver: SqliteDriver::new(session, connection, workload.run.log_bytes_per_row),
-            cancelled,
             before: None,
         }
     }
@@ -145,6 +140,6 @@ impl Seat for VirtualSeat<'_> {
     fn ended(&mut self, _now: Instant, _success: bool) {}
 
     fn stopping(&self) -> bool {
-        self.session.stopping() || (self.cancelled)()
+        self.session.stopping()
     }
 }

@@ -1,0 +1,543 @@
+//! What is too much, too little or gone: refused in a sentence, ended in good order, never a panic.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// An experiment of one arm that runs in a moment.
+const SMALL: &str = r#"name = "small"
+question = "How long does it take?"
+
+[machine]
+cores = 4
+memory = "8 GiB"
+
+[volume.d]
+disk = "azure.premium.p30"
+
+[placement.one]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+
+[workload]
+name = "read-only"
+operations = 10
+
+[workload.parameters]
+rows = 1_000
+
+[engine]
+memory = "1 MiB"
+
+[protocol]
+blocks = 1
+metric = "elapsed_s"
+"#;
+
+/// A folder to work in, with `small.toml` in it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("small.toml"), SMALL).expect("the folder is ours");
+    folder
+}
+
+fn dbstow(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn with_sets<'a>(first: &[&'a str], sets: &[&'a str]) -> Vec<&'a str> {
+    let sets = sets.iter().flat_map(|set| ["--set", *set]);
+    first.iter().copied().chain(sets).collect()
+}
+
+/// The one line that `check` refuses these settings with.
+fn refused(sets: &[&str]) -> String {
+    let folder = folder();
+    let arguments = with_sets(&["check", "small.toml"], sets);
+    let output = dbstow(folder.path(), &arguments)
+        .assert()
+        .code(2)
+        .stdout("");
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+/// The record of a run of one trial.
+fn record(folder: &TempDir, sets: &[&str]) -> serde_json::Value {
+    let arguments = with_sets(&["run", "small.toml", "--out", "out", "--fresh"], sets);
+    dbstow(folder.path(), &arguments).assert().success();
+    let text = fs::read_to_string(folder.path().join("out/records/000-one.json"));
+    serde_json::from_str(&text.expect("it was recorded")).expect("a record is JSON")
+}
+
+#[test]
+fn what_cannot_be_modelled_is_refused_with_its_key_its_value_and_its_bound() {
+    for (set, parts) in [
+        (
+            "volume.d.count=1025",
+            ["volume.d.count is 1025", "at most 1024"],
+        ),
+        (
+            "machine.cores=4097",
+            ["machine.cores is 4097", "at most 4096"],
+        ),
+        (
+            "workload.sessions=10001",
+            ["workload.sessions is 10001", "at most 10000"],
+        ),
+        (
+            "volume.d.interleave=2 GiB",
+            ["volume.d.interleave is 2 GiB", "at most 1 GiB"],
+        ),
+        (
+            "volume.d.override.iops_limit=9223372036854775807",
+            ["iops_limit is 9223372036854775807", "at most"],
+        ),
+        (
+            "engine.read_ahead=1 TiB",
+            ["engine.read_ahead is 1 TiB", "at most 1 GiB"],
+        ),
+        (
+            "placement.one.data.file_size=257 TiB",
+            ["file_size of 257 TiB", "at most 256 TiB"],
+        ),
+        ("protocol.blocks=100001", ["100001 blocks", "1 to 10000"]),
+        (
+            "workload.rate=nan",
+            ["a rate of NaN", "0 for a closed loop"],
+        ),
+        (
+            "workload.rate=-1.0",
+            ["a rate of -1", "0 for a closed loop"],
+        ),
+        ("workload.rate=1e-300", ["rate of 0.000", "1e-9 to 1e9"]),
+        ("workload.rate=1e300", ["a rate of 1000", "1e-9 to 1e9"]),
+        ("workload.rate=2e-9", ["10 operations", "years"]),
+    ] {
+        let text = refused(&[set]);
+        for part in parts {
+            assert!(text.contains(part), "{set}: no {part:?} in: {text}");
+        }
+    }
+}
+
+#[test]
+fn more_disks_in_all_than_can_be_told_apart_are_refused() {
+    let folder = folder();
+    let names: Vec<String> = (0..64).map(|n| format!("v{n}")).collect();
+    let volumes = names
+        .iter()
+        .map(|name| format!("[volume.{name}]\ndisk = \"azure.premium.p30\"\ncount = 1024\n"));
+    let list = format!("volumes = {names:?}");
+    let text = SMALL.replace(
+        "data = { volumes = \"d\" }",
+        &format!("data = {{ {list} }}"),
+    );
+    let text = text + &volumes.collect::<String>();
+    fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
+
+    let output = dbstow(folder.path(), &["check", "small.toml"])
+        .assert()
+        .code(2);
+
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    // 64 x 1,024 and the log's.
+    assert!(text.contains("65537 disks together"), "{text}");
+    assert!(text.contains("at most 65535"), "{text}");
+}
+
+#[test]
+fn sessions_that_may_not_fit_into_memory_are_refused_unless_that_is_asked_for() {
+    let folder = folder();
+    let sets = ["workload.sessions=10000", "engine.sort_memory=1 TiB"];
+    let check = with_sets(&["check", "small.toml"], &sets);
+    let output = dbstow(folder.path(), &check).assert().code(2);
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(
+        text.contains("10000 sessions with 1 TiB of sort memory"),
+        "{text}"
+    );
+    assert!(text.contains("--allow-large"), "{text}");
+
+    dbstow(folder.path(), &check)
+        .arg("--allow-large")
+        .assert()
+        .success();
+}
+
+#[test]
+fn the_largest_buffer_pool_takes_no_more_memory_than_its_pages() {
+    let folder = folder();
+    let record = record(
+        &folder,
+        &["engine.memory=32767 GiB", "machine.memory=40000 GiB"],
+    );
+    assert_eq!(record["outcome"]["status"], "finished");
+}
+
+#[test]
+fn a_rate_of_an_operation_a_year_takes_no_more_room_than_an_hour_of_seconds() {
+    let folder = folder();
+    let record = record(
+        &folder,
+        &[
+            "workload.rate=1e-7",
+            "workload.operations=4",
+            "engine.checkpoint=none",
+        ],
+    );
+
+    let series = record["series"]["values"].as_object().expect("series");
+    let longest = series
+        .values()
+        .map(|values| values.as_array().expect("a list").len());
+    assert!(longest.max() <= Some(3600));
+    assert!(record["series"]["interval_ns"].as_u64() > Some(1_000_000_000));
+    let total = |name: &str| -> u64 {
+        let values = series[name].as_array().expect("a list");
+        values
+            .iter()
+            .map(|value| value.as_u64().expect("a count"))
+            .sum()
+    };
+    assert_eq!(total("operations"), 4);
+    let reads = record["volumes"][0]["disks"][0]["reads"].as_u64();
+    assert_eq!(Some(total("d.1.reads")), reads);
+}
+
+#[test]
+fn a_seed_keeps_all_its_64_bits() {
+    let folder = folder();
+    let seed = u64::MAX.to_string();
+    let arguments = ["run", "small.toml", "--seed", &seed, "--out", "out"];
+    dbstow(folder.path(), &arguments).assert().success();
+
+    let report = dbstow(folder.path(), &["report", "out", "--format", "json"]);
+    let json = report.ok().expect("it reports").stdout;
+    let text = String::from_utf8(json).expect("JSON is text");
+    assert!(text.contains(&format!("\"seed\": {seed}")), "{text}");
+    let again = [
+        "run",
+        "small.toml",
+        "--set",
+        &format!("protocol.seed={seed}"),
+        "--out",
+        "out",
+    ];
+    let output = dbstow(folder.path(), &again).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(text.contains("1 of 1 trials are recorded"), "{text}");
+}
+
+#[test]
+fn a_run_without_an_operation_has_no_figures() {
+    for sets in [
+        // The first one comes in the thousandth second on average.
+        &["workload.duration=1 ms", "workload.rate=0.001"][..],
+        &["workload.duration=1 ns"][..],
+    ] {
+        let folder = folder();
+        let text = SMALL.replace("operations = 10\n", "duration = \"1 s\"\n");
+        fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
+        let run = with_sets(&["run", "small.toml", "--out", "out"], sets);
+
+        let output = dbstow(folder.path(), &run).assert().code(1);
+
+        let output = output.get_output();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let shown = shown + &String::from_utf8_lossy(&output.stderr);
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("no operation ended within the measured time"),
+            "{shown}"
+        );
+        assert!(!shown.contains("NaN") && !shown.contains("±"), "{shown}");
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::fs::File;
+    use std::io::Read;
+    use std::path::PathBuf;
+    use std::process::{Child, Command, ExitStatus, Stdio};
+
+    use model::{Duration, Instant};
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use volume::clock::Clock;
+
+    use super::*;
+
+    /// Only against a test that would never end.
+    const HANG: Duration = Duration::from_secs(180);
+
+    fn spawn(folder: &TempDir, arguments: &[&str]) -> Child {
+        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let mut command = Command::new(program);
+        command.current_dir(folder.path()).args(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    }
+
+    fn send(child: &Child, signal: Signal) {
+        let pid = i32::try_from(child.id()).expect("a process id");
+        kill(Pid::from_raw(pid), signal).expect("it is ours");
+    }
+
+    fn until(otherwise: &str, mut so: impl FnMut() -> bool) {
+        let clock = Clock::start();
+        while !so() {
+            assert!(clock.now() < Instant::ZERO + HANG, "{otherwise}");
+            Clock::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for a file that the program makes at a known point.
+    fn wait_for(path: &Path) {
+        until(&format!("no {}", path.display()), || path.exists());
+    }
+
+    fn ended(mut child: Child) -> (ExitStatus, String) {
+        let mut status = None;
+        until("it does not end", || {
+            status = child.try_wait().expect("it is ours");
+            status.is_some()
+        });
+        let status = status.expect("it ended");
+        let mut text = String::new();
+        let mut stderr = child.stderr.take().expect("it is piped");
+        stderr.read_to_string(&mut text).expect("text");
+        (status, text)
+    }
+
+    fn head(folder: &TempDir) -> PathBuf {
+        folder.path().join("out/dbstow.json")
+    }
+
+    #[test]
+    fn a_load_of_many_rows_ends_at_ctrl_c() {
+        let folder = folder();
+        let rows = "workload.parameters.rows=2000000000";
+        let child = spawn(
+            &folder,
+            &["run", "small.toml", "--out", "out", "--set", rows],
+        );
+        // Written once all is known and before the first trial: its load takes hours.
+        wait_for(&head(&folder));
+
+        send(&child, Signal::SIGINT);
+
+        let (status, text) = ended(child);
+        assert!(!status.success());
+        assert!(
+            text.contains("interrupted; what is finished is kept"),
+            "{text}"
+        );
+        assert!(!text.contains("panicked"), "{text}");
+        let records = fs::read_dir(folder.path().join("out/records"));
+        assert_eq!(records.map_or(0, Iterator::count), 0);
+    }
+
+    #[test]
+    fn thousands_of_disks_end_at_ctrl_c() {
+        let folder = folder();
+        let sets = ["volume.d.count=1024", "workload.operations=100000000"];
+        let run = with_sets(&["run", "small.toml", "--out", "out"], &sets);
+        let child = spawn(&folder, &run);
+        wait_for(&head(&folder));
+
+        send(&child, Signal::SIGINT);
+
+        let (status, text) = ended(child);
+        assert!(!status.success());
+        assert!(text.contains("interrupted"), "{text}");
+    }
+
+    /// Threads and processor time (in ticks of 10 ms) of a process.
+    #[cfg(target_os = "linux")]
+    fn at_work(child: &Child) -> (u64, u64) {
+        let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+        // Behind the name, which may hold anything: state is field 3, utime 14, stime 15, threads 20.
+        let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse().ok());
+        let number = |n| field(n).unwrap_or(0);
+        (number(20), number(14) + number(15))
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_real_run_that_was_stopped_for_seconds_says_so() {
+        let folder = folder();
+        let text = SMALL.replace("operations = 10\n", "duration = \"3 s\"\nsessions = 16\n");
+        fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
+        fs::create_dir(folder.path().join("vd")).expect("the folder is ours");
+        let run = "run small.toml --mode measure --engine sqlite --volume d=vd --out out";
+        let child = spawn(&folder, &run.split(' ').collect::<Vec<_>>());
+        // Sessions are threads: there are so many in the run alone. They are in it once they have worked.
+        until("no sessions", || at_work(&child).0 > 16);
+        let begun = at_work(&child).1;
+        until("no work", || at_work(&child).1 >= begun + 20);
+
+        send(&child, Signal::SIGSTOP);
+        // Beyond what counts as late, and the second that a look may be away.
+        Clock::sleep(Duration::from_millis(3500));
+        send(&child, Signal::SIGCONT);
+
+        let (status, text) = ended(child);
+        assert!(status.success(), "{text}");
+        let record = fs::read_to_string(folder.path().join("out/records/000-one.json"));
+        let record = record.expect("it was recorded");
+        assert!(
+            record.contains("paused: the process was stopped for"),
+            "{record}"
+        );
+        let report = dbstow(folder.path(), &["report", "out", "--format", "json"]);
+        let json = String::from_utf8(report.ok().expect("it reports").stdout).expect("text");
+        assert!(json.contains("\"id\": \"paused\""), "{json}");
+        assert!(json.contains("delete their records"), "{json}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn nohup_survives_a_closed_terminal() {
+        let folder = folder();
+        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let mut command = Command::new("nohup");
+        command
+            .arg(program)
+            .args(["run", "small.toml", "--out", "out"]);
+        command.args(["--set", "workload.parameters.rows=2000000"]);
+        command.current_dir(folder.path()).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().expect("nohup is everywhere");
+        wait_for(&head(&folder));
+        // Made by then, or nohup's own setting would hold in any case.
+        until("no handler", || at_work(&child).0 > 2);
+
+        send(&child, Signal::SIGHUP);
+
+        let (status, text) = ended(child);
+        assert!(status.success(), "{text}");
+        assert!(!text.contains("interrupted"), "{text}");
+    }
+
+    #[test]
+    fn a_closed_terminal_ends_a_run_as_ctrl_c_does() {
+        let folder = folder();
+        let rows = "workload.parameters.rows=2000000000";
+        let run = ["run", "small.toml", "--out", "out", "--set", rows];
+        let child = spawn(&folder, &run);
+        wait_for(&head(&folder));
+        send(&child, Signal::SIGHUP);
+        let (_, text) = ended(child);
+        assert!(text.contains("interrupted"), "{text}");
+    }
+
+    /// Runs with no more than so many KiB of address space: the exit code, and what was said.
+    fn run_within(kib: u32, sets: &[&str]) -> (Option<i32>, String) {
+        let folder = folder();
+        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\"")]);
+        command.arg(program).args(with_sets(
+            &["run", "small.toml", "--out", "out", "--jobs", "1"],
+            sets,
+        ));
+        let output = command.current_dir(folder.path()).output();
+        let output = output.expect("it starts");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (output.status.code(), text)
+    }
+
+    #[test]
+    fn what_is_within_the_bounds_is_carried_out_in_a_gigabyte_or_refused() {
+        for sets in [
+            &[
+                "volume.d.count=1024",
+                "workload.sessions=64",
+                "workload.operations=640",
+            ][..],
+            &["engine.memory=32767 GiB", "machine.memory=40000 GiB"],
+            &[
+                "engine.read_ahead=1 GiB",
+                "engine.write_gather=1 GiB",
+                "engine.log_gather=1 GiB",
+            ],
+            &[
+                "placement.one.temp.files=32767",
+                "placement.one.data.files=32767",
+            ],
+            &["placement.one.data.file_size=1 B"],
+            &[
+                "placement.one.temp.files=32767",
+                "placement.one.temp.file_size=256 TiB",
+            ],
+            &["machine.cores=4096", "engine.writes_in_flight=4294967295"],
+            &["volume.d.override.read_latency={ p50 = \"1 ns\", p99 = \"277777 h\" }"],
+            &[
+                "volume.d.override.iops_limit=1",
+                "volume.d.override.transfer=1 B/s",
+            ],
+            &["engine.cpu.vm_step=277777 h", "workload.think=277777 h"],
+            &["workload.rate=1e-8", "workload.warm_up=277777 h"],
+            &["volume.d.disk=unlimited", "engine.sort_memory=1 TiB"],
+        ] {
+            let (code, text) = run_within(1 << 20, sets);
+            assert!(matches!(code, Some(0..=2)), "{sets:?}: {code:?} {text}");
+            assert!(!text.contains("panicked"), "{sets:?}: {text}");
+            assert!(!text.contains("NaN"), "{sets:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn sessions_without_memory_for_their_stacks_are_an_error_of_the_trial() {
+        let sets = ["workload.sessions=2000", "workload.operations=2000"];
+        let (code, text) = run_within(1_500_000, &sets);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(code, Some(1), "{text}");
+        assert!(
+            words.contains("no memory for the stacks of 2000 sessions"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_a_message_and_a_failure() {
+        let Ok(full) = File::options().write(true).open("/dev/full") else {
+            return;
+        };
+        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let output = Command::new(program)
+            .arg("disks")
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("No space left"), "{text}");
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_failure() {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("dbstow"))
+            .args(["disks", "--format", "json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let (status, text) = ended(child);
+        assert_eq!((status.code(), &*text), (Some(0), ""));
+    }
+}
