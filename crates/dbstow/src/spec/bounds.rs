@@ -30,7 +30,7 @@ pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 pub(crate) const VOLUME_MAX: Bytes = Bytes::gib(1 << 30);
 
 /// Largest buffer pool: the store numbers pages of 8 KiB in 32 bits.
-pub(crate) const MEMORY_MAX: Bytes = Bytes::gib((32 << 10) - 1);
+pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
 
 /// Largest single amount of I/O: a gathered write, a read-ahead, an interleave.
 pub(crate) const GATHER_MAX: Bytes = Bytes::gib(1);

@@ -184,7 +184,7 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     let fault = |message: String| Err(Fault::at(&["workload", "rate"], message));
     if !(0.0..RATE_MAX).contains(&rate) || rate > 0.0 && rate < RATE_MIN {
         fault(format!(
-            "a rate of {rate} operations per second is not possible; give one from {RATE_MIN:e} to {RATE_MAX:e}, or 0 \
+            "a rate of {rate:?} operations per second is not possible; give one from {RATE_MIN:e} to {RATE_MAX:e}, or 0 \
              for a closed loop"
         ))
     } else if rate == 0.0 {
@@ -207,7 +207,7 @@ fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
         return Ok(());
     }
     let message = format!(
-        "{operations} operations at {rate_per_s} per second take {:.0} years, and a run lasts at most {:.0}; raise the \
+        "{operations} operations at {rate_per_s:?} per second take {:.0} years, and a run lasts at most {:.0}; raise the \
          rate, or ask for fewer operations",
         years(seconds),
         years(RUN_MAX.as_secs_f64())

@@ -80,6 +80,9 @@ pub fn run(args: &Args) -> Result<()> {
     let ready = arms(&plan, &inventory, args.asked.place.driven)?;
     let question = question(&plan, &ready);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
+    // Before the folder is there, so that whoever sees it can interrupt.
+    let interruption = Interruption::listen(mode, &folder)?;
+    let interrupted = Arc::clone(&interruption.asked);
     let results = Results::create(&folder, question, plan, args.fresh)?;
     let outstanding = results.outstanding();
     if outstanding.len() < results.plan.trials().len() {
@@ -90,8 +93,6 @@ pub fn run(args: &Args) -> Result<()> {
             folder.display()
         ));
     }
-    let interruption = Interruption::listen(mode, &folder)?;
-    let interrupted = Arc::clone(&interruption.asked);
     let mut left = Leftovers::default();
     match mode {
         Mode::Simulate => {

@@ -95,7 +95,9 @@ impl Pauses {
     pub(super) fn notes(&self, phases: &[Phase]) -> Vec<String> {
         let overlaps = |pause: &&Pause| {
             let end = pause.end.as_nanos();
-            let start = end.saturating_sub(pause.length.as_nanos());
+            // It may have begun at any time since the look before.
+            let longest = pause.length + INTERVAL;
+            let start = end.saturating_sub(longest.as_nanos());
             let measured = phases.iter().filter(|phase| phase.measured);
             measured
                 .into_iter()
@@ -170,7 +172,8 @@ mod tests {
             .noticed
             .extend(pause(at_ms(1000), at_ms(9000), Duration::ZERO));
         let notes = |phases: &[Phase]| pauses.notes(phases).len();
-        assert_eq!(notes(&[phase(0, 1000, true), phase(9000, 9500, true)]), 0);
+        assert_eq!(notes(&[phase(9000, 9500, true)]), 0);
+        assert_eq!(notes(&[phase(0, 900, true)]), 1);
         assert_eq!(notes(&[phase(0, 20_000, false)]), 0);
         assert_eq!(notes(&[phase(8000, 20_000, true)]), 1);
     }

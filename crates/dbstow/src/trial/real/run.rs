@@ -61,7 +61,7 @@ impl Trial<'_> {
             let threads = match (0..sessions).map(spawn).collect::<io::Result<Vec<_>>>() {
                 Ok(threads) => threads,
                 Err(error) => {
-                    // Those that there are go home before they begin.
+                    // Sessions that are connected already leave without a run.
                     gate.close();
                     return Err(format!(
                         "a thread for each of {sessions} sessions: {error}; use fewer sessions"
