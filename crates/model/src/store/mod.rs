@@ -679,6 +679,18 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_has_64_frames_at_least() {
+        let mut store = store(&StoreSpec {
+            memory: Bytes::ZERO,
+            ..spec()
+        });
+        let file = store.create(Role::Temp);
+        // Two extents are kept free: what comes after 64 - 16 pages may be written out.
+        assert_eq!(written(&mut store, file, 48), Instant::ZERO);
+        assert_eq!(store.counters().pages_written, 0);
+    }
+
+    #[test]
     fn versions_are_written_by_the_page_and_go_by_the_extent() {
         let mut store = store(&StoreSpec {
             versions: Some(VersionSpec {
