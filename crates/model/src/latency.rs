@@ -112,6 +112,35 @@ mod tests {
     }
 
     #[test]
+    fn percentiles_that_do_not_spread_give_the_median_every_time() {
+        let ms = Duration::from_millis;
+        for (p50, p99) in [
+            (ms(3), ms(3)),
+            (ms(3), ms(1)),
+            (ms(0), ms(1)),
+            (ms(0), ms(0)),
+        ] {
+            let spec = LatencySpec::LogNormal { p50, p99 };
+            let mut random = stream(1, "test");
+            let drawn: [Duration; 3] =
+                core::array::from_fn(|_| Latency::new(spec).draw(&mut random));
+            assert_eq!(drawn, [p50; 3]);
+            assert_eq!(spec.mean(), p50);
+        }
+    }
+
+    #[test]
+    fn the_mean_of_a_log_normal_follows_from_its_percentiles() {
+        let spec = LatencySpec::LogNormal {
+            p50: Duration::from_millis(1),
+            p99: Duration::from_millis(3),
+        };
+        // sigma = ln 3 / 2.326348 = 0.472248; exp(sigma² / 2) = exp(0.111509) = 1.117964
+        let mean = spec.mean().as_millis_f64();
+        assert!((mean - 1.117_964).abs() < 1e-5, "{mean}");
+    }
+
+    #[test]
     fn a_seed_gives_the_same_latencies_on_every_platform() {
         let latency = Latency::new(LatencySpec::LogNormal {
             p50: Duration::from_millis(1),

@@ -178,3 +178,31 @@ impl fmt::Display for Measure {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_in_proportion_has_the_parts_of_the_whole() {
+        let ms = Duration::from_millis;
+        let whole = Completion {
+            done: Instant::ZERO + ms(100),
+            throttled: ms(50),
+            throttled_by: None,
+            queued: ms(30),
+            service: ms(20),
+        };
+        // A tenth of 100 ms: 5, 3 and 2 ms.
+        let part = whole.in_proportion(ms(10));
+        assert_eq!(
+            (part.throttled, part.queued, part.service),
+            (ms(5), ms(3), ms(2))
+        );
+        assert_eq!(part.done, whole.done);
+        // Half of 3 ns and three tenths of them, rounded down to 1 and 0: what is left is service.
+        let part = whole.in_proportion(Duration::from_nanos(3));
+        assert_eq!(part.latency(), Duration::from_nanos(3));
+        assert_eq!(part.service, Duration::from_nanos(2));
+    }
+}

@@ -85,3 +85,44 @@ impl TimeSplit {
         self.0.iter().map(|(spent, time)| (*spent, *time))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn split(parts: &[(Spent, u64)]) -> TimeSplit {
+        let mut split = TimeSplit::default();
+        parts
+            .iter()
+            .for_each(|(spent, time)| split.add(*spent, ms(*time)));
+        split
+    }
+
+    #[test]
+    fn no_time_is_no_part() {
+        assert_eq!(split(&[(Spent::Cpu, 0)]), TimeSplit::default());
+    }
+
+    #[test]
+    fn merged_splits_sum_part_by_part() {
+        let mut all = split(&[(Spent::Cpu, 1), (Spent::Lock, 2)]);
+        all.merge(&split(&[(Spent::Cpu, 10), (Spent::Think, 5)]));
+        let parts = [(Spent::Cpu, 11), (Spent::Lock, 2), (Spent::Think, 5)];
+        assert_eq!(all, split(&parts));
+        assert_eq!(all.total(), ms(18));
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference_without_what_did_not_change() {
+        let earlier = split(&[(Spent::Cpu, 1), (Spent::Lock, 2)]);
+        let later = split(&[(Spent::Cpu, 4), (Spent::Lock, 2), (Spent::Think, 5)]);
+        let since: Vec<_> = later.since(&earlier).iter().collect();
+        assert_eq!(since, [(Spent::Cpu, ms(3)), (Spent::Think, ms(5))]);
+    }
+}

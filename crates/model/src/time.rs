@@ -271,4 +271,37 @@ mod tests {
         assert!("10".parse::<Duration>().is_err());
         assert!("ten s".parse::<Duration>().is_err());
     }
+
+    #[test]
+    fn spans_are_shown_in_the_largest_unit_they_reach() {
+        let shown = |ns| alloc::format!("{}", Duration::from_nanos(ns));
+        let spans = [
+            0,
+            999,
+            1_000,
+            999_000,
+            1_000_000,
+            999_000_000,
+            1_000_000_000,
+        ]
+        .map(shown);
+        let expected = ["0 s", "999 ns", "1 us", "999 us", "1 ms", "999 ms", "1 s"];
+        assert_eq!(spans, expected);
+    }
+
+    #[test]
+    fn spans_are_rounded_to_a_nanosecond() {
+        assert_eq!(Duration::from_secs_f64(1.6e-9), Duration::from_nanos(2));
+        assert_eq!(Duration::from_secs_f64(1.4e-9), Duration::from_nanos(1));
+        assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
+        assert_eq!("1.6 ns".parse(), Ok(Duration::from_nanos(2)));
+        assert_eq!("1.4 ns".parse(), Ok(Duration::from_nanos(1)));
+    }
+
+    #[test]
+    fn a_span_of_30_years_or_more_is_refused() {
+        // 10^18 ns are 31.7 years.
+        assert!("999999999 s".parse::<Duration>().is_ok());
+        assert!("1000000000 s".parse::<Duration>().is_err());
+    }
 }

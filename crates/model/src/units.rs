@@ -264,7 +264,22 @@ mod tests {
     fn amounts_are_shown_in_the_largest_unit_they_reach() {
         assert_eq!(Bytes::kib(64).to_string(), "64 KiB");
         assert_eq!(Bytes(1_500).to_string(), "1.5 KiB");
+        assert_eq!(Bytes(1_023).to_string(), "1023 B");
+        assert_eq!(Bytes(1_024).to_string(), "1 KiB");
+        assert_eq!(Bytes(1_048_576).to_string(), "1 MiB");
         assert_eq!(Throughput::from_mb_per_s(64).to_string(), "64 MB/s");
+    }
+
+    #[test]
+    fn an_amount_beyond_64_bits_is_refused_whole_or_not() {
+        // 2^64 bytes are 18.4 million TB, of which 18 million pass.
+        assert!("18000000 TB".parse::<Bytes>().is_ok());
+        assert!("20000000 TB".parse::<Bytes>().is_err());
+        assert!("20000000.5 TB".parse::<Bytes>().is_err());
+        assert_eq!(
+            "17000000.5 TB".parse(),
+            Ok(Bytes(17_000_000_500_000_000_000))
+        );
     }
 
     #[test]

@@ -339,6 +339,52 @@ mod tests {
         files.release(space, 0, |_| pages += 1);
         assert_eq!(pages, 128);
         let again = files.create(Role::Temp);
-        assert!(files.place(again, 0).is_ok());
+        // 1 MiB are 128 pages: in the file, and not behind its end.
+        let place = files.place(again, 0).expect("there is room again");
+        assert!(place.page < 128, "page {}", place.page);
+    }
+
+    #[test]
+    fn an_extent_is_released_once_all_of_it_is() {
+        let mut files = files(&[1]);
+        let space = files.create(Role::Temp);
+        (0..2).for_each(|extent| {
+            files.place(space, extent * EXTENT_PAGES).expect("room");
+        });
+        let mut released = |first| {
+            let mut pages = 0;
+            files.release(space, first, |_| pages += 1);
+            pages
+        };
+        // From page 9 on the second extent keeps page 8; from page 1 on only the second goes.
+        assert_eq!(released(9), 0);
+        assert_eq!(released(1), 8);
+        assert_eq!(released(0), 8);
+    }
+
+    #[test]
+    fn files_of_a_volume_follow_one_another() {
+        let mut files = files(&[1, 2]);
+        let space = files.create(Role::Temp);
+        let starts = [0, 1].map(|extent| {
+            let place = files.place(space, extent * EXTENT_PAGES).expect("room");
+            (place.file, place.offset())
+        });
+        // The second file starts behind the 1 MiB of the first, and the log behind the 3 MiB of both.
+        assert_eq!(starts, [(0, 0), (1, 1 << 20)]);
+        assert_eq!(files.log_place(), (0, 3 << 20));
+    }
+
+    #[test]
+    fn the_id_of_a_forgotten_file_is_given_again_without_its_pages() {
+        let mut files = files(&[1]);
+        let first = files.create(Role::Temp);
+        files.place(first, 0).expect("room");
+        files.release(first, 0, |_| {});
+        files.forget(first);
+        let again = files.create(Role::Temp);
+        assert_eq!(again, first);
+        assert_eq!(files.find(again, 0), None);
+        assert_ne!(files.create(Role::Temp), first);
     }
 }

@@ -679,6 +679,44 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_has_64_frames_at_least() {
+        let mut store = store(&StoreSpec {
+            memory: Bytes::ZERO,
+            ..spec()
+        });
+        let file = store.create(Role::Temp);
+        // Two extents are kept free: what comes after 64 - 16 pages may be written out.
+        assert_eq!(written(&mut store, file, 48), Instant::ZERO);
+        assert_eq!(store.counters().pages_written, 0);
+    }
+
+    #[test]
+    fn versions_are_written_by_the_page_and_go_by_the_extent() {
+        let mut store = store(&StoreSpec {
+            versions: Some(VersionSpec {
+                bytes_per_row: Bytes::kib(4),
+                retention: Duration::from_millis(1),
+            }),
+            ..spec()
+        });
+        let mut changed = |rows| {
+            let mut ticket = CommitTicket::new(0, 0, rows);
+            let step = store.commit(Instant::ZERO, &mut ticket);
+            assert_eq!(step, Ok(Step::Done));
+            (store.counters().page_requests, store.next_due().is_some())
+        };
+        // Two rows of 4 KiB are a page, and 16 an extent, of which only a full one will go.
+        assert_eq!(changed(1), (0, false));
+        assert_eq!(changed(1), (1, false));
+        assert_eq!(changed(13), (7, false));
+        assert_eq!(changed(1), (8, true));
+        let due = store.next_due().expect("the extent is to go");
+        assert!(due > Instant::ZERO, "it is kept for a while");
+        store.advance(due);
+        assert_eq!(store.counters().pages_discarded, 8);
+    }
+
+    #[test]
     fn versions_that_expire_in_memory_cost_no_write() {
         let versions = VersionSpec {
             bytes_per_row: PAGE,

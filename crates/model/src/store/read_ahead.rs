@@ -86,6 +86,29 @@ mod tests {
     }
 
     #[test]
+    fn reading_ahead_begins_with_the_fifth_page_in_a_row() {
+        let mut ahead = ReadAhead::new(Bytes::kib(128));
+        let file = file();
+        // 128 KiB are 16 pages ahead: from page 4 up to page 20, which is the extent of pages 8 to 15.
+        let wanted = |page| ahead.wanted(0, file, page).collect::<Vec<_>>();
+        let empty = Vec::new();
+        let expected = [&empty, &empty, &empty, &empty, &[8].to_vec()].map(Clone::clone);
+        assert_eq!([0, 1, 2, 3, 4].map(wanted), expected);
+    }
+
+    #[test]
+    fn every_other_page_is_still_in_a_row_and_every_third_is_not() {
+        let file = file();
+        let wanted = |step: u64| {
+            let mut ahead = ReadAhead::new(Bytes::kib(128));
+            let pages = (0..20).flat_map(|n| ahead.wanted(0, file, n * step));
+            pages.count()
+        };
+        assert!(wanted(2) > 0);
+        assert_eq!(wanted(3), 0);
+    }
+
+    #[test]
     fn only_a_sequential_reader_is_read_ahead_of() {
         let mut ahead = ReadAhead::new(Bytes::kib(128));
         let file = file();

@@ -318,6 +318,23 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_is_being_written_is_not_written_a_second_time_meanwhile() {
+        let mut writer = Writer::new(&spec());
+        let mut pool = holding(64, [5]);
+        let mut started = 0;
+        let mut submit = |now, _, _| {
+            started += 1;
+            done_in(now, 5_000)
+        };
+        dirty(&mut writer, &mut pool, 5, at(0));
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        // Changed while its write of 5 s is under way, and dirty for a second before that is done.
+        dirty(&mut writer, &mut pool, 5, at(1_500));
+        writer.write_old(at(2_500), &mut pool, &mut submit);
+        assert_eq!(started, 1);
+    }
+
+    #[test]
     fn a_page_dropped_meanwhile_is_not_written() {
         let mut writer = Writer::new(&spec());
         let mut pool = holding(64, [5]);
