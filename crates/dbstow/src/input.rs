@@ -34,7 +34,7 @@ pub fn named(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(refused("it is a directory, and a file is wanted"));
+        return Err(refused("it is a directory, not a file"));
     }
     text(file, BYTES_MAX)
 }
@@ -65,7 +65,7 @@ fn text(file: File, bytes_max: u64) -> io::Result<String> {
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
         return Err(refused(&format!(
-            "it is larger than {}, which is the most that is read",
+            "it is larger than the limit of {}",
             model::Bytes(bytes_max)
         )));
     }
@@ -76,7 +76,7 @@ fn regular_only(file: File) -> io::Result<File> {
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(refused(
-            "it is no regular file (a directory, pipe, socket or device), and only those are read here",
+            "it is not a regular file (it is a directory, pipe, socket or device)",
         )),
     }
 }
@@ -86,7 +86,7 @@ fn refused(why: &str) -> io::Error {
 }
 
 fn outside() -> io::Error {
-    refused("it lies outside of the workload's folder; allow that with --allow-outside")
+    refused("it is outside the workload's folder; --allow-outside permits this")
 }
 
 /// Opens without waiting for whoever would write into a pipe.
@@ -224,20 +224,25 @@ mod tests {
         for name in ["pipe.sql", "directory.sql"] {
             for reach in [Reach::Beneath, Reach::Anywhere] {
                 let error = beneath(folder.path(), name, reach).expect_err("no file");
-                assert!(error.to_string().contains("no regular file"), "{error}");
+                assert!(error.to_string().contains("not a regular file"), "{error}");
             }
         }
         // A socket cannot be opened in the first place.
         beneath(folder.path(), "socket.sql", Reach::Beneath).expect_err("no file");
         let error = regular(Path::new("/dev/zero"), 10).expect_err("no file");
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 
     #[cfg(unix)]
     #[test]
     fn what_the_user_names_may_be_endless_and_ends_at_the_bound() {
         let error = named(Path::new("/dev/zero")).expect_err("it has no end");
-        assert!(error.to_string().contains("larger than 64 MiB"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("larger than the limit of 64 MiB"),
+            "{error}"
+        );
         let error = named(Path::new("/")).expect_err("no file");
         assert!(error.to_string().contains("directory"), "{error}");
     }

@@ -98,7 +98,10 @@ fn what_is_missing_for_a_login_is_told_before_anything_is_tried() {
     assert!(inside.contains("holds a password"), "{inside}");
     assert!(!inside.contains("hunter2"), "{inside}");
     let other = complaint(&mut doctor(&["--server", "postgresql://db1"]), 2);
-    assert!(other.contains("is no SQL Server"), "{other}");
+    assert!(
+        other.contains("is not the address of a SQL Server"),
+        "{other}"
+    );
     let token = [
         "--server",
         "db1",

@@ -504,7 +504,7 @@ fn a_pipe_in_a_workload_is_refused_and_one_of_the_users_is_read() {
 
     let refused = dbstow(folder.path(), &["workloads", "./load"]);
     assert!(
-        refused.stderr.contains("no regular file"),
+        refused.stderr.contains("not a regular file"),
         "{}",
         refused.stderr
     );

@@ -23,7 +23,7 @@ pub enum HistogramError {
     #[error("histogram is damaged: {0}")]
     Bytes(#[from] hdrhistogram::serialization::DeserializeError),
     /// It is finer than any of ours, which takes a hundred times the memory.
-    #[error("histogram keeps {0} digits, and {DIGITS} are the most that are read")]
+    #[error("histogram has {0} significant digits; at most {DIGITS} are supported")]
     Digits(u32),
 }
 

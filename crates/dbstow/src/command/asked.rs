@@ -25,7 +25,7 @@ pub struct Asked {
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
     #[arg(long, value_name = "PATH")]
     pub workload: Option<String>,
-    /// Take scripts of a workload from outside of its folder, too
+    /// Allow a workload to read scripts outside its folder
     #[arg(long)]
     pub allow_outside: bool,
     /// Use the experiment's own quick settings

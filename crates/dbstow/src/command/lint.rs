@@ -150,10 +150,11 @@ fn print_list(format: Format) -> Result<()> {
 }
 
 fn print(text: &str, format: Format) -> Result<()> {
-    Ok(match format {
+    match format {
         Format::Text => super::print(text)?,
         Format::Json | Format::Sarif => super::print_json(text)?,
-    })
+    }
+    Ok(())
 }
 
 /// Adds what somebody told of the host.

@@ -15,7 +15,7 @@ use crate::workload::{Database, Dialect, Script, Tables, Workload};
 pub struct Args {
     /// A built-in workload, or a folder with a `workload.toml`
     name: Option<String>,
-    /// Take scripts of the workload from outside of its folder, too
+    /// Allow the workload to read scripts outside its folder
     #[arg(long)]
     allow_outside: bool,
 }

@@ -33,7 +33,7 @@ fn of_plan(record: &Record, plan: &Plan) -> Result<(), String> {
     let trial = trial.expect("every block has every arm");
     let number = |what: &str, own: u64, planned: u64| match own == planned {
         true => Ok(()),
-        false => Err(format!("its {what} is {own}, and by its plan {planned}")),
+        false => Err(format!("its {what} is {own}, but the plan has {planned}")),
     };
     number("seed", record.seed, trial.seed)?;
     number("position", record.position.into(), trial.position.into())?;
@@ -53,7 +53,7 @@ fn same(what: &str, own: &str, planned: &str) -> Result<(), String> {
     match own == planned {
         true => Ok(()),
         false => Err(format!(
-            "its {what} is \"{own}\", and by its plan \"{planned}\""
+            "its {what} is \"{own}\", but the plan has \"{planned}\""
         )),
     }
 }
@@ -72,16 +72,16 @@ fn numbers(record: &Record) -> Result<(), String> {
         if !["all", "reads", "writes"].contains(&limit.counts.as_str()) {
             let (name, counts) = (&limit.name, &limit.counts);
             return Err(format!(
-                "limit {name} counts \"{counts}\"; there are all, reads and writes"
+                "limit {name} counts \"{counts}\" (known: all, reads, writes)"
             ));
         }
     }
     if record.errors.first.len() as u64 > record.errors.count {
-        return Err("it has more texts of errors than errors".to_owned());
+        return Err("it has more error texts than errors".to_owned());
     }
     match &record.pacing {
         Some(pacing) if pacing.late > pacing.requests => {
-            Err("more requests were late than were answered".to_owned())
+            Err("more requests were late than answered".to_owned())
         }
         Some(_) | None => Ok(()),
     }
@@ -90,7 +90,7 @@ fn numbers(record: &Record) -> Result<(), String> {
 fn finite(name: &str, value: f64) -> Result<(), String> {
     match value.is_finite() {
         true => Ok(()),
-        false => Err(format!("{name} is {value}, which is no finite number")),
+        false => Err(format!("{name} is {value}, which is not finite")),
     }
 }
 
@@ -98,7 +98,7 @@ fn not_negative(name: &str, value: f64) -> Result<(), String> {
     finite(name, value)?;
     match value >= 0.0 {
         true => Ok(()),
-        false => Err(format!("{name} is {value}, and cannot be below 0")),
+        false => Err(format!("{name} is {value}, which is negative")),
     }
 }
 
@@ -107,13 +107,11 @@ fn phases(record: &Record) -> Result<(), String> {
     for phase in &record.phases {
         let name = &phase.name;
         if phase.end_ns < phase.start_ns {
-            return Err(format!("phase {name} ends before it begins"));
+            return Err(format!("phase {name} ends before it starts"));
         }
         // A warm-up begins together with a load that is measured.
         if phase.start_ns < before {
-            return Err(format!(
-                "phase {name} begins before the one that it stands behind"
-            ));
+            return Err(format!("phase {name} starts before the previous one"));
         }
         before = phase.start_ns;
     }
@@ -121,7 +119,7 @@ fn phases(record: &Record) -> Result<(), String> {
         &record.outcome,
         record.phases.iter().any(|phase| phase.measured),
     ) {
-        (Outcome::Finished, false) => Err("it finished without a measured phase".to_owned()),
+        (Outcome::Finished, false) => Err("it finished but has no measured phase".to_owned()),
         (Outcome::Finished | Outcome::Failed { .. }, _) => Ok(()),
     }
 }
@@ -135,7 +133,7 @@ fn series(record: &Record) -> Result<(), String> {
     if *interval_ns == 0 {
         return match values.is_empty() {
             true => Ok(()),
-            false => Err("its series have intervals of 0 s".to_owned()),
+            false => Err("its series have an interval of 0".to_owned()),
         };
     }
     let ends = record.phases.iter().map(|phase| phase.end_ns);
@@ -146,7 +144,7 @@ fn series(record: &Record) -> Result<(), String> {
     match long {
         None => Ok(()),
         Some((name, values)) => Err(format!(
-            "series {name} has {} intervals, and the trial ended earlier",
+            "series {name} is longer than the trial ({} intervals)",
             values.len()
         )),
     }
@@ -257,18 +255,18 @@ mod tests {
             }),
         ];
         let words = [
-            "below 0",
-            "no finite number",
-            "no finite number",
+            "negative",
+            "not finite",
+            "not finite",
             "counts \"some\"",
-            "ends before it begins",
-            "begins before",
-            "without a measured phase",
-            "intervals of 0 s",
+            "ends before it starts",
+            "starts before",
+            "no measured phase",
+            "an interval of 0",
             "10000 intervals",
             "not base64",
             "damaged",
-            "more texts of errors",
+            "more error texts",
             "late",
         ];
         for (told, word) in told.iter().zip(words) {

@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut object = Map::new();
         while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
             if object.contains_key(&key) {
-                let message = format!("the key \"{key}\" stands twice in one object");
+                let message = format!("duplicate key \"{key}\"");
                 return Err(de::Error::custom(message));
             }
             object.insert(key, value);
@@ -96,11 +96,11 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_named_with_its_line() {
+    fn a_duplicate_key_is_named_with_its_line() {
         let error = parse("{\"a\": 1,\n \"b\": {\"c\": 1, \"c\": 2}}").expect_err("twice");
         let error = error.to_string();
         assert!(
-            error.contains("\"c\" stands twice") && error.contains("line 2"),
+            error.contains("duplicate key \"c\"") && error.contains("line 2"),
             "{error}"
         );
         parse("[{\"a\": 1}, {\"a\": 1}]").expect("each once");

@@ -25,16 +25,16 @@ pub enum ServerError {
     Password,
     /// It is a URL of something else.
     #[error(
-        "what --server names is no SQL Server; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
+        "--server is not the address of a SQL Server; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
     Scheme,
     /// There is no host in it.
     #[error(
-        "what --server names has no host; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
+        "--server has no host; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
     Host,
-    /// The port is none.
-    #[error("the port in --server is none; give a number from 1 to 65535")]
+    /// The port is not a port.
+    #[error("the port in --server is not a number from 1 to 65535")]
     Port,
 }
 

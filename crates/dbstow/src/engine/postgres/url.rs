@@ -103,7 +103,7 @@ impl Parts {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         if rest[end..].contains(['@', '#']) {
             return Err(
-                "behind the host it has an `@` or `#`: write `/`, `?`, `#`, `@` and `%` of a \
+                "it has an `@` or `#` after the host; percent-encode `/`, `?`, `#`, `@` and `%` in a \
                  password as %2F, %3F, %23, %40 and %25"
                     .to_owned(),
             );
@@ -152,7 +152,7 @@ impl Parts {
             // Not by its name: where a password holds a `?`, that is a part of it.
             _ => {
                 return Err(
-                    "it has a parameter other than host, port, user, password, dbname and sslmode"
+                    "it has an unknown parameter (known: host, port, user, password, dbname, sslmode)"
                         .to_owned(),
                 );
             }
