@@ -58,7 +58,7 @@ const WRITES: [&str; 14] = [
 
 /// Sources that may call them, each with the reason why it does not go through `volume::files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 24] = [
+const WRITERS: [(&str, &str); 26] = [
     (
         "dbstow/src/command/layout.rs",
         "makes the folder that --out names",
@@ -68,12 +68,12 @@ const WRITERS: [(&str, &str); 24] = [
         "a random name, made by the emulator",
     ),
     (
-        "dbstow/src/engine/postgres/cluster.rs",
-        "its own table of who owns what",
+        "dbstow/src/engine/postgres/handle.rs",
+        "directories that are given to a server's user, by handle",
     ),
     (
-        "dbstow/src/engine/postgres/directories.rs",
-        "inside the run's own directory",
+        "dbstow/src/engine/postgres/run_directory.rs",
+        "a random name, written down before it is made; its modes",
     ),
     (
         "dbstow/src/engine/postgres/memory.rs",
@@ -124,6 +124,10 @@ const WRITERS: [(&str, &str); 24] = [
         "a sparse image that mkfs fills; O_EXCL, O_NOFOLLOW",
     ),
     (
+        "volume/src/fuse/leftovers/clear.rs",
+        "opens a mark to see whether it is locked; O_NOFOLLOW",
+    ),
+    (
         "volume/src/fuse/leftovers/mod.rs",
         "the state directory, which checks its owner",
     ),
@@ -131,6 +135,10 @@ const WRITERS: [(&str, &str); 24] = [
     (
         "volume/src/fuse/prepare.rs",
         "makes the backing directory's parents; /dev/fuse",
+    ),
+    (
+        "volume/src/leftovers_elsewhere.rs",
+        "a directory with a random name, 0700",
     ),
     ("volume/src/plain/linux/cache.rs", "a switch in /proc"),
     (
