@@ -58,7 +58,7 @@ const WRITES: [&str; 14] = [
 
 /// Sources that may call them, each with the reason why it does not go through `volume::files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 26] = [
+const WRITERS: [(&str, &str); 28] = [
     (
         "dbstow/src/command/layout.rs",
         "makes the folder that --out names",
@@ -92,10 +92,15 @@ const WRITERS: [(&str, &str); 26] = [
         "dbstow/src/engine/sqlserver/tempdb.rs",
         "a folder beside the journal",
     ),
+    ("dbstow/src/input.rs", "opens for reading only"),
     ("dbstow/src/results.rs", "makes the folder that --out names"),
     (
         "dbstow/src/trial/real/places.rs",
         "the default for --backing, claimed by `Ground`",
+    ),
+    (
+        "volume/src/virtual_time/files.rs",
+        "names the temporary directory in a message",
     ),
     ("volume/src/files/elsewhere.rs", "is volume::files"),
     ("volume/src/files/folder.rs", "is volume::files"),
@@ -205,6 +210,8 @@ fn all_that_is_printed_passes_the_edge() {
     let edge = [
         "dbstow/src/command/output.rs",
         "dbstow/src/command/progress.rs",
+        // A page or capture that the user wants at /dev/stdout.
+        "volume/src/files/folder.rs",
         // One line of JSON to the process that started it.
         "dbstow/src/command/emulated/emulator.rs",
         // A server for tests.

@@ -45,6 +45,7 @@ pub fn ends_with_parent(command: &mut Command, signal: ParentDeath) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
     use std::thread;
@@ -55,10 +56,17 @@ mod tests {
     fn a_child_is_signalled_when_the_thread_that_started_it_ends() {
         for (signal, number) in [(ParentDeath::Quit, 3), (ParentDeath::Kill, 9)] {
             let started = thread::spawn(move || {
-                let mut command = Command::new("sleep");
-                command.arg("600").stdin(Stdio::null());
+                // Whoever runs the tests may ignore signals, which children inherit.
+                let mut command = Command::new("env");
+                command.args(["--default-signal=QUIT", "sh", "-c"]);
+                command.arg("echo ready; exec sleep 600");
+                command.stdin(Stdio::null()).stdout(Stdio::piped());
                 ends_with_parent(&mut command, signal);
-                command.spawn().unwrap()
+                let mut child = command.spawn().unwrap();
+                let mut line = String::new();
+                let stdout = child.stdout.take().unwrap();
+                BufReader::new(stdout).read_line(&mut line).unwrap();
+                child
             });
             let mut child = started.join().unwrap();
 

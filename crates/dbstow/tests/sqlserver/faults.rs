@@ -116,7 +116,7 @@ fn what_cannot_be_reached_says_why_and_what_to_do() {
     for (server, words) in [
         ("sqlserver://sa@127.0.0.1:1", "look at host and port"),
         ("sqlserver://sa:secret@db1", "list of processes"),
-        ("db1,99999", "no port"),
+        ("db1,99999", "not a number from 1 to 65535"),
     ] {
         bench
             .dbstow(

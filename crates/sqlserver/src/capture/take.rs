@@ -19,6 +19,11 @@ const LIMIT_OF_ALL_PAGES: Duration = Duration::from_secs(60);
 
 const PAGE_BYTES: i64 = 8192;
 
+/// Pages in bytes. A server may answer anything: what is too much for the type stays its largest.
+fn in_bytes(pages: i64) -> i64 {
+    pages.saturating_mul(PAGE_BYTES)
+}
+
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
@@ -370,16 +375,16 @@ fn file(row: Row<'_>) -> Result<File, Missing> {
         kind: kind(row)?,
         name: row.word("name")?,
         path: row.word("path")?,
-        size_bytes: row.count("size_pages")? * PAGE_BYTES,
+        size_bytes: in_bytes(row.count("size_pages")?),
         // -1: as large as the volume allows; 0: it does not grow at all.
         max_bytes: row
             .int("max_pages")?
             .filter(|pages| *pages > 0)
-            .map(|pages| pages * PAGE_BYTES),
+            .map(in_bytes),
         growth: match (growth, row.flag("percent_growth")?) {
             (0, _) => Growth::None,
             (growth, Some(true)) => Growth::Percent(growth),
-            (growth, Some(false) | None) => Growth::Bytes(growth * PAGE_BYTES),
+            (growth, Some(false) | None) => Growth::Bytes(in_bytes(growth)),
         },
         state: row.word("state")?,
     })
@@ -391,7 +396,7 @@ fn file_in_use(row: Row<'_>) -> Result<FileInUse, Missing> {
         kind: kind(row)?,
         name: row.word("name")?,
         path: row.word("path")?,
-        size_bytes: row.count("size_pages")? * PAGE_BYTES,
+        size_bytes: in_bytes(row.count("size_pages")?),
     })
 }
 
@@ -426,14 +431,14 @@ fn wait(row: Row<'_>) -> Result<Wait, Missing> {
 fn cached(row: Row<'_>) -> Result<Cached, Missing> {
     Ok(Cached {
         database_id: row.count("database_id")?,
-        bytes: row.count("pages")? * PAGE_BYTES,
-        dirty_bytes: row.count("dirty_pages")? * PAGE_BYTES,
+        bytes: in_bytes(row.count("pages")?),
+        dirty_bytes: in_bytes(row.count("dirty_pages")?),
     })
 }
 
 /// A row of [`question::TEMPDB_SPACE`].
 fn space_by_use(row: Row<'_>) -> Result<TempdbSpace, Missing> {
-    let bytes = |column| row.count(column).map(|pages| pages * PAGE_BYTES);
+    let bytes = |column| row.count(column).map(in_bytes);
     Ok(TempdbSpace {
         total_bytes: bytes("total_pages")?,
         free_bytes: bytes("free_pages")?,

@@ -9,7 +9,7 @@ use super::places::{
     tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
 };
 use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, list};
+use super::shown::{bytes, list, total};
 use super::sources::{AZURE_CONFIGURATION, AZURE_STORAGE, RULESET};
 
 /// From this size on a disk of Azure has no host cache (P50 and up).
@@ -115,7 +115,7 @@ fn local_disk(capture: &Capture) -> Vec<Outcome> {
             ),
         )];
     };
-    let needed: i64 = files.iter().map(|file| file.size_bytes).sum();
+    let needed = total(files.iter().map(|file| file.size_bytes));
     if let Some(found) = volume(capture, &local.mount_point)
         && found.total_bytes < needed
     {

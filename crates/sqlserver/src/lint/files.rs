@@ -7,7 +7,7 @@ use crate::capture::{Capture, File, FileKind, Growth};
 use super::places::{is_user, place, places, user_files};
 use super::rule::{Applies, Finding, Outcome, Rule, Severity};
 use super::settings::instant_file_initialization;
-use super::shown::{bytes, count, list};
+use super::shown::{bytes, count, list, total};
 use super::sources::{DBATOOLS_LOG_MAXIMUM, IFI, LOG_SIZE, RULESET};
 
 /// Longest step that is not a finding: 1,048,576 KB.
@@ -87,7 +87,7 @@ pub(super) fn next_step(file: &File) -> i64 {
         Growth::Percent(percent) => (file.size_bytes / 100).saturating_mul(percent),
     };
     match file.max_bytes {
-        Some(max) => step.min((max - file.size_bytes).max(0)),
+        Some(max) => step.min(max.saturating_sub(file.size_bytes).max(0)),
         None => step,
     }
 }
@@ -244,7 +244,7 @@ fn cannot_grow(capture: &Capture, database: i64, kind: FileKind, files: &[&File]
     };
     let message = format!("the {what} of {} cannot grow", capture.database(database));
     Finding::new(severity, message)
-        .with("size", bytes(files.iter().map(|file| file.size_bytes).sum()))
+        .with("size", bytes(total(files.iter().map(|file| file.size_bytes))))
         .at(files.iter().map(|file| place(capture, file)))
         .remedy("allow growth as a safety net, or watch how full it is; a full log stops all writes of its database")
 }

@@ -1,5 +1,10 @@
 //! Amounts and lists in a finding's words.
 
+/// A sum that stays the type's largest where it is too much: a capture may hold anything.
+pub(super) fn total(amounts: impl Iterator<Item = i64>) -> i64 {
+    amounts.fold(0, i64::saturating_add)
+}
+
 /// `8 GiB`, `1.5 TiB`, `64 KiB`: three digits at most, unless the amount is whole.
 pub(super) fn bytes(bytes: i64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -7,7 +7,7 @@ use crate::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 use super::files::growth_shown;
 use super::places::{place, places, tempdb_data, tempdb_missing};
 use super::rule::{Applies, Finding, Outcome, Place, Rule, Severity};
-use super::shown::{bytes, count, percent};
+use super::shown::{bytes, count, percent, total};
 use super::sources::{DBATOOLS_TEMPDB, FRK_SIZES, MANAGED_TEMPDB, RULESET, TEMPDB_PAGE};
 use crate::capture::Product;
 
@@ -167,8 +167,8 @@ fn grown(capture: &Capture) -> Vec<Outcome> {
     if in_use(capture).next().is_none() {
         return vec![in_use_missing()];
     }
-    let started: i64 = files.iter().map(|file| file.size_bytes).sum();
-    let now: i64 = in_use(capture).map(|file| file.size_bytes).sum();
+    let started = total(files.iter().map(|file| file.size_bytes));
+    let now = total(in_use(capture).map(|file| file.size_bytes));
     if now as f64 <= started as f64 * (1.0 + ALIKE) {
         let value = format!("{} since the last start, no growth", bytes(now));
         return vec![Outcome::fine(value)];

@@ -79,7 +79,7 @@ fn tempdb(wish: &Wish, target: &Target, capture: &Capture) -> Result<Vec<Script>
         .iter()
         .filter_map(|file| file.size)
         .map(Size::get)
-        .sum();
+        .fold(0, u64::saturating_add);
     let cores = capture
         .machine
         .processors

@@ -181,8 +181,9 @@ fn wrong(kit: &Kit<'_>) -> String {
         .to()
         .filter_map(|file| file.size)
         .map(|size| size.get())
-        .sum();
-    let old: u64 = kit.moved.from.iter().map(|file| file.size.get()).sum();
+        .fold(0, u64::saturating_add);
+    let old = kit.moved.from.iter().map(|file| file.size.get());
+    let old = old.fold(0, u64::saturating_add);
     format!(
         "## What can go wrong\n\n\
          - **The service does not start**: it cannot make its files in the new place (no folder, no rights, no space, a\n  \
