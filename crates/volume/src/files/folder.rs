@@ -15,7 +15,10 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::{FileError, NAMES_MAX, Readers, is_unfinished, unfinished_name};
+use super::{FileError, Readers, is_unfinished, unfinished_name};
+
+/// How often another name is tried, before it is said that this one is taken.
+const NAMES_MAX: u32 = 16;
 
 /// Bits of a mode that let somebody else write.
 const OTHERS_WRITE: u32 = 0o022;

@@ -151,9 +151,6 @@ fn unfinished_name() -> String {
     unique_name(PREFIX) + SUFFIX
 }
 
-/// How often another name is tried, before it is said that this one is taken.
-const NAMES_MAX: u32 = 16;
-
 /// The directory that a file is in, held open, and the file's name there.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let name = path.file_name().ok_or_else(|| FileError::Io {

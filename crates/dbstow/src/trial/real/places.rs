@@ -257,6 +257,7 @@ impl Places {
         ))
     }
 
+    #[cfg(unix)]
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
