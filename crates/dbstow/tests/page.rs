@@ -6,6 +6,7 @@
     reason = "a panic with its line is what a failing test should give"
 )]
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -23,8 +24,14 @@ use tempfile::TempDir;
 /// Width of what is printed on A4 between its margins, in CSS pixels.
 const A4_WIDTH: u32 = 688;
 
+/// A browser, and a folder for what it leaves when it is ended.
+struct OwnBrowser {
+    browser: Browser,
+    _temporary: TempDir,
+}
+
 /// A browser, or a word on why there is none; in `make test` that is a failure.
-fn browser() -> Option<Browser> {
+fn browser() -> Option<OwnBrowser> {
     let program = [
         "/usr/bin/chromium",
         "/usr/bin/chromium-browser",
@@ -41,14 +48,20 @@ fn browser() -> Option<Browser> {
         eprintln!("skipped: no Chromium");
         return None;
     };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let inside = temporary.path().display().to_string();
     let options = LaunchOptions::default_builder()
+        .process_envs(Some(HashMap::from([("TMPDIR".to_owned(), inside)])))
         .path(Some(PathBuf::from(program)))
         // It runs as whoever runs the tests, root included, and shows nothing but our own file.
         .sandbox(false)
         .idle_browser_timeout(Duration::from_secs(120))
         .window_size(Some((1200, 900)))
         .build();
-    Some(Browser::new(options.unwrap()).expect("a browser"))
+    Some(OwnBrowser {
+        browser: Browser::new(options.unwrap()).expect("a browser"),
+        _temporary: temporary,
+    })
 }
 
 /// What a run of `arguments` leaves as its page.
@@ -134,10 +147,12 @@ impl Shown {
 
 #[test]
 fn a_page_loads_nothing_complains_of_nothing_and_draws_every_chart() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
 
     assert_eq!(shown.complaints(), [""; 0]);
     assert_eq!(
@@ -178,10 +193,12 @@ fn a_page_loads_nothing_complains_of_nothing_and_draws_every_chart() {
 
 #[test]
 fn a_click_on_the_legend_hides_an_arm_and_a_second_one_shows_it() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
     let (first, second) = (shown.pixels_of_arm(0), shown.pixels_of_arm(1));
     assert!(first > 100 && second > 100, "{first} {second}");
 
@@ -201,11 +218,13 @@ fn a_click_on_the_legend_hides_an_arm_and_a_second_one_shows_it() {
 
 #[test]
 fn nothing_is_cut_on_paper() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     // The one with the most columns.
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
     shown
         .tab
         .call_method(SetEmulatedMedia {
@@ -264,10 +283,12 @@ const PALE: &str = r"(() => {
 
 #[test]
 fn every_text_can_be_read_by_day_and_by_night() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let page = page(&folder, &["run", "tempdb-mixes", "--quick"]);
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
     for scheme in ["light", "dark"] {
         let feature = MediaFeature {
             name: "prefers-color-scheme".into(),
@@ -340,7 +361,9 @@ fn rename(folder: &Path, arm: &str, name: &str) {
 
 #[test]
 fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("many.toml"), many(2, 2)).unwrap();
     let page = page(&folder, &["run", "many.toml"]);
@@ -359,7 +382,7 @@ fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
             whole.replace("</main>", &format!("{injected}</main>")),
         )
         .unwrap();
-        let shown = Shown::new(&browser, &spoilt);
+        let shown = Shown::new(browser, &spoilt);
 
         // It stands before our own scripts: when those have drawn, it had its turn.
         assert!(shown.count("document.querySelectorAll('canvas').length") > 5);
@@ -378,7 +401,9 @@ fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
 
 #[test]
 fn forty_arms_with_hostile_names_and_two_hundred_trials_are_shown_and_nothing_is_injected() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("many.toml"), many(40, 5)).unwrap();
     let page = page(&folder, &["run", "many.toml"]);
@@ -388,7 +413,7 @@ fn forty_arms_with_hostile_names_and_two_hundred_trials_are_shown_and_nothing_is
     let report = report.current_dir(folder.path()).args(["report", "r"]);
     report.assert().success();
     assert!(fs::metadata(&page).unwrap().len() < 1_500_000);
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
 
     assert_eq!(shown.complaints(), [""; 0]);
     let title = shown.ask("document.title");
@@ -405,7 +430,9 @@ fn forty_arms_with_hostile_names_and_two_hundred_trials_are_shown_and_nothing_is
 
 #[test]
 fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
-    let Some(browser) = browser() else { return };
+    let Some(OwnBrowser { browser, .. }) = &browser() else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("one.toml"), many(1, 4)).unwrap();
     let page = page(&folder, &["run", "one.toml"]);
@@ -428,7 +455,7 @@ fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
         .args(["report", "r"])
         .assert()
         .success();
-    let shown = Shown::new(&browser, &page);
+    let shown = Shown::new(browser, &page);
 
     let answer = shown.ask("document.getElementById('answer').textContent");
     assert!(

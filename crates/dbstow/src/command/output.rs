@@ -127,7 +127,11 @@ fn write_out(text: &str) -> io::Result<()> {
         .and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        Err(error) => {
+            let what = format!("cannot write to standard output: {error}");
+            Err(io::Error::new(error.kind(), what))
+        }
+        Ok(()) => Ok(()),
     }
 }
 
