@@ -55,9 +55,11 @@ pub fn clear() -> io::Result<Cleared> {
         done: Vec::new(),
         failed: found.failed,
     };
+    let (left, folders): (Vec<Made>, Vec<PathBuf>) = left.into_iter().unzip();
+    let (left, _locks) = without_taken_over(left);
     // A run's directories hold the mounts of its emulator, which has a folder of its own.
-    let undone: Vec<Cleared> = left.iter().map(|(made, _)| take_down(made)).collect();
-    for ((made, folder), mut one) in left.iter().zip(undone) {
+    let undone: Vec<Cleared> = left.iter().map(take_down).collect();
+    for ((made, folder), mut one) in left.iter().zip(&folders).zip(undone) {
         remove_all(made, folder, PATIENCE, &mut one);
         cleared.done.extend(one.done);
         cleared.failed.extend(one.failed);
@@ -106,9 +108,54 @@ fn look(state: &Path) -> io::Result<Found> {
 
 /// Takes away what `made` lists, last things first, and `folder` if nothing is left.
 pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
-    let mut cleared = take_down(made);
-    remove_all(made, folder, Duration::ZERO, &mut cleared);
+    let (ours, _locks) = without_taken_over(vec![made.clone()]);
+    let mut cleared = Cleared::default();
+    for made in &ours {
+        cleared = take_down(made);
+        remove_all(made, folder, Duration::ZERO, &mut cleared);
+    }
     cleared
+}
+
+/// What was written down, less what another run has taken over since: a directory whose mark is locked, and
+/// all that lies beneath it. The marks of the others are locked as long as the files are held.
+fn without_taken_over(mut all: Vec<Made>) -> (Vec<Made>, Vec<fs::File>) {
+    let mut locks = Vec::new();
+    let mut taken = Vec::new();
+    for directory in all.iter().flat_map(|made| &made.directories) {
+        let Some(mark) = &directory.mark else {
+            continue;
+        };
+        match lock_mark(&directory.path.join(mark)) {
+            Ok(lock) => locks.extend(lock),
+            Err(TakenOver) => taken.push(directory.path.clone()),
+        }
+    }
+    let is_left = |path: &Path| !taken.iter().any(|taken| path.starts_with(taken));
+    for made in &mut all {
+        made.directories.retain(|one| is_left(&one.path));
+        made.work.retain(|one| is_left(&one.directory));
+        made.mounts.retain(|one| is_left(&one.directory));
+    }
+    (all, locks)
+}
+
+/// Another run has locked a mark.
+struct TakenOver;
+
+/// Locks a mark; `None` where there is none.
+fn lock_mark(mark: &Path) -> Result<Option<fs::File>, TakenOver> {
+    // Opened for reading, so that a FIFO in its place makes nobody wait.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let opened = fs::File::options()
+        .read(true)
+        .custom_flags(flags)
+        .open(mark);
+    match opened {
+        Ok(file) if file.try_lock().is_ok() => Ok(Some(file)),
+        Ok(_) => Err(TakenOver),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Ends processes, unmounts, and detaches.
@@ -217,7 +264,7 @@ fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
         metadata => metadata?,
     };
     let Some(inode) = directory.inode else {
-        // Killed before it was sure to have made it: what is ours and empty is the one.
+        // Killed before it was sure to have made it: an empty directory of this user is taken for it.
         let ours = metadata.is_dir() && metadata.uid() == geteuid().as_raw();
         return Ok(ours && remove_planned(path, directory.mark.as_deref()));
     };
@@ -241,20 +288,15 @@ fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes a directory that holds nothing but, possibly, a mark that nobody has locked. Gives whether it did.
+/// Removes a directory that holds nothing but, possibly, a mark. Gives whether it did.
 fn remove_planned(path: &Path, mark: Option<&str>) -> bool {
     let names = fs::read_dir(path).into_iter().flatten().flatten();
     let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
     if let (Some(mark), [name]) = (mark, &names[..])
         && name == mark
     {
-        let flags = OFlags::NOFOLLOW.bits().cast_signed();
-        let opened = fs::File::options()
-            .write(true)
-            .custom_flags(flags)
-            .open(path.join(mark));
-        let free = opened.is_ok_and(|opened| opened.try_lock().is_ok());
-        if !free || fs::remove_file(path.join(mark)).is_err() {
+        // It is locked by this process, or there would be nothing to remove.
+        if fs::remove_file(path.join(mark)).is_err() {
             return false;
         }
     }
@@ -288,6 +330,7 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::made::Work;
     use super::super::process::Identity;
     use super::*;
 
@@ -353,6 +396,50 @@ mod tests {
         assert!(ours.exists());
         assert!(!folder.path().exists());
         fs::create_dir(folder.path()).unwrap(); // for its own removal
+    }
+
+    #[test]
+    fn what_another_run_has_taken_over_stays_with_all_beneath_it() {
+        let place = tempfile::tempdir().unwrap();
+        let volumes = place.path().join("volumes");
+        fs::create_dir_all(volumes.join("data")).unwrap();
+        let other_run = fs::File::create(volumes.join("mark")).unwrap();
+        other_run.try_lock().unwrap();
+        let mut server = std::process::Command::new("sleep");
+        let mut server = server
+            .arg("600")
+            .current_dir(volumes.join("data"))
+            .spawn()
+            .unwrap();
+        let mut made = gone();
+        made.directories.push(Directory {
+            mark: Some("mark".to_owned()),
+            ..directory(&volumes, true)
+        });
+        made.work.push(Work {
+            name: "a server".to_owned(),
+            directory: volumes.join("data"),
+            user: geteuid().as_raw(),
+        });
+        let folder = listed(&made);
+
+        let cleared = undo(&made, folder.path());
+
+        assert_eq!(cleared, Cleared::default());
+        assert!(volumes.join("data").exists());
+        assert!(server.try_wait().unwrap().is_none(), "its server was ended");
+        assert!(!folder.path().exists(), "it is no longer listed");
+        fs::create_dir(folder.path()).unwrap(); // for its own removal
+
+        // Once that run is gone as well, both go.
+        drop(other_run);
+        let folder = listed(&made);
+        let cleared = undo(&made, folder.path());
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert!(cleared.failed.is_empty(), "{:?}", cleared.failed);
+        assert!(!volumes.exists());
+        fs::create_dir(folder.path()).unwrap();
     }
 
     #[test]
