@@ -11,7 +11,9 @@ EXPERIMENTS := $(filter $(EVERY),$(PUBLISHED)) $(filter-out $(PUBLISHED),$(EVERY
 TARGETS := x86_64-pc-windows-gnu aarch64-apple-darwin
 
 CARGO_DENY_VERSION := 0.20.2
-CARGO_DENY := $(or $(shell command -v cargo-deny),target/tools/bin/cargo-deny)
+# Tools of the build's own, beside what else is built.
+TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
+CARGO_DENY := $(or $(shell command -v cargo-deny),$(TOOLS)/bin/cargo-deny)
 
 CARGO_MUTANTS_VERSION := 27.1.0
 CARGO_FUZZ_VERSION := 0.13.2
@@ -63,16 +65,16 @@ mutants: mutants-model mutants-statistics ## Change the model and the statistics
 # SHARD=1/8, say, takes one eighth of them.
 MUTANTS = $(if $(SHARD),--shard $(SHARD)) --baseline run --jobs 1 --timeout 120 --output target/$@
 
-mutants-model: target/tools/bin/cargo-mutants
-	PROPTEST_CASES=64 target/tools/bin/cargo-mutants mutants $(MUTANTS) --package dbstow-model
+mutants-model: $(TOOLS)/bin/cargo-mutants
+	PROPTEST_CASES=64 $(TOOLS)/bin/cargo-mutants mutants $(MUTANTS) --package dbstow-model
 
-mutants-statistics: target/tools/bin/cargo-mutants
-	target/tools/bin/cargo-mutants mutants $(MUTANTS) --package dbstow \
+mutants-statistics: $(TOOLS)/bin/cargo-mutants
+	$(TOOLS)/bin/cargo-mutants mutants $(MUTANTS) --package dbstow \
 		--file 'crates/dbstow/src/stats/*.rs' -- --lib stats::
 
 # Not part of `test`, which runs the same targets over their corpora and edited files of them.
 # Needs a C++ compiler; FUZZED names some of the targets only.
-fuzz: target/tools/bin/cargo-fuzz ## Look for inputs that break a reader, SECONDS=.. for each target
+fuzz: $(TOOLS)/bin/cargo-fuzz ## Look for inputs that break a reader, SECONDS=.. for each target
 	scripts/fuzz "$(SECONDS)" $(FUZZED)
 
 screenshots: ## Make the pictures of the README
@@ -107,14 +109,14 @@ docs:
 deny: $(CARGO_DENY)
 	$(CARGO_DENY) check bans licenses sources
 
-target/tools/bin/cargo-deny:
-	cargo install --locked --version $(CARGO_DENY_VERSION) --root target/tools --target-dir target/tools/build cargo-deny
+$(TOOLS)/bin/cargo-deny:
+	cargo install --locked --version $(CARGO_DENY_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-deny
 
-target/tools/bin/cargo-mutants:
-	cargo install --locked --version $(CARGO_MUTANTS_VERSION) --root target/tools --target-dir target/tools/build cargo-mutants
+$(TOOLS)/bin/cargo-mutants:
+	cargo install --locked --version $(CARGO_MUTANTS_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-mutants
 
-target/tools/bin/cargo-fuzz:
-	cargo install --locked --version $(CARGO_FUZZ_VERSION) --root target/tools --target-dir target/tools/build cargo-fuzz
+$(TOOLS)/bin/cargo-fuzz:
+	cargo install --locked --version $(CARGO_FUZZ_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-fuzz
 
 cross:
 	@for target in $(TARGETS); do scripts/check-target $$target || exit 1; done

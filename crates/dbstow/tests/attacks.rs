@@ -161,7 +161,7 @@ fn a_directory_that_another_user_made_first_is_refused() {
         assert!(said.contains(&*path), "{make}: {said}");
         let why = ["belongs to user 65534", "is a symbolic link", "is a file"];
         assert!(why.iter().any(|why| said.contains(why)), "{make}: {said}");
-        assert!(said.contains("remove it, or give another place"), "{said}");
+        assert!(said.contains("remove it, or choose another path"), "{said}");
         scene.is_untouched();
         scene.nobody(&format!("rm -rf {name} elsewhere own"));
     }
@@ -180,7 +180,7 @@ fn a_temporary_directory_whose_entries_anybody_may_rename_is_refused() {
     fs::set_permissions(scene.tmp(), fs::Permissions::from_mode(0o777)).expect("it is ours");
     let run = scene.run();
     assert_eq!(run.status.code(), Some(2), "{}", said(&run));
-    assert!(said(&run).contains("sticky"), "{}", said(&run));
+    assert!(said(&run).contains("chmod +t"), "{}", said(&run));
 }
 
 /// Results in a folder that belongs to another user, with something in it for root to run into.
@@ -293,6 +293,28 @@ fn a_page_touches_no_neighbour() {
         "{text:.200}"
     );
     assert!(Path::new("/dev/stdout").is_symlink());
+}
+
+#[test]
+fn a_page_in_another_users_directory_follows_no_link_and_waits_for_no_fifo() {
+    let Some(scene) = Scene::new() else { return };
+    let results = hostile(&scene);
+    scene.nobody("mkdir evil; ln -s /proc/self/root$T evil/proc; ln -s /proc/self/fd/1 evil/fd; mkfifo evil/fifo");
+    for name in ["proc", "fd", "fifo"] {
+        let page = scene.tmp().join("evil").join(name);
+        let report = dbstow(&["report"])
+            .arg(&results)
+            .arg("--html")
+            .arg(&page)
+            .output();
+        let said = said(&report.expect("it was built"));
+        scene.is_untouched();
+        let is_file = fs::symlink_metadata(&page).expect("it is there").is_file();
+        match name {
+            "fifo" => assert!(said.contains("FIFO or device of user 65534"), "{said}"),
+            _ => assert!(is_file && !said.contains("<html"), "{name}: {said:.300}"),
+        }
+    }
 }
 
 /// Runs until the results folder has something in it, and kills: what is left is taken over.

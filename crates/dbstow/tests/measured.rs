@@ -395,7 +395,7 @@ fn missing_and_unknown_volumes_and_directories_are_refused_with_the_remedy() {
     refuses(
         &folder,
         &run("--volume d=vd --volume e=nowhere"),
-        &["nowhere", "is no directory"],
+        &["nowhere", "is not a directory"],
     );
     refuses(&folder, &run("--volume d"), &["d=/mnt/fast"]);
     refuses(

@@ -185,7 +185,7 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
     let settings = &arm.settings;
     let disks: u64 = settings.volumes.iter().map(|v| u64::from(v.count)).sum();
     Err(Mistake(format!(
-        "arm \"{}\": {} sessions with {} of sort memory each and {disks} disks may take {needed} of memory, and this \
+        "arm \"{}\": {} sessions with {} of sort memory each and {disks} disk(s) may take {needed} of memory, and this \
          machine has {there}; use fewer or smaller ones, or give --allow-large to try",
         arm.name, settings.workload.sessions, settings.engine.sort_memory
     )))
@@ -195,7 +195,10 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
 pub(super) fn memory() -> Option<Bytes> {
     let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(wanted).ok()?;
-    Some(Bytes(system.total_memory())).filter(|memory| *memory > Bytes::ZERO)
+    // A container may have less than its machine.
+    let group = system.cgroup_limits().map(|limits| limits.total_memory);
+    let memory = system.total_memory().min(group.unwrap_or(u64::MAX));
+    Some(Bytes(memory)).filter(|memory| *memory > Bytes::ZERO)
 }
 
 /// Reads the one disk of a user's catalogue file.

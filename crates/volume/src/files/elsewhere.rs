@@ -55,7 +55,7 @@ impl Folder {
         let path = self.path.join(name);
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
         if !metadata.is_dir() {
-            let what = "is no directory".to_owned();
+            let what = "is not a directory".to_owned();
             return Err(FileError::NotOurs { path, what });
         }
         Ok(Folder { path })

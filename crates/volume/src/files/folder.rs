@@ -67,8 +67,8 @@ impl Folder {
         let stat = fstat(&folder.handle).map_err(at)?;
         folder.check_owner(&path, &stat)?;
         if permissions(&stat) & OTHERS_WRITE != 0 {
-            let what = format!("may be written by others (mode {:o})", permissions(&stat));
-            return Err(FileError::NotOurs { path, what });
+            let mode = permissions(&stat);
+            return Err(FileError::OthersWrite { path, mode });
         }
         // One that is there may be of a run that was killed before it came to this.
         fchmod(&folder.handle, Mode::from_raw_mode(raw(mode))).map_err(at)?;
@@ -99,7 +99,7 @@ impl Folder {
             Err(error @ (Errno::LOOP | Errno::NOTDIR | Errno::MLINK)) => {
                 match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => {
-                        let what = format!("is {}, no directory", described(&stat));
+                        let what = format!("is {}, not a directory", described(&stat));
                         Err(FileError::NotOurs { path, what })
                     }
                     Err(_) => Err(FileError::at(&path)(error.into())),
@@ -122,9 +122,7 @@ impl Folder {
         let stat = fstat(&self.handle).map_err(|error| FileError::at(&self.path)(error.into()))?;
         let mode = permissions(&stat);
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
-            let what = "lets every user rename what is in it (it has no sticky bit)".to_owned();
-            let path = self.path.clone();
-            return Err(FileError::NotOurs { path, what });
+            return Err(FileError::NoStickyBit(self.path.clone()));
         }
         Ok(())
     }
@@ -392,67 +390,78 @@ fn raw(mode: u32) -> rustix::fs::RawMode {
 
 /// What is written to instead of being replaced.
 pub(super) enum StreamKind {
-    /// What this program prints to.
-    Stdout,
-    /// A terminal, a FIFO, or an open file of some process.
-    Open,
+    /// A file that this program has open, by its number.
+    OwnDescriptor(u32),
+    /// A terminal or another device, or a FIFO.
+    Special,
 }
 
-/// Whether the path is a stream: a character device, a FIFO, or a link to what a process has open.
+/// Whether the path is a stream: by its name one of this program's open files, or a device or FIFO that
+/// nobody else put there. A link to one is no stream; it is replaced, wherever it leads.
 pub(super) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> {
-    let Ok(metadata) = fs::metadata(path) else {
+    if let Some(number) = own_descriptor(path) {
+        return Ok(Some(StreamKind::OwnDescriptor(number)));
+    }
+    let Ok(metadata) = fs::symlink_metadata(path) else {
         return Ok(None);
     };
     let kind = metadata.file_type();
-    if fs::symlink_metadata(path).is_ok_and(|name| name.is_symlink()) {
-        let stdout = fstat(io::stdout());
-        let same = |stat: Stat| {
-            let (device, inode) = (metadata.dev(), metadata.ino());
-            FileIdentity::of(&stat) == FileIdentity { device, inode }
-        };
-        if stdout.is_ok_and(same) {
-            return Ok(Some(StreamKind::Stdout));
-        }
-        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-        let leads_to_open_file = parent.is_some_and(|parent| parent.starts_with("/proc"))
-            || fs::read_link(path).is_ok_and(|target| target.starts_with("/proc"));
-        if leads_to_open_file {
-            return Ok(Some(StreamKind::Open));
-        }
-    }
-    if kind.is_fifo() || kind.is_char_device() {
-        return Ok(Some(StreamKind::Open));
-    }
-    if kind.is_block_device() || kind.is_socket() {
-        let what = "is a block device or a socket, no file".to_owned();
+    let not_ours = |what: String| {
         let path = path.to_owned();
-        return Err(FileError::NotOurs { path, what });
+        Err(FileError::NotOurs { path, what })
+    };
+    if kind.is_block_device() || kind.is_socket() {
+        return not_ours("is a block device or a socket, not a regular file".to_owned());
     }
-    Ok(None)
+    if !kind.is_fifo() && !kind.is_char_device() {
+        return Ok(None);
+    }
+    // Somebody else's FIFO could keep this program waiting for ever.
+    let owner = metadata.uid();
+    let is_trusted = owner == geteuid().as_raw() || kind.is_char_device() && owner == 0;
+    match is_trusted {
+        true => Ok(Some(StreamKind::Special)),
+        false => not_ours(format!("is a FIFO or device of user {owner}")),
+    }
 }
 
-#[derive(PartialEq)]
-struct FileIdentity {
-    device: u64,
-    inode: u64,
-}
-
-impl FileIdentity {
-    #[allow(clippy::unnecessary_cast, reason = "their width differs by system")]
-    fn of(stat: &Stat) -> FileIdentity {
-        FileIdentity {
-            device: stat.st_dev as u64,
-            inode: stat.st_ino as u64,
+/// The number in `/dev/fd/N` and the like.
+fn own_descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        name => {
+            let number = name.strip_prefix("/dev/fd/");
+            let number = number.or_else(|| name.strip_prefix("/proc/self/fd/"));
+            number?.parse().ok()
         }
     }
 }
 
 /// The stream at `path`, where there is one.
 pub(super) fn stream(path: &Path) -> Result<Option<File>, FileError> {
+    let at = FileError::at(path);
     let opened = match stream_kind(path)? {
         None => return Ok(None),
-        Some(StreamKind::Stdout) => io::stdout().as_fd().try_clone_to_owned().map(File::from),
-        Some(StreamKind::Open) => File::options().append(true).open(path),
+        Some(StreamKind::OwnDescriptor(1)) => io::stdout().as_fd().try_clone_to_owned(),
+        Some(StreamKind::OwnDescriptor(2)) => io::stderr().as_fd().try_clone_to_owned(),
+        Some(StreamKind::OwnDescriptor(number)) => {
+            let own = format!("/dev/fd/{number}");
+            let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+            openat(CWD, own, flags, Mode::empty()).map_err(io::Error::from)
+        }
+        Some(StreamKind::Special) => {
+            let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from)
+        }
     };
-    opened.map(Some).map_err(FileError::at(path))
+    let opened = opened.map_err(&at)?;
+    let is_regular =
+        kind(&fstat(&opened).map_err(|error| at(error.into()))?) == FileType::RegularFile;
+    if is_regular && own_descriptor(path).is_none() {
+        let what = "was replaced by another file".to_owned();
+        let path = path.to_owned();
+        return Err(FileError::NotOurs { path, what });
+    }
+    Ok(Some(File::from(opened)))
 }

@@ -47,13 +47,24 @@ pub enum Readers {
 #[derive(Debug, Error)]
 pub enum FileError {
     /// Something is under the name that this user did not put there, or that is not what it should be.
-    #[error("{} {what}; it is left as it is: remove it, or give another place", path.display())]
+    #[error("{} {what}; dbstow will not use it: remove it, or choose another path", path.display())]
     NotOurs {
         /// Where.
         path: PathBuf,
         /// What is wrong with it, as `is a symbolic link`.
         what: String,
     },
+    /// A directory of ours that others can write to.
+    #[error("{} can be written by others (mode {mode:o}); run `chmod go-w` on it, or choose another directory", path.display())]
+    OthersWrite {
+        /// Which directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// A directory in which every user can rename what is ours.
+    #[error("{} lets every user rename what is in it; run `chmod +t` on it, or choose another directory", .0.display())]
+    NoStickyBit(PathBuf),
     /// There is a file already that must not be replaced.
     #[error("{} is there already; remove it, or give another place", .0.display())]
     Exists(PathBuf),

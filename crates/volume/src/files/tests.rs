@@ -141,10 +141,18 @@ mod unix {
     #[test]
     fn a_device_is_written_to_and_a_socket_refused() {
         let (directory, _) = folder();
+        write_named(Path::new("/dev/null"), b"page").unwrap();
+        assert!(is_stream(Path::new("/dev/null")));
+        assert!(!Path::new("/dev/null").is_file());
+        // Whoever put a link there may not choose what is written to.
         let path = directory.path().join("null");
-        symlink("/dev/null", &path).unwrap();
-        write_named(&path, b"page").unwrap();
-        assert!(path.is_symlink());
+        for target in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
+            symlink(target, &path).unwrap();
+            assert!(!is_stream(&path), "{target}");
+            write_named(&path, b"page").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"page");
+            fs::remove_file(&path).unwrap();
+        }
 
         let path = directory.path().join("socket");
         let _listener = UnixListener::bind(&path).unwrap();
@@ -215,7 +223,7 @@ mod unix {
 
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let error = folder.check_parent().unwrap_err();
-        assert!(error.to_string().contains("sticky"), "{error}");
+        assert!(error.to_string().contains("chmod +t"), "{error}");
     }
 
     #[test]

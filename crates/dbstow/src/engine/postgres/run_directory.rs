@@ -132,14 +132,22 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// Where a socket can be made: its path must stay below 108 bytes (`sun_path`, unix(7)), and nobody else may
-/// be able to replace what lies there.
+/// Where a socket can be made: its path must stay below 108 bytes (`sun_path`, unix(7)), nobody else may be able
+/// to replace what lies there, and the server's user has to get through.
 fn short_directory() -> PathBuf {
     let usual = std::env::temp_dir();
-    match usual.as_os_str().len() < 70 && is_safe(&usual) {
+    let usual = usual.canonicalize().unwrap_or(usual);
+    let is_short = usual.as_os_str().len() < 70;
+    match is_short && is_safe(&usual) && (!geteuid().is_root() || lets_through(&usual)) {
         true => usual,
         false => PathBuf::from("/tmp"),
     }
+}
+
+/// Whether every user can get to what lies in `directory`.
+fn lets_through(directory: &Path) -> bool {
+    let mut all = directory.ancestors().map(fs::metadata);
+    all.all(|found| found.is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
 }
 
 /// Whether only root and this user can rename what this user makes in `directory`.
@@ -189,6 +197,17 @@ mod tests {
         for (mode, safe) in [(0o700, true), (0o755, true), (0o777, false), (0o1777, true)] {
             fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
             assert_eq!(is_safe(place.path()), safe, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_closed_to_others_lets_nobody_through() {
+        let place = tempfile::tempdir().unwrap();
+        let inner = place.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        for (mode, through) in [(0o711, true), (0o700, false)] {
+            fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(lets_through(&inner), through, "{mode:o}");
         }
     }
 

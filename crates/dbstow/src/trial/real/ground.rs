@@ -31,7 +31,7 @@ pub(super) struct Ground {
 #[derive(Debug, thiserror::Error)]
 pub enum GroundError {
     /// What the user gave is no directory.
-    #[error("{0} is no directory; make it, or give another one")]
+    #[error("{0} is not a directory; make it, or give another one")]
     NoDirectory(PathBuf),
     /// Somebody else's files are where ours would be.
     #[error("{0} is not empty and was not made by dbstow; move it away, or give another directory")]
