@@ -222,7 +222,10 @@ mod tests {
         let refused = |part: &str| {
             let error = Ground::claim(parent.path(), "abc", false).expect_err("not ours");
             let said = error.to_string();
-            assert!(said.contains(part) && said.contains("remove it"), "{said}");
+            assert!(
+                said.contains(part) && said.contains("choose another"),
+                "{said}"
+            );
             assert_eq!(fs::read_to_string(&target).expect("it is left"), "theirs");
         };
         fs::write(&target, "theirs").expect("the folder is ours");
