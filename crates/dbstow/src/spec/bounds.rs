@@ -8,7 +8,7 @@ use model::{Bytes, Duration};
 
 use super::error::Fault;
 
-/// Most disks of a volume: as many as a Storage Spaces pool or LVM stripe has by far not.
+/// Most disks of a volume: far more than any Storage Spaces pool or LVM stripe has.
 pub(crate) const VOLUME_DISKS_MAX: u32 = 1024;
 
 /// Most disks of all volumes of an arm; see [`model::storage::DISKS_MAX`].

@@ -46,7 +46,7 @@ pub(super) fn carry_out(
         }
     };
     thread::scope(|scope| {
-        // Where there are no more threads to be had, those that there are do it all.
+        // If no more threads can be started, the existing ones run all trials.
         let spawn = |_: &usize| {
             let spawned = thread::Builder::new().spawn_scoped(scope, work);
             spawned.is_ok()

@@ -29,7 +29,7 @@ pub(super) fn make_directory(parent: &File, name: &OsStr, owner: Option<Owner>) 
         return Ok(());
     };
     let made = File::from(openat(parent, name, DIRECTORY, Mode::empty())?);
-    // Whoever owns the parent may have put another there; it is given away only if it is the one.
+    // Whoever owns the parent may have put another there; only the directory that was just made is given away.
     if made.metadata()?.uid() != geteuid().as_raw() {
         return Err(io::Error::other("somebody else replaced it meanwhile"));
     }
