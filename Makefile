@@ -58,7 +58,7 @@ test-sqlserver: ## Hold dbstow against a SQL Server: SERVER=.. [VOLUMES="d=DIR f
 audit: $(CARGO_DENY) ## Look the dependencies up in the database of security advisories
 	$(CARGO_DENY) check advisories
 
-# Not part of `test`: hours for the model, as dbstow is compiled anew for each mutant of the statistics.
+# Not part of `test`: hours for the model.
 # What survives, and why it may, stands in crates/model/mutants.md.
 mutants: mutants-model mutants-statistics ## Change the model and the statistics, and see which changes no test notices
 
@@ -69,8 +69,8 @@ mutants-model: $(TOOLS)/bin/cargo-mutants
 	PROPTEST_CASES=64 $(TOOLS)/bin/cargo-mutants mutants $(MUTANTS) --package dbstow-model
 
 mutants-statistics: $(TOOLS)/bin/cargo-mutants
-	$(TOOLS)/bin/cargo-mutants mutants $(MUTANTS) --package dbstow \
-		--file 'crates/dbstow/src/stats/*.rs' -- --lib stats::
+	$(TOOLS)/bin/cargo-mutants mutants $(MUTANTS) --package dbstow-analysis \
+		--file 'crates/analysis/src/statistics/*.rs' -- --lib statistics::
 
 # Not part of `test`, which runs the same targets over their corpora and edited files of them.
 # Needs a C++ compiler; FUZZED names some of the targets only.

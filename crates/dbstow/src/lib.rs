@@ -29,7 +29,6 @@ pub mod quantity;
 pub mod record;
 pub mod report;
 pub mod results;
-pub mod stats;
 
 // What follows from it on a server.
 pub mod layout;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 18] = [
+const FLOW: [&str; 17] = [
     "input",
     "catalogue",
     "spec",
@@ -17,7 +17,6 @@ const FLOW: [&str; 18] = [
     "trial",
     "record",
     "quantity",
-    "stats",
     "findings",
     "results",
     "lint",
@@ -39,7 +38,7 @@ fn unsafe_code_lives_in_volume_only() {
 }
 
 /// Calls that make, replace or hand over files, or reach what others may have put in their place.
-const WRITES: [&str; 14] = [
+const WRITES: [&str; 22] = [
     "File::create",
     "File::options",
     "OpenOptions",
@@ -54,6 +53,14 @@ const WRITES: [&str; 14] = [
     "openat(",
     "temp_dir()",
     "UnixListener::bind",
+    "tempfile::",
+    ".persist(",
+    "hard_link(",
+    "symlink(",
+    "linkat(",
+    "mkdirat(",
+    "mount(",
+    "remove_dir_all(",
 ];
 
 /// Sources that may call them, each with the reason why it does not go through `volume::files`. Each has a

@@ -7,7 +7,7 @@ use super::compared::compare;
 use super::metrics::{better, value};
 use super::question::{ArmQuestion, Question};
 use super::trials::Trials;
-use crate::stats::{Better, Verdict};
+use analysis::statistics::{Better, Verdict};
 
 /// One entry for each set of arms that are compared with each other, where prices tell them apart.
 pub(super) fn cheapest(question: &Question, trials: &Trials) -> Vec<Cheapest> {

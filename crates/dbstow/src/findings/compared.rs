@@ -7,7 +7,7 @@ use super::question::{Question, twin_of};
 use super::trials::Trials;
 use super::{Comparison, NoiseFloor, Ratio, Verdict};
 use crate::record::Record;
-use crate::stats;
+use analysis::statistics;
 
 /// A comparison for each arm that shares a block with the baseline, in the order of the question.
 pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Comparison> {
@@ -60,9 +60,9 @@ pub(super) fn compare(
     trials: &Trials,
     baseline: &str,
     candidate: &str,
-) -> Option<stats::Comparison> {
+) -> Option<statistics::Comparison> {
     let (baseline, candidate) = pairs(question, trials, baseline, candidate);
-    stats::compare(
+    statistics::compare(
         &baseline,
         &candidate,
         question.margin,
@@ -91,7 +91,7 @@ fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64,
     Some((value(baseline, metric)?, value(candidate, metric)?))
 }
 
-fn ratio(compared: &stats::Comparison) -> Ratio {
+fn ratio(compared: &statistics::Comparison) -> Ratio {
     Ratio {
         mean: compared.mean,
         low: compared.low,
@@ -99,12 +99,12 @@ fn ratio(compared: &stats::Comparison) -> Ratio {
     }
 }
 
-fn verdict(verdict: stats::Verdict) -> Verdict {
+fn verdict(verdict: statistics::Verdict) -> Verdict {
     match verdict {
-        stats::Verdict::Faster => Verdict::Faster,
-        stats::Verdict::Slower => Verdict::Slower,
-        stats::Verdict::NoDifference => Verdict::NoDifference,
-        stats::Verdict::CannotTell => Verdict::CannotTell,
+        statistics::Verdict::Faster => Verdict::Faster,
+        statistics::Verdict::Slower => Verdict::Slower,
+        statistics::Verdict::NoDifference => Verdict::NoDifference,
+        statistics::Verdict::CannotTell => Verdict::CannotTell,
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Findings, Warning};
 use crate::quantity::{number, percent, percent_signed};
 use crate::record::Record;
 use crate::spec::Mode;
-use crate::stats;
+use analysis::statistics;
 
 /// A chance below which an effect is told.
 const CHANCE_MAX: f64 = 0.05;
@@ -66,7 +66,7 @@ fn two_humps(question: &Question, trials: &Trials) -> Option<Warning> {
         let samples: Vec<f64> = finished
             .filter_map(|record| value(record, metric))
             .collect();
-        let humps = stats::two_humps(&samples)?;
+        let humps = statistics::two_humps(&samples)?;
         let matters = humps.high > humps.low * (1.0 + question.margin);
         matters.then(|| {
             format!(
@@ -176,7 +176,7 @@ fn drift(question: &Question, table: &Table) -> Option<Warning> {
         .iter()
         .map(|row| row.iter().sum::<f64>() / row.len() as f64)
         .collect();
-    let trend = stats::drift(&blocks)?;
+    let trend = statistics::drift(&blocks)?;
     let change = (trend.slope * (blocks.len() - 1) as f64).exp_m1();
     matters(question, change, trend.chance).then(|| {
         warning(
@@ -193,7 +193,7 @@ fn drift(question: &Question, table: &Table) -> Option<Warning> {
 }
 
 fn order_effect(question: &Question, table: &Table) -> Option<Warning> {
-    let effect = stats::order_effect(&table.values, &table.positions)?;
+    let effect = statistics::order_effect(&table.values, &table.positions)?;
     let change = effect.slope.exp_m1();
     let across = (effect.slope * question.arms.len().saturating_sub(1) as f64).exp_m1();
     matters(question, across, effect.chance).then(|| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Metric;
 use crate::record::{Record, histogram};
-use crate::stats::{self, Better};
+use analysis::statistics::{self, Better};
 
 /// Nanoseconds in a millisecond.
 pub(super) const NS_PER_MS: f64 = 1e6;
@@ -46,13 +46,13 @@ fn estimated(trials: Vec<BTreeMap<String, f64>>) -> BTreeMap<String, Metric> {
         .into_iter()
         .filter_map(|name| {
             let samples: Vec<f64> = trials.iter().filter_map(|t| t.get(name).copied()).collect();
-            let estimate = stats::estimate(&samples)?;
+            let estimate = statistics::estimate(&samples)?;
             Some((name.clone(), metric(name, estimate)))
         })
         .collect()
 }
 
-fn metric(name: &str, estimate: stats::Estimate) -> Metric {
+fn metric(name: &str, estimate: statistics::Estimate) -> Metric {
     Metric {
         mean: estimate.mean,
         low: estimate.low,

@@ -7,7 +7,7 @@ use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use crate::quantity::number;
 use crate::record::{Record, STRESS, histogram};
-use crate::stats::{self, StressAverages};
+use analysis::statistics::{self, StressAverages};
 
 /// Says by how much the two averages differ, where trials ran such a workload.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
@@ -47,7 +47,7 @@ fn averages(trials: &[&Record]) -> Option<StressAverages> {
             iterated.count_at_value(),
         )
     });
-    (!latency.is_empty()).then(|| stats::stress_averages(each))
+    (!latency.is_empty()).then(|| statistics::stress_averages(each))
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fstat, fsync, linkat, mkdirat, openat,
-    renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fchown, fstat, fsync, linkat, mkdirat,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
-use rustix::process::geteuid;
+use rustix::process::{Gid, Uid, geteuid};
 
 use super::{FileError, Readers, is_unfinished, unfinished_name};
 
@@ -71,8 +71,44 @@ impl Folder {
             return Err(FileError::OthersWrite { path, mode });
         }
         // One that is there may be of a run that was killed before it came to this.
-        fchmod(&folder.handle, Mode::from_raw_mode(raw(mode))).map_err(at)?;
+        folder.change_mode(mode)?;
         Ok(folder)
+    }
+
+    /// Makes the directory `name` in it, for this user alone.
+    ///
+    /// # Errors
+    /// When something is under that name, or it cannot be made.
+    pub fn new_folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let path = self.path.join(name);
+        mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)).map_err(|error| match error {
+            Errno::EXIST => FileError::Exists(path.clone()),
+            error => FileError::at(&path)(error.into()),
+        })?;
+        let folder = self.inner(name)?;
+        // Whoever owns this directory may have put another one in its place.
+        let stat = fstat(&folder.handle).map_err(|error| FileError::at(&path)(error.into()))?;
+        folder.check_owner(&path, &stat)?;
+        Ok(folder)
+    }
+
+    /// Changes the owner of the directory itself.
+    ///
+    /// # Errors
+    /// When this user may not.
+    pub fn change_owner(&self, user: u32, group: u32) -> Result<(), FileError> {
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+        fchown(&self.handle, Some(user), Some(group))
+            .map_err(|error| FileError::at(&self.path)(error.into()))
+    }
+
+    /// Changes the permissions of the directory itself.
+    ///
+    /// # Errors
+    /// When this user may not.
+    pub fn change_mode(&self, mode: u32) -> Result<(), FileError> {
+        fchmod(&self.handle, Mode::from_raw_mode(raw(mode)))
+            .map_err(|error| FileError::at(&self.path)(error.into()))
     }
 
     /// The directory `name` in it, made if it is missing; whoever's it is, but no link.
@@ -217,17 +253,28 @@ impl Folder {
                 Err(error) => return Err(FileError::at(&path)(error.into())),
                 Ok(file) => return Ok(file),
             }
-            match self.open_file(name, OFlags::empty()) {
-                Err(Errno::NOENT) => {}
-                Err(error) => return Err(self.refused(name, error)),
-                Ok(file) => {
-                    let stat = fstat(&file).map_err(|error| FileError::at(&path)(error.into()))?;
-                    self.check_file(&path, &stat)?;
-                    return Ok(file);
-                }
+            if let Some(file) = self.found_file(name)? {
+                return Ok(file);
             }
         }
         Err(FileError::Exists(path))
+    }
+
+    /// The file under that name, as [`Folder::own_file`], if there is one.
+    ///
+    /// # Errors
+    /// When it is something else, or cannot be opened.
+    pub fn found_file(&self, name: &OsStr) -> Result<Option<File>, FileError> {
+        let path = self.path.join(name);
+        match self.open_file(name, OFlags::empty()) {
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(self.refused(name, error)),
+            Ok(file) => {
+                let stat = fstat(&file).map_err(|error| FileError::at(&path)(error.into()))?;
+                self.check_file(&path, &stat)?;
+                Ok(Some(file))
+            }
+        }
     }
 
     fn open_file(&self, name: &OsStr, more: OFlags) -> Result<File, Errno> {
@@ -304,6 +351,10 @@ impl Folder {
         let fill = || {
             let mut unfinished = self.unfinished(readers)?;
             unfinished.file.write_all(bytes)?;
+            if readers == Readers::Everyone {
+                // Whatever the user's mask.
+                fchmod(&unfinished.file, Mode::from_raw_mode(0o644))?;
+            }
             unfinished.file.sync_all()?;
             Ok(unfinished)
         };
@@ -313,7 +364,7 @@ impl Folder {
     fn unfinished(&self, readers: Readers) -> io::Result<Unfinished<'_>> {
         let mode = Mode::from_raw_mode(match readers {
             Readers::Umask => 0o666,
-            Readers::OwnerOnly => 0o600,
+            Readers::OwnerOnly | Readers::Everyone => 0o600,
         });
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -41,6 +41,8 @@ pub enum Readers {
     Umask,
     /// The user alone.
     OwnerOnly,
+    /// Every user, whatever the mask.
+    Everyone,
 }
 
 /// Why a file or directory was not written or not used.

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::Bytes;
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
 use super::spec::Filesystem;
+use crate::files::Folder;
 
 /// The image's name in the backing directory, and where FUSE shows it.
 pub(super) const NAME: &str = "image";
@@ -61,14 +61,12 @@ impl Image {
         }
         // The bytes of every user's files in the volume.
         let private = fs::Permissions::from_mode(0o600);
-        let there = match fs::symlink_metadata(&path) {
-            Ok(_) => {
-                let image = open(&path)?;
+        let there = match open(backing)? {
+            Some(image) => {
                 image.set_permissions(private)?;
                 Some(Bytes(image.metadata()?.len()))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+            None => None,
         };
         match there {
             None => make(backing, &path, size, filesystem)?,
@@ -92,27 +90,15 @@ impl Image {
     /// # Errors
     /// When it is gone.
     pub(super) fn open(&self) -> io::Result<File> {
-        open(&self.path)
+        let backing = self.path.parent().expect("it lies in a directory");
+        open(backing)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
-/// Opens an image, which is a file and no link to one.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = openat(CWD, path, flags, Mode::empty());
-    let image = File::from(opened.map_err(|error| not_an_image(path, &error.into()))?);
-    match image.metadata()?.is_file() {
-        true => Ok(image),
-        false => Err(not_an_image(path, &io::Error::other("it is no file"))),
-    }
-}
-
-fn not_an_image(path: &Path, why: &io::Error) -> io::Error {
-    let path = path.display();
-    let what = format!(
-        "{path} cannot be opened as an image ({why}); remove it, or give another directory"
-    );
-    io::Error::new(why.kind(), what)
+/// Opens the image in `backing`, if there is one: a file of this user's own.
+fn open(backing: &Path) -> io::Result<Option<File>> {
+    let folder = Folder::open(backing).map_err(io::Error::other)?;
+    folder.found_file(NAME.as_ref()).map_err(io::Error::other)
 }
 
 fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io::Result<()> {
@@ -233,7 +219,11 @@ mod tests {
         fs::rename(&path, &away).unwrap();
         std::os::unix::fs::symlink(&away, &path).unwrap();
         let error = prepare().unwrap_err().to_string();
-        assert!(error.contains("cannot be opened as an image"), "{error}");
+        assert!(error.contains("is a symbolic link"), "{error}");
+        fs::remove_file(&path).unwrap();
+        fs::hard_link(&away, &path).unwrap();
+        let error = prepare().unwrap_err().to_string();
+        assert!(error.contains("has 2 names"), "{error}");
     }
 
     #[test]

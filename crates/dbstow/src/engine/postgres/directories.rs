@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use model::Duration;
 use nix::unistd::{User, geteuid};
 use volume::clock::Clock;
+use volume::files::{FileError, Folder};
 use volume::site::Site;
 
-use super::handle;
 use crate::engine::EngineError;
 use crate::spec::{File, Settings};
 
@@ -55,27 +55,23 @@ impl Directories {
 
     /// Makes one, for the server alone.
     pub(super) fn make(&mut self, path: &Path) -> Result<(), EngineError> {
-        let failed = |error: io::Error| {
-            let remedy = match error.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    "; dbstow touches only what it made: empty the volume's directory, or give another"
-                }
-                _ => "",
-            };
-            EngineError::failed(
-                format!("make {}", path.display()),
-                format!("{error}{remedy}"),
-            )
-        };
+        let failed = |why: String| EngineError::failed(format!("make {}", path.display()), why);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(failed(io::ErrorKind::InvalidInput.into()));
+            return Err(failed("it has no parent directory".to_owned()));
         };
-        let parent = handle::open(parent).map_err(failed)?;
-        let made = handle::make_directory(&parent, name, self.owner);
-        if !matches!(&made, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
-            self.made.push(path.to_owned());
+        let parent = Folder::open(parent).map_err(|error| failed(error.to_string()))?;
+        match parent.new_folder(name) {
+            Ok(folder) => {
+                self.made.push(path.to_owned());
+                given_to(self.owner, &folder).map_err(|error| failed(error.to_string()))
+            }
+            Err(FileError::Exists(_)) => Err(failed(
+                "it exists already, and dbstow touches only what it made; empty the volume's directory, \
+                 or give another"
+                    .to_owned(),
+            )),
+            Err(error) => Err(failed(error.to_string())),
         }
-        made.map_err(failed)
     }
 
     /// Leaves what was made so far.
@@ -97,6 +93,14 @@ impl Directories {
             true => Ok(()),
             false => Err(format!("left behind: {}", left.join("; "))),
         }
+    }
+}
+
+/// Hands a directory to the user that the server runs as, where that is another one.
+pub(super) fn given_to(owner: Option<Owner>, folder: &Folder) -> Result<(), FileError> {
+    match owner {
+        Some((user, group)) => folder.change_owner(user, group),
+        None => Ok(()),
     }
 }
 

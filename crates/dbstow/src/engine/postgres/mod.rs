@@ -15,7 +15,6 @@ mod directories;
 mod engine;
 mod find;
 mod given;
-mod handle;
 mod log;
 mod login;
 mod memory;

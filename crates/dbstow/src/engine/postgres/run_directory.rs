@@ -11,18 +11,18 @@
 //! <https://www.postgresql.org/docs/18/auth-username-maps.html>, read 2026-11-21.
 
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nix::unistd::{User, geteuid};
+use volume::files::{FileError, Folder, Readers};
 use volume::leftovers::Registration;
 
 use super::cluster::USER;
-use super::directories::Owner;
-use super::handle;
+use super::directories::{Owner, given_to};
 
 /// The socket's directory in it.
 const SOCKET: &str = "socket";
@@ -54,27 +54,25 @@ impl RunDirectory {
             path: path.canonicalize()?,
             registration: Arc::clone(registration),
         };
-        run.furnish(owner)?;
+        run.furnish(owner).map_err(io::Error::other)?;
         Ok(run)
     }
 
-    fn furnish(&self, owner: Option<Owner>) -> io::Result<()> {
-        let directory = handle::open(&self.path)?;
-        handle::make_directory(&directory, OsStr::new(SOCKET), owner)?;
-        let own = own_name()?;
-        handle::write(
-            &directory,
-            "pg_hba.conf",
-            &format!("local all {USER} peer map={USER}\n"),
-        )?;
-        handle::write(
-            &directory,
-            "pg_ident.conf",
-            &format!("{USER} {} {USER}\n", quoted(&own)),
-        )?;
+    fn furnish(&self, owner: Option<Owner>) -> Result<(), FileError> {
+        let folder = Folder::open(&self.path)?;
+        given_to(owner, &folder.new_folder(SOCKET.as_ref())?)?;
+        let own = own_name().map_err(|source| FileError::Io {
+            path: self.path.clone(),
+            source,
+        })?;
+        let logins = format!("local all {USER} peer map={USER}\n");
+        let names = format!("{USER} {} {USER}\n", quoted(&own));
+        for (file, text) in [("pg_hba.conf", logins), ("pg_ident.conf", names)] {
+            folder.write_new(file.as_ref(), text.as_bytes(), Readers::Everyone)?;
+        }
         match owner {
             // It has to get through to them.
-            Some(_) => directory.set_permissions(Permissions::from_mode(0o711)),
+            Some(_) => folder.change_mode(0o711),
             None => Ok(()),
         }
     }
@@ -160,6 +158,9 @@ fn is_safe(directory: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {

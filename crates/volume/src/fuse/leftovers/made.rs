@@ -1,13 +1,14 @@
 //! The file that says what a process made.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::process::Identity;
+use crate::files::{Readers, write_whole};
 
 /// What a process made outside of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -102,10 +103,8 @@ impl Made {
 
     /// Writes it into `folder`, whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix("new").tempfile_in(folder)?;
-        file.write_all(&serde_json::to_vec_pretty(self)?)?;
-        file.persist(folder.join(FILE))?;
-        Ok(())
+        let text = serde_json::to_vec_pretty(self)?;
+        write_whole(&folder.join(FILE), &text, Readers::OwnerOnly).map_err(io::Error::other)
     }
 
     /// Reads it from `folder`.

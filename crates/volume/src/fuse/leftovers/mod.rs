@@ -23,9 +23,10 @@ pub(crate) mod mounts;
 pub(crate) mod process;
 mod work;
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -38,6 +39,7 @@ use made::{Directory, Inode, Made, Mount, Work};
 use process::Identity;
 
 use crate::clock::Clock;
+use crate::files::{FileError, Folder};
 
 /// A process's folder in the state directory: what it made, for whoever comes after it.
 ///
@@ -285,34 +287,19 @@ fn state_directory() -> io::Result<PathBuf> {
         Some(runtime) => PathBuf::from(runtime).join("dbstow"),
         None => std::env::temp_dir().join(format!("dbstow-{}", user.as_raw())),
     };
-    let in_words = |error: io::Error| {
-        let why = format!("{}: {error}", directory.display());
-        io::Error::new(error.kind(), why)
+    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
     };
-    match private().create(&directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(in_words(error)),
-        _ => keep_private(&directory).map_err(in_words),
-    }?;
+    private_folder(parent, name).map_err(io::Error::other)?;
     Ok(directory)
 }
 
-/// Sees to it that `directory`, which anyone may have put there, is this user's and nobody else's.
-fn keep_private(directory: &Path) -> io::Result<()> {
-    let foreign =
-        || io::Error::other("not a directory of this user; remove it, or set XDG_RUNTIME_DIR");
-    let opened = open_directory(directory).map_err(|error| match error.kind() {
-        // What the kernel says of a link too.
-        io::ErrorKind::NotADirectory => foreign(),
-        _ => error,
-    })?;
-    let metadata = opened.metadata()?;
-    if metadata.uid() != geteuid().as_raw() {
-        return Err(foreign());
-    }
-    if metadata.mode() & 0o077 != 0 {
-        opened.set_permissions(fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
+/// The directory `name` in `parent`, which is for this user alone. One that others could write to is refused:
+/// it may hold what they wrote.
+fn private_folder(parent: &Path, name: &OsStr) -> Result<Folder, FileError> {
+    let parent = Folder::open(parent)?;
+    parent.check_parent()?;
+    parent.own_folder(name, 0o700)
 }
 
 /// A directory itself; a link in its place is not followed.
@@ -350,13 +337,8 @@ fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Keeps others from clearing or registering at the same time, until it is dropped.
 fn lock(state: &Path) -> io::Result<File> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(state.join("lock"))?;
+    let file = Folder::open(state).and_then(|state| state.own_file("lock".as_ref()));
+    let file = file.map_err(io::Error::other)?;
     flock(&file, FlockOperation::LockExclusive)?;
     Ok(file)
 }
@@ -378,7 +360,7 @@ pub(crate) fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{chown, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
     use super::*;
 
@@ -391,11 +373,23 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let state = place.path().join("dbstow");
         fs::create_dir(&state).unwrap();
-        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
 
-        keep_private(&state).unwrap();
+        private_folder(place.path(), "dbstow".as_ref()).unwrap();
 
         assert_eq!(mode(&state), 0o700);
+    }
+
+    #[test]
+    fn a_state_directory_that_others_may_have_written_to_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let state = place.path().join("dbstow");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+
+        let error = private_folder(place.path(), "dbstow".as_ref()).unwrap_err();
+
+        assert!(error.to_string().contains("can be written by others"), "{error}");
     }
 
     #[test]
@@ -406,13 +400,13 @@ mod tests {
         fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
         symlink(&theirs, &link).unwrap();
 
-        let error = keep_private(&link).unwrap_err().to_string();
-        assert!(error.starts_with("not a directory of this user"), "{error}");
+        let error = private_folder(place.path(), "link".as_ref()).unwrap_err();
+        assert!(error.to_string().contains("is a symbolic link"), "{error}");
         // Root alone can give a directory away.
         if geteuid().is_root() {
             chown(&theirs, Some(65_534), None).unwrap();
-            let error = keep_private(&theirs).unwrap_err().to_string();
-            assert!(error.starts_with("not a directory of this user"), "{error}");
+            let error = private_folder(place.path(), "theirs".as_ref()).unwrap_err();
+            assert!(error.to_string().contains("belongs to user 65534"), "{error}");
         }
 
         assert_eq!(mode(&theirs), 0o755);
