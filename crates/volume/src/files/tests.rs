@@ -227,6 +227,30 @@ mod unix {
     }
 
     #[test]
+    fn a_new_folder_is_no_link_and_nothing_that_is_there() {
+        let (directory, folder) = folder();
+        let precious = directory.path().join("precious");
+        fs::create_dir(&precious).unwrap();
+        symlink(&precious, directory.path().join("link")).unwrap();
+        symlink(precious.join("file"), directory.path().join("file")).unwrap();
+
+        for name in ["link", "precious"] {
+            let error = folder.new_folder(name.as_ref()).unwrap_err();
+            assert!(matches!(error, FileError::Exists(_)), "{error}");
+        }
+        let error = folder.write_new("file".as_ref(), b"text", Readers::Everyone);
+        assert!(matches!(error, Err(FileError::Exists(_))), "{error:?}");
+        assert_eq!(names(&precious), [""; 0]);
+
+        folder.new_folder("new".as_ref()).unwrap();
+        assert_eq!(mode(&directory.path().join("new")), 0o700);
+        folder
+            .write_new("open".as_ref(), b"text", Readers::Everyone)
+            .unwrap();
+        assert_eq!(mode(&directory.path().join("open")), 0o644);
+    }
+
+    #[test]
     fn remains_are_regular_files_of_ours_by_their_name() {
         let (directory, folder) = folder();
         let name = unfinished_name();

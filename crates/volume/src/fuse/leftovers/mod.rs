@@ -389,7 +389,10 @@ mod tests {
 
         let error = private_folder(place.path(), "dbstow".as_ref()).unwrap_err();
 
-        assert!(error.to_string().contains("can be written by others"), "{error}");
+        assert!(
+            error.to_string().contains("can be written by others"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -406,7 +409,10 @@ mod tests {
         if geteuid().is_root() {
             chown(&theirs, Some(65_534), None).unwrap();
             let error = private_folder(place.path(), "theirs".as_ref()).unwrap_err();
-            assert!(error.to_string().contains("belongs to user 65534"), "{error}");
+            assert!(
+                error.to_string().contains("belongs to user 65534"),
+                "{error}"
+            );
         }
 
         assert_eq!(mode(&theirs), 0o755);
