@@ -7,10 +7,10 @@ use std::path::Path;
 use model::Bytes;
 
 use crate::catalogue::{Catalogue, CatalogueError};
-use crate::input::Reach;
 use crate::spec::{self, EngineKind, Known, KnownWorkload, Machine, Parameter, Script, Volume};
 use crate::trial::Stage;
 use crate::workload::{Dialect, Value, Workload};
+use files::input::Reach;
 
 /// The catalogue, and where workloads come from.
 #[derive(Default)]

@@ -4,9 +4,6 @@
 //! The modules stand in the order in which data flows through them, and import only what stands before
 //! them (and the wire types of [`record`] and [`findings`]).
 
-// What files are read, and how far.
-pub mod input;
-
 // What was asked, and what there is to ask for.
 pub mod catalogue;
 pub mod spec;

@@ -9,7 +9,7 @@ use dbstow::command::{
 };
 use dbstow::report::side_by_side::NothingInCommon;
 use dbstow::{catalogue, spec, trial, workload};
-use volume::files::FileError;
+use files::FileError;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
 /// files.

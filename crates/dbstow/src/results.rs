@@ -14,16 +14,16 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use files::{FileError, Folder, Readers};
 use model::Duration;
 use serde::{Deserialize, Serialize};
-use volume::files::{FileError, Folder, Readers};
 
 use crate::findings::{Question, Warning};
-use crate::input;
 use crate::plan::{Plan, PlanError, Trial};
 use crate::record::check::check;
 use crate::record::{self, Outcome, Record, strict};
 use crate::spec::Mode;
+use files::input;
 
 /// The name and version of `dbstow.json`.
 const SCHEMA: &str = "dbstow.results/1";

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use dbstow::catalogue::Catalogue;
 
 /// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 17] = [
-    "input",
+const FLOW: [&str; 16] = [
     "catalogue",
     "spec",
     "workload",
@@ -62,7 +61,7 @@ const WRITES: [&str; 21] = [
     "remove_dir_all(",
 ];
 
-/// Sources that may call them, each with the reason why it does not go through `volume::files`. Each has a
+/// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
 const WRITERS: [(&str, &str); 30] = [
     (
@@ -98,7 +97,7 @@ const WRITERS: [(&str, &str); 30] = [
         "dbstow/src/engine/sqlserver/tempdb.rs",
         "a folder beside the journal",
     ),
-    ("dbstow/src/input.rs", "opens for reading only"),
+    ("files/src/input.rs", "opens for reading only"),
     ("dbstow/src/results.rs", "makes the folder that --out names"),
     (
         "dbstow/src/trial/real/ground.rs",
@@ -113,8 +112,8 @@ const WRITERS: [(&str, &str); 30] = [
         "volume/src/virtual_time/files.rs",
         "names the temporary directory in a message",
     ),
-    ("volume/src/files/elsewhere.rs", "is volume::files"),
-    ("volume/src/files/folder.rs", "is volume::files"),
+    ("volume/src/files/elsewhere.rs", "is files"),
+    ("files/src/folder.rs", "is files"),
     (
         "volume/src/fuse/block.rs",
         "inside the emulator's own folder",
@@ -180,7 +179,7 @@ fn files_are_written_where_docs_security_says() {
         .collect();
     assert_eq!(
         found, [""; 0],
-        "use volume::files, or give the file a line in docs/security.md and in WRITERS"
+        "use files, or give the file a line in docs/security.md and in WRITERS"
     );
     let page = crates().join("../docs/security.md");
     let page = fs::read_to_string(page).expect("docs/security.md is there");
@@ -222,7 +221,7 @@ fn all_that_is_printed_passes_the_edge() {
         "dbstow/src/command/output.rs",
         "dbstow/src/command/progress.rs",
         // A page or capture that the user wants at /dev/stdout.
-        "volume/src/files/folder.rs",
+        "files/src/folder.rs",
         // One line of JSON to the process that started it.
         "dbstow/src/command/emulated/emulator.rs",
         // A server for tests.

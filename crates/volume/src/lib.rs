@@ -34,9 +34,6 @@ pub mod histogram;
 pub mod reading;
 pub mod site;
 
-// Files that are written for people and for the next start.
-pub mod files;
-
 // Real volumes.
 pub mod plain;
 

@@ -8,11 +8,11 @@ use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::{Mistake, Place};
-use crate::input::{self, Reach};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::spec::{Arm, EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
 use crate::trial;
+use files::input::{self, Reach};
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]

@@ -8,7 +8,6 @@ use std::time;
 use anyhow::{Context, Result, bail};
 use model::{Bytes, DiskSpec, Duration};
 use serde_json::json;
-use volume::files;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;

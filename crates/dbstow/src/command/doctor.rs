@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use files::write_named;
 use sqlserver::capture::{Capture, Greeting, capture};
-use volume::files::write_named;
 
 use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
 use crate::engine::EngineError;
 use crate::engine::sqlserver::Access;
-use crate::input;
 use crate::report::terminal::server;
+use files::input;
 
 /// Name under which the server lists our session.
 const APPLICATION: &str = "dbstow doctor";

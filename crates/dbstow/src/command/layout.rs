@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use files::{FileError, Readers, write_new};
 use model::Bytes;
 use sqlserver::capture::Capture;
-use volume::files::{FileError, Readers, write_new};
 
 use super::asked::key_and_value;
 use super::{Asked, Mistake, Place};
-use crate::input;
 use crate::layout::{Engine, On, Script, Target, Wish, scripts};
 use crate::plan::Plan;
 use crate::spec::{File, Mode, Role};
+use files::input;
 
 /// Write the scripts that bring an arm's placement about on a server, and those of the way back
 #[derive(Clone, Debug, clap::Args)]

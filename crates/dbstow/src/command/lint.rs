@@ -11,11 +11,11 @@ use super::output::note;
 use super::{Mistake, NotMet, ServerLogin, doctor};
 use crate::catalogue::Catalogue;
 use crate::findings;
-use crate::input;
 use crate::lint::{self, Document, Told};
 use crate::report::lint::{json, list, sarif, text};
 use crate::results::Results;
 use crate::spec::near;
+use files::input;
 
 /// Arguments of `lint`.
 #[derive(Clone, Debug, clap::Args)]

@@ -10,7 +10,7 @@ use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
 use crate::catalogue::{Catalogue, Latency, Quantity, Source};
-use crate::input;
+use files::input;
 
 /// How a list is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

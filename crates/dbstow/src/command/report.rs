@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use volume::files::{Readers, write_named, write_whole};
+use files::{Readers, write_named, write_whole};
 
 use super::Mistake;
 use super::output::note;

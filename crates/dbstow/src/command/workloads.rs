@@ -7,8 +7,8 @@ use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::asked::reach;
-use crate::input::Reach;
 use crate::workload::{Database, Dialect, Script, Tables, Workload};
+use files::input::Reach;
 
 /// Lists the built-in workloads, or shows one.
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use std::{fs, io};
 use model::Duration;
 use toml::Spanned;
 
-use crate::input::{self, Reach};
+use files::input::{self, Reach};
 
 use super::definition::{
     LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,

@@ -25,7 +25,7 @@ use super::folder::{LOG_BYTES_PER_ROW, check_defined};
 use super::script::{Command, Pause, PauseUnit, Script, ScriptError};
 use super::value::Value;
 use super::variables::Names;
-use crate::input;
+use files::input;
 
 /// The settings file, as far as it says what is run; members this does not name are passed over.
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 
 use super::*;
-use crate::input::Reach;
+use files::input::Reach;
 
 /// Runs statements on SQLite and counts them.
 struct Session {

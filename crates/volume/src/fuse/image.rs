@@ -16,7 +16,7 @@ use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
 use super::spec::Filesystem;
-use crate::files::Folder;
+use files::Folder;
 
 /// The image's name in the backing directory, and where FUSE shows it.
 pub(super) const NAME: &str = "image";

@@ -13,7 +13,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 use super::emulation::EmulationError;
 use super::leftovers::mounts;
 use super::spec::{EmulationSpec, Front, MountSpec};
-use crate::files::{FileError, Folder, Readers};
+use files::{FileError, Folder, Readers};
 
 /// Marks a backing directory as one of this program's; holds the volume's name.
 const MARK: &str = "dbstow-volume";

@@ -9,7 +9,6 @@ use model::{Operation, Request};
 use serde::Serialize;
 
 use crate::array::{Array, Verdict, operation_name};
-use crate::files;
 use model::Instant;
 
 /// A file of traced requests.

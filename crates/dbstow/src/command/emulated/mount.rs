@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use files::unique_name;
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
-use volume::files::unique_name;
 use volume::fuse::host::Order;
 use volume::fuse::{
     EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, loop_devices_exist,
@@ -20,10 +20,10 @@ use crate::catalogue::{Catalogue, SizeRule};
 use crate::command::Mistake;
 use crate::command::listing;
 use crate::command::output::note;
-use crate::input;
 use crate::inventory::Inventory;
 use crate::spec::{Machine, Override, Provision, Volume, Volumes};
 use crate::trial::Stage;
+use files::input;
 
 /// Arguments of `mount`.
 #[derive(Clone, Debug, clap::Args)]

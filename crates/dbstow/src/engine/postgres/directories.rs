@@ -4,10 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use files::{FileError, Folder};
 use model::Duration;
 use nix::unistd::{User, geteuid};
 use volume::clock::Clock;
-use volume::files::{FileError, Folder};
 use volume::site::Site;
 
 use crate::engine::EngineError;

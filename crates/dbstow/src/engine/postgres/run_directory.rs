@@ -17,8 +17,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use files::{FileError, Folder, Readers};
 use nix::unistd::{User, geteuid};
-use volume::files::{FileError, Folder, Readers};
 use volume::leftovers::Registration;
 
 use super::cluster::USER;

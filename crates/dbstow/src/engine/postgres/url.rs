@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 
 use super::target::{Address, Password, Target};
 use crate::engine::EngineError;
-use crate::input;
+use files::input;
 
 /// Where servers listen on this machine when nobody says otherwise; Debian's first.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];

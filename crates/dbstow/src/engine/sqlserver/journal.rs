@@ -11,9 +11,9 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use files::{FileError, Folder, Readers};
 use serde::{Deserialize, Serialize};
 use sqlserver::capture;
-use volume::files::{FileError, Folder, Readers};
 
 /// What one run changed on one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -8,13 +8,13 @@
 
 use std::fs;
 
+use files::{Readers, write_whole};
 use sqlserver::capture::{self, FileKind, Product, TEMPDB};
 use sqlserver::session::Driver;
 use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove, TempdbPlan};
 use sqlserver::tsql::{
     CreateDatabase, FilePath, FileSpec, Name, Size, Statement, question, script,
 };
-use volume::files::{Readers, write_whole};
 
 use super::OBSERVER;
 use super::place::{self, Directories, Placed};

@@ -9,7 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use volume::files::{FileError, Folder};
+use files::{FileError, Folder};
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::process::Identity;
-use crate::files::{Readers, write_whole};
+use files::{Readers, write_whole};
 
 /// What a process made outside of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]

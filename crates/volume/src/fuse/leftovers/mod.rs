@@ -39,7 +39,7 @@ use made::{Directory, Inode, Made, Mount, Work};
 use process::Identity;
 
 use crate::clock::Clock;
-use crate::files::{FileError, Folder};
+use files::{FileError, Folder};
 
 /// A process's folder in the state directory: what it made, for whoever comes after it.
 ///

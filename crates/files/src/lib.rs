@@ -11,6 +11,8 @@
 //!
 //! `docs/security.md` lists every place that writes, and `tests/tidy.rs` holds the program to that list.
 
+pub mod input;
+
 #[cfg(not(unix))]
 #[path = "elsewhere.rs"]
 mod folder;

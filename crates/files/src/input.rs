@@ -96,7 +96,7 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     options.open(path)
 }
@@ -130,29 +130,30 @@ mod linux {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    use nix::errno::Errno;
-    use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+    use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
 
     pub(super) fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
-        let directory = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        let directory = OFlags::PATH | OFlags::DIRECTORY;
         let mut options = File::options();
-        options.read(true).custom_flags(directory.bits());
+        options
+            .read(true)
+            .custom_flags(directory.bits().cast_signed());
         let folder = options.open(folder)?;
-        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
-        let resolve = ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS;
-        let how = OpenHow::new().flags(flags).resolve(resolve);
-        match openat2(&folder, name, how) {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&folder, name, flags, Mode::empty(), resolve) {
             Ok(file) => Ok(File::from(file)),
-            Err(Errno::EXDEV) => Err(super::outside()),
+            Err(Errno::XDEV) => Err(super::outside()),
             Err(error) => Err(error.into()),
         }
     }
 
     pub(super) fn is_unknown(error: &io::Error) -> bool {
-        let unknown = [Errno::ENOSYS, Errno::EPERM];
+        let unknown = [Errno::NOSYS, Errno::PERM];
         unknown
             .iter()
-            .any(|errno| error.raw_os_error() == Some(*errno as i32))
+            .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
     }
 }
 
@@ -214,10 +215,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_pipe_device_socket_or_directory_of_somebody_else_is_refused_at_once() {
-        use nix::sys::stat::Mode;
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = |name: &str| folder.path().join(name);
-        nix::unistd::mkfifo(&path("pipe.sql"), Mode::S_IRUSR).expect("it can be made");
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("pipe.sql"))
+            .status();
+        assert!(made.expect("mkfifo runs").success());
         let _socket = std::os::unix::net::UnixListener::bind(path("socket.sql")).expect("it binds");
         fs::create_dir(path("directory.sql")).expect("it can be made");
 
