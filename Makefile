@@ -1,9 +1,9 @@
 # The commands of this repository. On a machine with Rust (rustup) and a C compiler, `make demo` and
 # `make test` need nothing done before; on Debian, `make test` installs what it tests with.
 
-# The published experiments first, then whatever else experiments/ holds.
+# The published experiments first, then the others.
 PUBLISHED := tempdb-ssd-vs-premium tempdb-scale-out ultra-vs-premium-pool managed-instance-files
-EVERY := $(basename $(notdir $(wildcard experiments/*.toml)))
+EVERY := $(basename $(notdir $(wildcard crates/experiment/experiments/*.toml)))
 EXPERIMENTS := $(filter $(EVERY),$(PUBLISHED)) $(filter-out $(PUBLISHED),$(EVERY))
 
 # SQLite's C code is compiled for the first platform only; scripts/check-target says how the others

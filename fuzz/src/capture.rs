@@ -1,8 +1,8 @@
 //! Captures of a server: what `dbstow doctor` shows of a file, and `dbstow lint` says of it.
 
-use dbstow::lint;
-use dbstow::report::lint::{json, sarif, text as lint_text};
-use dbstow::report::terminal::server;
+use analysis::lint;
+use analysis::report::lint::{json, sarif, text as lint_text};
+use analysis::report::terminal::server;
 use sqlserver::capture::Capture;
 use sqlserver::lint::{Asked, judge};
 

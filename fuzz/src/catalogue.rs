@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use dbstow::catalogue::{Catalogue, DiskEntry, Provision};
+use catalogue::{Catalogue, DiskEntry, Provision};
 use model::{Bytes, Iops, Throughput};
 
 static BUILTIN: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use dbstow::inventory::Inventory;
-use dbstow::plan::Plan;
-use dbstow::spec::{EngineKind, Mode, Spec, Variant};
+use experiment::plan::Plan;
+use experiment::spec::{EngineKind, Mode, Spec, Variant};
+use lab::inventory::Inventory;
 
 /// Each engine reads a workload's scripts in a dialect of its own.
 static INVENTORIES: LazyLock<[(EngineKind, Inventory); 4]> = LazyLock::new(|| {

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
-use dbstow::findings::{self, ArmQuestion, Question};
-use dbstow::inventory::Inventory;
-use dbstow::plan::Plan;
-use dbstow::record::Record;
-use dbstow::report::{csv, json, markdown, page, terminal};
-use dbstow::results::Results;
-use dbstow::spec::{Spec, Variant};
+use analysis::findings::{self, ArmQuestion, Question};
+use analysis::report::{csv, json, markdown, page, terminal};
+use experiment::plan::Plan;
+use experiment::record::Record;
+use experiment::results::Results;
+use experiment::spec::{Spec, Variant};
+use lab::inventory::Inventory;
 use tempfile::TempDir;
 
 /// The experiment whose records the corpus holds.
@@ -90,7 +90,7 @@ fn render(results: &Results, records: &[Record]) {
 }
 
 fn question(plan: &Plan) -> Question {
-    let arm = |arm: &dbstow::spec::Arm| ArmQuestion {
+    let arm = |arm: &experiment::spec::Arm| ArmQuestion {
         name: arm.name.clone(),
         baseline: arm.baseline.clone(),
         published: arm.published.clone(),

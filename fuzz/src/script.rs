@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use dbstow::workload::{Dialect, Driver, Names, Script, Statement, Value, Variables};
 use model::Duration;
 use model::random::stream;
+use workload::{Dialect, Driver, Names, Script, Statement, Value, Variables};
 
 /// Reads a script in each dialect, and runs two operations of it; refused is what no dialect takes.
 pub(crate) fn read(text: &str) -> Result<(), String> {

@@ -1,5 +1,16 @@
-//! What the records of trials say.
+//! What the records of trials say, and how it is told.
 //!
-//! Nothing here runs a trial or knows a server.
+//! ```text
+//! records ──findings──> Findings ──report──> text, page, Markdown, JSON, CSV
+//!              │
+//!          statistics
+//! ```
+//!
+//! Nothing here runs a trial or talks to a server: records are read on any machine, at any later time.
 
 pub mod statistics;
+
+pub mod findings;
+pub mod lint;
+pub mod quantity;
+pub mod report;

@@ -10,14 +10,14 @@ mod bench {
     use std::process::{Command, Stdio};
     use std::sync::Arc;
 
-    use dbstow::engine::Engine;
-    use dbstow::engine::postgres::Postgres;
-    use dbstow::spec::EngineKind;
-    use dbstow::workload::{Dialect, Names, Script, Variables};
+    use experiment::spec::EngineKind;
+    use lab::engine::Engine;
+    use lab::engine::postgres::Postgres;
     use model::random::stream;
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::{TimeVal, TimeValLike};
     use volume::clock::Clock;
+    use workload::{Dialect, Names, Script, Variables};
 
     use super::server::{Folders, Seat, binaries, experiment, start};
 

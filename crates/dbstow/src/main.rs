@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
+use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines,
     output, plan, report, run, workloads,
 };
-use dbstow::report::side_by_side::NothingInCommon;
-use dbstow::{catalogue, spec, trial, workload};
+use experiment::spec;
 use files::FileError;
+use lab::trial;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
 /// files.
@@ -81,7 +82,7 @@ fn carry_out(command: Command) -> anyhow::Result<()> {
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]
         Command::Emulated(emulated) => {
-            command::emulated::run(&emulated, dbstow::inventory::Inventory::builtin())
+            command::emulated::run(&emulated, lab::inventory::Inventory::builtin())
         }
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),
@@ -124,21 +125,21 @@ fn is_mistake(error: &anyhow::Error) -> bool {
         cause.is::<command::Mistake>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
-            || cause.is::<dbstow::layout::LayoutError>()
+            || cause.is::<::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
-            || cause.is::<dbstow::lint::HostError>()
+            || cause.is::<analysis::lint::HostError>()
             || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::real::OptionsError>()
             || cause.is::<trial::real::PlacesError>() && !is_io(cause)
-            || cause.is::<dbstow::calibrate::EntryError>()
-            || cause.is::<dbstow::results::ResultsError>() && !is_io(cause)
+            || cause.is::<lab::calibrate::EntryError>()
+            || cause.is::<experiment::results::ResultsError>() && !is_io(cause)
     })
 }
 
 fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
-    use dbstow::results::ResultsError::{File, Io};
+    use experiment::results::ResultsError::{File, Io};
 
     let results = cause.downcast_ref();
     let places = cause.downcast_ref();

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use dbstow::calibrate::{self, About, Fitted, Job, Rates, Sample};
-use dbstow::catalogue::{Catalogue, Provision};
-use dbstow::engine::raw::{self, Fio};
+use catalogue::{Catalogue, Provision};
+use lab::calibrate::{self, About, Fitted, Job, Rates, Sample};
+use lab::engine::raw::{self, Fio};
 use model::{
     Bytes, Counts, DiskSpec, Duration, Iops, LatencySpec, LimitSpec, MachineSpec, Rate, Throughput,
     VolumeSpec,

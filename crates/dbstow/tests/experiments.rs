@@ -1,10 +1,10 @@
 //! The built-in experiments: each can be run, and does run.
 
-use dbstow::inventory::Inventory;
-use dbstow::plan::Plan;
-use dbstow::record::Outcome;
-use dbstow::spec::{Spec, Variant, builtin_names};
-use dbstow::trial::{self, Stage, Subject, TrialId};
+use experiment::plan::Plan;
+use experiment::record::Outcome;
+use experiment::spec::{Spec, Variant, builtin_names};
+use lab::inventory::Inventory;
+use lab::trial::{self, Stage, Subject, TrialId};
 
 fn checked(name: &str, quick: bool) -> Plan {
     let spec = Spec::builtin(

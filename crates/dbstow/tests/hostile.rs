@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use dbstow::plan::Plan;
+use experiment::plan::Plan;
 use serde_json::Value;
 use sqlserver::capture::Capture;
 use tempfile::TempDir;

@@ -13,8 +13,8 @@ mod windows;
 
 use std::collections::BTreeMap;
 
-use dbstow::layout::{Engine, Script, Target, Wish, scripts};
-use dbstow::spec::File;
+use experiment::spec::File;
+use layout::{Engine, Script, Target, Wish, scripts};
 use model::Bytes;
 use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
 

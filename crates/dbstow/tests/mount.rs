@@ -303,7 +303,7 @@ fn block_mode_without_root_says_so_and_names_file_mode() {
     // Readable for nobody: the place, and the program, which is not in one.
     let program = place.path("dbstow");
     fs::copy(env!("CARGO_BIN_EXE_dbstow"), &program).expect("the folder is ours");
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
     fs::set_permissions(place.0.path(), open).expect("the folder is ours");
     let mut command = Command::new("setpriv");
     command

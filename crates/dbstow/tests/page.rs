@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use dbstow::plan::Plan;
+use experiment::plan::Plan;
 use headless_chrome::protocol::cdp::Emulation::{MediaFeature, SetEmulatedMedia};
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::types::PrintToPdfOptions;

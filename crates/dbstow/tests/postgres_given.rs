@@ -15,9 +15,9 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use dbstow::engine::postgres::{self, Binaries, Owner, Postgres, ServerUrl};
-use dbstow::engine::{Engine, EngineError};
-use dbstow::spec::{EngineKind, Temperature};
+use experiment::spec::{EngineKind, Temperature};
+use lab::engine::postgres::{self, Binaries, Owner, Postgres, ServerUrl};
+use lab::engine::{Engine, EngineError};
 use server::{Folders, Seat, binaries, experiment, load, run};
 use tempfile::TempDir;
 

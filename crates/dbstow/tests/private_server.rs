@@ -14,9 +14,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use dbstow::engine::Engine;
-use dbstow::engine::postgres::{self, Binaries, Owner, Postgres};
-use dbstow::spec::{EngineKind, Temperature};
+use experiment::spec::{EngineKind, Temperature};
+use lab::engine::Engine;
+use lab::engine::postgres::{self, Binaries, Owner, Postgres};
 use nix::unistd::geteuid;
 use place::{Place, dbstow, said, wait_for};
 use server::{Folders, binaries, experiment, start};

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use dbstow::engine::raw::{
+use experiment::record::histogram;
+use experiment::spec::{Spec, Variant};
+use lab::engine::raw::{
     self, Files, Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window,
 };
-use dbstow::inventory::Inventory;
-use dbstow::record::histogram;
-use dbstow::spec::{Spec, Variant};
-use dbstow::trial::Stage;
+use lab::inventory::Inventory;
+use lab::trial::Stage;
 use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Throughput, VolumeSpec,
 };
@@ -169,8 +169,8 @@ fn volume_alone() -> BTreeMap<String, (RawOutcome, DiskSpec)> {
     let checked = Spec::builtin("volume-alone", &[], Variant::QUICK)
         .and_then(|spec| spec.check(&inventory))
         .expect("it was checked");
-    let plan = dbstow::plan::Plan::new(&checked, false);
-    let one = |arm: &dbstow::spec::Arm| {
+    let plan = experiment::plan::Plan::new(&checked, false);
+    let one = |arm: &experiment::spec::Arm| {
         let stage = Stage::new(&arm.settings, &inventory.catalogue).expect("it was checked");
         let workload = inventory
             .workload(&arm.settings.workload)

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use dbstow::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
-use dbstow::inventory::Inventory;
-use dbstow::record::{EngineRecord, Outcome, Record, histogram};
-use dbstow::spec::{Arm, EngineKind, Mode, Spec, Temperature, Variant};
-use dbstow::trial::real::{self, Event, Placed, Supply};
-use dbstow::trial::{Stage, Subject, TrialId};
-use dbstow::workload::{Driver, Statement, Value, Workload};
+use experiment::record::{EngineRecord, Outcome, Record, histogram};
+use experiment::spec::{Arm, EngineKind, Mode, Spec, Temperature, Variant};
+use lab::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
+use lab::inventory::Inventory;
+use lab::trial::real::{self, Event, Placed, Supply};
+use lab::trial::{Stage, Subject, TrialId};
 use model::{Duration, Instant};
+use reading::{DiskReading, Reading};
 use rusqlite::{Connection, InterruptHandle};
 use tempfile::TempDir;
 use volume::clock::Clock;
-use volume::reading::{DiskReading, Reading};
 use volume::site::Site;
+use workload::{Driver, Statement, Value, Workload};
 
 /// Two arms on one volume each; the tests change the workload's section.
 const SMALL: &str = r#"name = "small"
@@ -206,7 +206,7 @@ impl Supply for Folder {
         }
         let engine = Tiny {
             directory: directories[0].clone(),
-            shared: subject.workload.database == dbstow::workload::Database::Shared,
+            shared: subject.workload.database == workload::Database::Shared,
             events: Arc::clone(&self.events),
             connections: Mutex::default(),
             alive: AtomicBool::new(true),

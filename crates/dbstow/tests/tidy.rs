@@ -3,30 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbstow::catalogue::Catalogue;
-
-/// Modules of dbstow in the order in which data flows through them.
-const FLOW: [&str; 16] = [
-    "catalogue",
-    "spec",
-    "workload",
-    "plan",
-    "engine",
-    "calibrate",
-    "trial",
-    "record",
-    "quantity",
-    "findings",
-    "results",
-    "lint",
-    "report",
-    "layout",
-    "inventory",
-    "command",
-];
-
-/// Modules whose wire types may be used from everywhere, as `lib.rs` says.
-const WIRE: [&str; 2] = ["record", "findings"];
+use catalogue::Catalogue;
 
 #[test]
 fn unsafe_code_lives_in_volume_only() {
@@ -73,38 +50,38 @@ const WRITERS: [(&str, &str); 30] = [
         "a random name, made by the emulator",
     ),
     (
-        "dbstow/src/engine/postgres/directories.rs",
+        "lab/src/engine/postgres/directories.rs",
         "removes what a server made in its own directories",
     ),
     (
-        "dbstow/src/engine/postgres/run_directory.rs",
+        "lab/src/engine/postgres/run_directory.rs",
         "a random name, written down before it is made; its modes",
     ),
     (
-        "dbstow/src/engine/postgres/memory.rs",
+        "lab/src/engine/postgres/memory.rs",
         "control groups, for root alone",
     ),
-    ("dbstow/src/engine/raw/fio.rs", "a file without a name"),
+    ("lab/src/engine/raw/fio.rs", "a file without a name"),
     (
-        "dbstow/src/engine/raw/measure.rs",
+        "lab/src/engine/raw/measure.rs",
         "O_EXCL, inside the run's own directory",
     ),
     (
-        "dbstow/src/engine/sqlserver/journal.rs",
+        "lab/src/engine/sqlserver/journal.rs",
         "makes the state directory's parents",
     ),
     (
-        "dbstow/src/engine/sqlserver/tempdb.rs",
+        "lab/src/engine/sqlserver/tempdb.rs",
         "a folder beside the journal",
     ),
     ("files/src/input.rs", "opens for reading only"),
-    ("dbstow/src/results.rs", "makes the folder that --out names"),
+    ("experiment/src/results.rs", "makes the folder that --out names"),
     (
-        "dbstow/src/trial/real/ground.rs",
+        "lab/src/trial/real/ground.rs",
         "removes the run's own directory",
     ),
     (
-        "dbstow/src/trial/real/places.rs",
+        "lab/src/trial/real/places.rs",
         "the default for --backing, claimed by `Ground`",
     ),
     ("volume/src/virtual_time/spool.rs", "a file without a name"),
@@ -112,7 +89,7 @@ const WRITERS: [(&str, &str); 30] = [
         "volume/src/virtual_time/files.rs",
         "names the temporary directory in a message",
     ),
-    ("volume/src/files/elsewhere.rs", "is files"),
+    ("files/src/elsewhere.rs", "is files"),
     ("files/src/folder.rs", "is files"),
     (
         "volume/src/fuse/block.rs",
@@ -243,32 +220,6 @@ fn model_does_without_std() {
 }
 
 #[test]
-fn modules_import_along_the_flow_of_data_only() {
-    let found = lines_with(|path, code| {
-        let Ok(inside) = path.strip_prefix("dbstow/src") else {
-            return false;
-        };
-        let Some(own) = place(&module_of(inside)) else {
-            return false;
-        };
-        imports(code).any(|other| !WIRE.contains(&other) && place(other).is_none_or(|at| at > own))
-    });
-    assert_eq!(found, [""; 0], "imports against the flow {FLOW:?}");
-}
-
-#[test]
-fn every_module_of_dbstow_has_its_place_in_the_flow() {
-    let folder = crates().join("dbstow/src");
-    let entries = folder.read_dir().expect("the sources").flatten();
-    let unplaced: Vec<String> = entries
-        .map(|entry| module_of(Path::new(&entry.file_name())))
-        .filter(|module| !["lib", "main"].contains(&module.as_str()))
-        .filter(|module| place(module).is_none())
-        .collect();
-    assert_eq!(unplaced, [""; 0]);
-}
-
-#[test]
 fn every_catalogue_entry_has_a_dated_source() {
     let catalogue = Catalogue::builtin();
     let disks = catalogue.disks().map(|disk| (&disk.name, &disk.sources));
@@ -324,30 +275,4 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_')
-}
-
-/// The module that a path inside `dbstow/src` belongs to.
-fn module_of(path: &Path) -> String {
-    let first = path.components().next().expect("a path");
-    let name = first.as_os_str().to_string_lossy();
-    name.trim_end_matches(".rs").to_owned()
-}
-
-fn place(module: &str) -> Option<usize> {
-    FLOW.iter().position(|known| *known == module)
-}
-
-/// Modules of dbstow that a line names from the crate's root. A group such as `crate::{a, b}` names none
-/// that is known, so that it counts as wrong.
-fn imports(code: &str) -> impl Iterator<Item = &str> {
-    let after = code.match_indices("crate::").filter(|(at, _)| {
-        !code[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '$' || c == '_')
-    });
-    after.map(|(at, prefix)| {
-        let rest = &code[at + prefix.len()..];
-        let end = rest
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        &rest[..end]
-    })
 }

@@ -4,7 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
-use dbstow::workload::{Command, Dialect, Script, Statement, Workload};
+use workload::{Command, Dialect, Script, Statement, Workload};
 
 #[path = "support/tsql.rs"]
 mod tsql;
@@ -102,7 +102,7 @@ fn everything_that_dbstow_asks_tells_or_writes_down_is_tsql() {
     let statements = statements
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text));
-    let scripts = dbstow::layout::examples();
+    let scripts = layout::examples();
     let texts: Vec<(String, String)> = questions.chain(statements).chain(scripts).collect();
     assert!(texts.len() > 50, "only {} texts", texts.len());
     tsql::parses(&texts);

@@ -30,8 +30,6 @@
 // What real-time modes count, and where.
 pub mod clock;
 pub mod hangup;
-pub mod histogram;
-pub mod reading;
 pub mod site;
 
 // Real volumes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::reading::Reading;
+use reading::Reading;
 
 /// Directories that stand for an arm's volumes, and what happens at them: modelled volumes under real
 /// files (emulate), or real directories (measure).

@@ -18,9 +18,9 @@ use model::{
     Request, Storage, Throughput, VolumeSpec,
 };
 use rand::RngExt;
+use reading::Reading;
 use tempfile::TempDir;
 use volume::clock::Clock;
-use volume::reading::Reading;
 use volume::real_time::{Access, Aligned, DatabaseSpec, Disks, Pacer, PlacedFile};
 
 /// Where a lane's requests go: half as much again is what a lane's file holds at most.

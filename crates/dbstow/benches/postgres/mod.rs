@@ -5,7 +5,7 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use dbstow::engine::postgres::Binaries;
+use lab::engine::postgres::Binaries;
 use nix::unistd::User;
 use volume::clock::Clock;
 

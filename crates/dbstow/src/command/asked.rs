@@ -7,12 +7,15 @@ use anyhow::{Context, Result};
 use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use super::choice::{ENGINES, MODES, one_of};
 use super::{Mistake, Place};
-use crate::inventory::Inventory;
-use crate::plan::Plan;
-use crate::spec::{Arm, EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text};
-use crate::trial;
+use experiment::plan::Plan;
+use experiment::spec::{
+    Arm, EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
+};
 use files::input::{self, Reach};
+use lab::inventory::Inventory;
+use lab::trial;
 
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -32,10 +35,10 @@ pub struct Asked {
     #[arg(long)]
     pub quick: bool,
     /// How it is carried out
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = one_of(MODES), default_value = "simulate")]
     pub mode: Mode,
     /// What carries the workload out [default: what the experiment is meant for, most often sqlite]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(ENGINES))]
     pub engine: Option<EngineKind>,
     /// How often every arm is run
     #[arg(long)]

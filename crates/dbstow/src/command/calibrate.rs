@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;
-use crate::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
-use crate::engine::raw::{self, Files, Fio, RawError, RawOutcome};
-use crate::quantity;
+use analysis::quantity;
+use lab::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
+use lab::engine::raw::{self, Files, Fio, RawError, RawOutcome};
 
 /// Shortest time a job is given: less would be all start and end.
 const EACH_MIN: Duration = Duration::from_millis(100);

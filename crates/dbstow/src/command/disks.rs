@@ -7,7 +7,7 @@ use model::{Bytes, Iops, Throughput};
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
-use crate::catalogue::{CatalogueError, DiskEntry, Limit, Price, Provision, Provisioned, Quantity};
+use catalogue::{CatalogueError, DiskEntry, Limit, Price, Provision, Provisioned, Quantity};
 
 /// Arguments of `dbstow disks`.
 #[derive(Clone, Debug, Default, ClapArgs)]

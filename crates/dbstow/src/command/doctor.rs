@@ -9,10 +9,10 @@ use sqlserver::capture::{Capture, Greeting, capture};
 
 use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
-use crate::engine::EngineError;
-use crate::engine::sqlserver::Access;
-use crate::report::terminal::server;
+use analysis::report::terminal::server;
 use files::input;
+use lab::engine::EngineError;
+use lab::engine::sqlserver::Access;
 
 /// Name under which the server lists our session.
 const APPLICATION: &str = "dbstow doctor";

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::spec::{Spec, Variant, builtin_names, builtin_text};
+use experiment::spec::{Spec, Variant, builtin_names, builtin_text};
 
 /// Lists the built-in experiments, or prints one
 #[derive(Clone, Debug, clap::Args)]

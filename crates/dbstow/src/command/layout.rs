@@ -10,11 +10,12 @@ use model::Bytes;
 use sqlserver::capture::Capture;
 
 use super::asked::key_and_value;
+use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::{Asked, Mistake, Place};
-use crate::layout::{Engine, On, Script, Target, Wish, scripts};
-use crate::plan::Plan;
-use crate::spec::{File, Mode, Role};
+use experiment::plan::Plan;
+use experiment::spec::{File, Mode, Role};
 use files::input;
+use layout::{Engine, On, Script, Target, Wish, scripts};
 
 /// Write the scripts that bring an arm's placement about on a server, and those of the way back
 #[derive(Clone, Debug, clap::Args)]
@@ -36,10 +37,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// What the server is, where no capture says so [default: by the look of the folders]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(SYSTEMS))]
     pub on: Option<On>,
     /// Which database product
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = one_of(PRODUCTS), default_value = "sqlserver")]
     pub engine: Engine,
     /// Set a key of the experiment, such as placement.a.temp.files=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, requires = "experiment")]

@@ -9,12 +9,12 @@ use sqlserver::lint::{self as rules, Asked, Profile, Severity};
 
 use super::output::note;
 use super::{Mistake, NotMet, ServerLogin, doctor};
-use crate::catalogue::Catalogue;
-use crate::findings;
-use crate::lint::{self, Document, Told};
-use crate::report::lint::{json, list, sarif, text};
-use crate::results::Results;
-use crate::spec::near;
+use analysis::findings;
+use analysis::lint::{self, Document, Told};
+use analysis::report::lint::{json, list, sarif, text};
+use catalogue::Catalogue;
+use experiment::results::Results;
+use experiment::spec::near;
 use files::input;
 
 /// Arguments of `lint`.

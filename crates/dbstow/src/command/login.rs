@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::engine::sqlserver::{EncryptKind, LoginOptions};
+use super::choice::{ENCRYPTIONS, one_of};
+use lab::engine::sqlserver::{EncryptKind, LoginOptions};
 
 /// How to log in to a SQL Server. No password is taken here: it would be in the list of processes.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -15,7 +16,7 @@ pub struct ServerLogin {
     #[arg(long, value_name = "FILE")]
     pub access_token_file: Option<PathBuf>,
     /// How the connection is protected [default: mandatory]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(ENCRYPTIONS))]
     pub encrypt: Option<EncryptKind>,
     /// Take a certificate that nobody vouches for, as a new server has one
     #[arg(long)]

@@ -7,7 +7,7 @@ use model::{DiskSpec, MachineSpec};
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
-use crate::catalogue::MachineEntry;
+use catalogue::MachineEntry;
 
 /// Arguments of `dbstow machines`.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -9,6 +9,7 @@ mod progress;
 
 pub mod calibrate;
 pub mod check;
+mod choice;
 pub mod completions;
 pub mod disks;
 pub mod doctor;

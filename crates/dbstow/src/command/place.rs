@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::asked::name_and_path;
+use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
 use super::login::ServerLogin;
-use crate::engine::sqlserver::{DrivenKind, RunOptions};
-use crate::spec::EngineKind;
-use crate::trial::real::{FrontKind, Options, TransportKind};
+use experiment::spec::EngineKind;
+use lab::engine::sqlserver::{DrivenKind, RunOptions};
+use lab::trial::real::{FrontKind, Options, TransportKind};
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -23,10 +24,10 @@ pub struct Place {
     #[arg(long, value_name = "DIR")]
     pub backing: Option<PathBuf>,
     /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL, file for raw]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(FRONTS))]
     pub front: Option<FrontKind>,
     /// How requests reach the emulator [default: io_uring where the kernel allows it]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(TRANSPORTS))]
     pub transport: Option<TransportKind>,
     /// Use a server that is there: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or
     /// ~/.pgpass), or sqlserver://USER@HOST, HOST,PORT or HOST\INSTANCE (password from SQLCMDPASSWORD); the
@@ -44,7 +45,7 @@ pub struct Place {
     #[arg(long)]
     pub leave_memory: bool,
     /// SQL Server: who drives the statements; a loop on the server is many times faster [default: client]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(DRIVERS))]
     pub driven: Option<DrivenKind>,
     /// SQL Server's login
     #[command(flatten)]

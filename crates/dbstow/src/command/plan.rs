@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::Asked;
 use super::run::default_folder;
-use crate::plan::{Estimate, Plan};
-use crate::results::Results;
-use crate::spec::Mode;
+use experiment::plan::{Estimate, Plan};
+use experiment::results::Results;
+use experiment::spec::Mode;
 
 /// Shows what would run: arms, files on volumes, blocks, seeds and order
 #[derive(Clone, Debug, clap::Args)]

@@ -7,12 +7,12 @@ use files::{Readers, write_named, write_whole};
 
 use super::Mistake;
 use super::output::note;
-use crate::findings::{self, Findings};
-use crate::record::Record;
-use crate::report::page::{self, Parts};
-use crate::report::side_by_side::SideBySide;
-use crate::report::{csv, json, markdown, terminal};
-use crate::results::Results;
+use analysis::findings::{self, Findings};
+use analysis::report::page::{self, Parts};
+use analysis::report::side_by_side::SideBySide;
+use analysis::report::{csv, json, markdown, terminal};
+use experiment::record::Record;
+use experiment::results::Results;
 
 /// What the page is called in a results folder.
 const PAGE: &str = "report.html";

@@ -7,8 +7,8 @@ use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::asked::reach;
-use crate::workload::{Database, Dialect, Script, Tables, Workload};
 use files::input::Reach;
+use workload::{Database, Dialect, Script, Tables, Workload};
 
 /// Lists the built-in workloads, or shows one.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn find(name: &str, reach: Reach) -> Result<Workload, crate::workload::WorkloadError> {
+fn find(name: &str, reach: Reach) -> Result<Workload, workload::WorkloadError> {
     let path = Path::new(name);
     if !Workload::builtin_names().contains(&name) && path.is_dir() {
         return Workload::from_folder(path, Dialect::Sqlite, reach);

@@ -1,6 +1,6 @@
 //! A server on Linux, with and without a capture.
 
-use dbstow::layout::{Engine, Wish};
+use layout::{Engine, Wish};
 use model::Bytes;
 
 use crate::{made, server, shown, text, wish};

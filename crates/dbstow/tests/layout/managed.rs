@@ -1,7 +1,7 @@
 //! A managed instance: number, size and growth, never a path.
 
-use dbstow::layout::{Engine, Wish};
-use dbstow::spec::{File, Role};
+use experiment::spec::{File, Role};
+use layout::{Engine, Wish};
 use model::Bytes;
 use sqlserver::capture::Capture;
 

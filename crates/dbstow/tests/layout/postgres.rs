@@ -1,7 +1,7 @@
 //! PostgreSQL: the set, what bash says of it, and what a server does with it.
 
-use dbstow::layout::{Engine, Wish};
-use dbstow::spec::Role;
+use experiment::spec::Role;
+use layout::{Engine, Wish};
 use model::Bytes;
 
 use crate::{made, refused, shown, wish};
@@ -159,7 +159,7 @@ fn what_postgresql_refuses_is_refused_before() {
 
 /// Asks bash whether it understands every shell script.
 #[cfg(unix)]
-pub(crate) fn parse(scripts: &[dbstow::layout::Script]) {
+pub(crate) fn parse(scripts: &[layout::Script]) {
     let shells: Vec<_> = scripts
         .iter()
         .filter(|script| script.name.ends_with(".sh"))
@@ -195,9 +195,9 @@ mod real {
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    use dbstow::engine::postgres::{Binaries, Owner, owner};
-    use dbstow::layout::{Engine, Script, Wish};
-    use dbstow::spec::Role;
+    use experiment::spec::Role;
+    use lab::engine::postgres::{Binaries, Owner, owner};
+    use layout::{Engine, Script, Wish};
     use model::Bytes;
     use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! A virtual machine with Windows, whose D: is empty after it was moved.
 
-use dbstow::layout::{Engine, Wish};
-use dbstow::spec::Role;
+use experiment::spec::Role;
+use layout::{Engine, Wish};
 use model::Bytes;
 
 use crate::{database, made, named_instance, refused, server, shown, text, volume, wish};

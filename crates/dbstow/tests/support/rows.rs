@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use dbstow::engine::postgres::{Binaries, Postgres};
-use dbstow::workload::{Driver, Statement, Value};
+use lab::engine::postgres::{Binaries, Postgres};
 use model::Duration;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
+use workload::{Driver, Statement, Value};
 
 /// Rows of each table, in order of their text.
 pub(crate) type Content = BTreeMap<String, Vec<String>>;

@@ -8,17 +8,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dbstow::engine::postgres::{self, Binaries, Postgres};
-use dbstow::engine::{Client, Engine};
-use dbstow::inventory::Inventory;
-use dbstow::spec::{EngineKind, Settings, Spec, Variant};
-use dbstow::workload::{Database, Driver, Statement, Value, Workload};
+use experiment::spec::{EngineKind, Settings, Spec, Variant};
+use lab::engine::postgres::{self, Binaries, Postgres};
+use lab::engine::{Client, Engine};
+use lab::inventory::Inventory;
 use model::random::stream;
 use model::{Duration, Instant};
+use reading::Reading;
 use tempfile::TempDir;
 use volume::leftovers::Registration;
-use volume::reading::Reading;
 use volume::site::Site;
+use workload::{Database, Driver, Statement, Value, Workload};
 
 /// The programs, or `None` on a machine without them, which is said.
 pub(crate) fn binaries() -> Option<Binaries> {

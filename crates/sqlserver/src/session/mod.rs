@@ -3,6 +3,7 @@
 //! [`Session`] is the seam: everything else knows it alone, so that the driver behind it can be another one.
 
 mod answer;
+#[cfg(feature = "driver")]
 mod driver;
 mod failure;
 mod login;
@@ -10,6 +11,7 @@ mod scripted;
 mod server;
 
 pub use answer::{Batch, Cell, Item, Message, Missing, Row, Rows};
+#[cfg(feature = "driver")]
 pub use driver::{Canceller, Driver};
 pub use failure::Failure;
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};

@@ -8,8 +8,8 @@ use model::split::Part;
 use model::storage::DiskPlace;
 use model::{Completion, Duration, Instant, Observer, Operation, Request};
 
-use crate::histogram;
-use crate::reading::{DiskReading, Latencies, throttle_name};
+use reading::histogram;
+use reading::{DiskReading, Latencies, throttle_name};
 
 /// Counters of all disks; what the model reports to.
 pub(super) struct Counters {

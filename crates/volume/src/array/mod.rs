@@ -9,8 +9,8 @@ use model::storage::UsageOwner;
 use model::{Duration, Instant, LimitSpec, MachineSpec, Request, Storage, Throttle, VolumeSpec};
 
 use crate::clock::Clock;
-use crate::reading::{LimitReading, Reading};
 use counters::Counters;
+use reading::{LimitReading, Reading};
 
 #[cfg(target_os = "linux")]
 pub(crate) use counters::operation_name;
@@ -107,7 +107,7 @@ impl Array {
     /// The name of a limit, as time splits have it.
     #[cfg(target_os = "linux")]
     pub(crate) fn throttle_name(&self, by: Throttle) -> String {
-        crate::reading::throttle_name(by, &self.machine_limits)
+        reading::throttle_name(by, &self.machine_limits)
     }
 
     /// Forgets what the modelled host caches hold.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::leftovers::process::Identity;
 use super::leftovers::{self, wait_until};
-use crate::reading::Reading;
+use reading::Reading;
 
 /// The socket's name in the emulator's folder of the state directory.
 pub(super) const SOCKET: &str = "control";

@@ -15,7 +15,7 @@ use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
 use crate::array::Array;
 use crate::clock::Clock;
-use crate::reading::{Pacing, Reading};
+use reading::{Pacing, Reading};
 
 /// Mounted volumes that share a machine. Dropping it unmounts them.
 pub struct Emulation {

@@ -16,7 +16,7 @@ use super::control::{self, Answer, Description, Look, Request, SOCKET};
 use super::emulation::not_written_down;
 use super::leftovers::Registration;
 use super::{Emulation, EmulationError, EmulationSpec};
-use crate::reading::Reading;
+use reading::Reading;
 
 /// What an emulator is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

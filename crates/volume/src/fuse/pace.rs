@@ -11,8 +11,8 @@ use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock::Clock;
-use crate::histogram;
-use crate::reading::Pacing;
+use reading::Pacing;
+use reading::histogram;
 
 /// Sleeps that are timed when an emulation starts.
 const ROUNDS: usize = 48;

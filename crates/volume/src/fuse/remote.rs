@@ -15,8 +15,8 @@ use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
 use super::host::Order;
 use super::leftovers::wait_until;
-use crate::reading::Reading;
 use crate::site::Site;
+use reading::Reading;
 
 /// An emulator in another process, and its volumes.
 ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sysinfo::Disks;
 
-use crate::reading::DiskReading;
+use reading::DiskReading;
 
 /// What is not counted here, in words.
 const BYTES_ALONE: &str =

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::platform::{self, Activity, Place};
 use super::{host, machine};
 use crate::clock::Clock;
-use crate::reading::Reading;
 use crate::site::Site;
+use reading::Reading;
 
 /// A volume that is a real directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::flushes::Flushes;
 use super::pace::Pacer;
 use super::spec::{Access, DatabaseSpec, PlacedFile};
 use crate::clock::Clock;
-use crate::histogram;
-use crate::reading::Latencies;
+use reading::Latencies;
+use reading::histogram;
 
 /// What a file of SQLite's pages is read with to find out whether direct I/O works.
 #[cfg(target_os = "linux")]

@@ -7,8 +7,8 @@ use model::{Duration, Instant, MachineSpec, Request, VolumeSpec};
 
 use crate::array::Array;
 use crate::clock::Clock;
-use crate::histogram;
-use crate::reading::{Pacing, Reading};
+use reading::histogram;
+use reading::{Pacing, Reading};
 
 /// Sleeps that are timed to find out how late threads wake up.
 const ROUNDS: usize = 48;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use model::{MachineSpec, VolumeSpec};
 
 use super::pace::Pacer;
-use crate::reading::Reading;
 use crate::site::Site;
+use reading::Reading;
 
 /// Directories that stand for modelled volumes. Only files opened with [`PacedSite::pacer`] are paced:
 /// nothing is mounted, so that it works on every system and for every user.

@@ -8,7 +8,7 @@ pub mod unmount;
 
 use anyhow::Result;
 
-use crate::inventory::Inventory;
+use lab::inventory::Inventory;
 
 /// What can be asked about emulated volumes.
 #[derive(Clone, Debug, clap::Subcommand)]

@@ -16,14 +16,14 @@ use volume::fuse::{
 
 use super::emulator;
 use super::place::{absolute, clear_leftovers};
-use crate::catalogue::{Catalogue, SizeRule};
 use crate::command::Mistake;
 use crate::command::listing;
 use crate::command::output::note;
-use crate::inventory::Inventory;
-use crate::spec::{Machine, Override, Provision, Volume, Volumes};
-use crate::trial::Stage;
+use catalogue::{Catalogue, SizeRule};
+use experiment::spec::{Machine, Override, Provision, Volume, Volumes};
 use files::input;
+use lab::inventory::Inventory;
+use lab::trial::Stage;
 
 /// Arguments of `mount`.
 #[derive(Clone, Debug, clap::Args)]

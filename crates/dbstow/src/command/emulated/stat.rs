@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use hdrhistogram::Histogram;
 use model::{Duration, Instant};
+use reading::{DiskReading, LimitReading, Pacing, Reading};
 use serde_json::{Value, json};
 use volume::clock::Clock;
 use volume::fuse::control::{Description, Look, Request};
-use volume::reading::{DiskReading, LimitReading, Pacing, Reading};
 
 use super::place::emulator;
 use crate::command::listing::{ListFormat, table};
 use crate::command::output;
-use crate::quantity::{number, percent};
+use analysis::quantity::{number, percent};
 
 /// Arguments of `stat`.
 #[derive(Clone, Debug, clap::Args)]

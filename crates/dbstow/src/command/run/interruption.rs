@@ -15,7 +15,7 @@ use volume::clock::Clock;
 use volume::hangup;
 
 use crate::command::output::note;
-use crate::spec::Mode;
+use experiment::spec::Mode;
 
 /// Exit code of a program that Ctrl-C ended at once, as shells have it.
 const INTERRUPTED: i32 = 130;

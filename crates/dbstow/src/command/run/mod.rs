@@ -17,16 +17,16 @@ use super::asked::memory;
 use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
-use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
-use crate::findings::{ArmQuestion, Question};
-use crate::inventory::Inventory;
-use crate::plan::{Plan, Trial};
-use crate::record::Outcome;
-use crate::results::Results;
-use crate::spec::{EngineKind, Mode, Variant};
-use crate::trial::real::{Leftovers, Outside, Places};
-use crate::trial::{self, Stage, Subject, TrialId};
-use crate::workload::Workload;
+use analysis::findings::{ArmQuestion, Question};
+use experiment::plan::{Plan, Trial};
+use experiment::record::Outcome;
+use experiment::results::Results;
+use experiment::spec::{EngineKind, Mode, Variant};
+use lab::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
+use lab::inventory::Inventory;
+use lab::trial::real::{Leftovers, Outside, Places};
+use lab::trial::{self, Stage, Subject, TrialId};
+use workload::Workload;
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -215,7 +215,7 @@ fn arms(plan: &Plan, inventory: &Inventory, driven: Option<DrivenKind>) -> Resul
 }
 
 fn question(plan: &Plan, ready: &[Ready]) -> Question {
-    let arm = |(arm, ready): (&crate::spec::Arm, &Ready)| ArmQuestion {
+    let arm = |(arm, ready): (&experiment::spec::Arm, &Ready)| ArmQuestion {
         name: arm.name.clone(),
         baseline: arm.baseline.clone(),
         published: arm.published.clone(),
@@ -245,7 +245,7 @@ fn question(plan: &Plan, ready: &[Ready]) -> Question {
         fitted: plan
             .fitted
             .iter()
-            .map(|fitted| crate::findings::Fitted {
+            .map(|fitted| analysis::findings::Fitted {
                 parameter: fitted.parameter.clone(),
                 value: fitted.value.clone(),
                 to: fitted.to.clone(),

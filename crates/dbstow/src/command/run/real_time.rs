@@ -12,11 +12,11 @@ use volume::clock::Clock;
 use super::{Ready, id};
 use crate::command::output::note;
 use crate::command::progress::Progress;
-use crate::plan::{Estimate, Trial};
-use crate::quantity::number;
-use crate::record::{Outcome, Record};
-use crate::results::Results;
-use crate::trial::real::{self, Event, Supply, VolumeRate};
+use analysis::quantity::number;
+use experiment::plan::{Estimate, Trial};
+use experiment::record::{Outcome, Record};
+use experiment::results::Results;
+use lab::trial::real::{self, Event, Supply, VolumeRate};
 
 /// Failures of one arm, one after the other, after which the run is given up.
 const FAILURES_MAX: u32 = 3;

@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 
 use super::{Ready, id};
 use crate::command::progress::Progress;
-use crate::plan::Trial;
-use crate::record::Record;
-use crate::results::Results;
-use crate::trial::{self, Cancel, Cancelled};
+use experiment::plan::Trial;
+use experiment::record::Record;
+use experiment::results::Results;
+use lab::trial::{self, Cancel, Cancelled};
 
 /// Carries out trials on `jobs` threads, in the order of the plan, writing each record at once.
 pub(super) fn carry_out(

@@ -17,7 +17,7 @@ pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
 use device::{Device, Disk};
 
-use crate::reading::DiskReading;
+use reading::DiskReading;
 
 /// Bytes in a sector of `/proc/diskstats`, whatever the device's own.
 ///

@@ -1,0 +1,157 @@
+//! What SQL Server's own names of waits ask for, in a sentence after the reason.
+//!
+//! A latency counts only where a session waited for it: the shares are of the sessions' time, not of the disks'.
+
+use super::Volume;
+use crate::quantity::percent;
+use experiment::record::Record;
+
+/// Share of the sessions' time from which on a wait is worth a word.
+const SHARE_LEAST: f64 = 0.10;
+
+/// What would help against the wait that took most of the sessions' time; `None` where nothing stands out, or
+/// the engine is another one.
+pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
+    let (event, share) = largest(trials)?;
+    let on = |role: &str| {
+        let holds = volumes
+            .iter()
+            .filter(|volume| volume.files.contains_key(role));
+        let names: Vec<&str> = holds.map(|volume| volume.name.as_str()).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(" (volume {one})"),
+            several => format!(" (volumes {})", several.join(", ")),
+        }
+    };
+    let share = percent(share);
+    // Source: Microsoft, "sys.dm_os_wait_stats", and KB2154845 on allocation pages (read 2026-11).
+    Some(match event {
+        _ if event.starts_with("PAGELATCH_") && event.ends_with("in tempdb") => {
+            format!("{event}, {share} of session time: more data files for tempdb, not other disks")
+        }
+        _ if event.starts_with("PAGELATCH_") => format!(
+            "{event}, {share} of session time: pages in memory that sessions change at once; no disk helps"
+        ),
+        _ if event.starts_with("PAGEIOLATCH_") => format!(
+            "{event}, {share} of session time: reads{}; a disk with more to give, or more memory",
+            on(role_of(event))
+        ),
+        "IO_COMPLETION" | "ASYNC_IO_COMPLETION" => format!(
+            "{event}, {share} of session time: sorts and hashes that spill into tempdb{}; a faster disk there, or \
+             larger memory grants",
+            on("temp")
+        ),
+        "WRITELOG" | "LOGBUFFER" => format!(
+            "{event}, {share} of session time: commits wait for the log{}; a disk with faster small writes there",
+            on("log")
+        ),
+        "ASYNC_NETWORK_IO" => format!(
+            "{event}, {share} of session time: the server waits for its client to take rows; a faster client or \
+             network, or a loop on the server"
+        ),
+        _ if event.starts_with("LCK_") => {
+            format!("{event}, {share} of session time: sessions lock each other out; no disk helps")
+        }
+        "RESOURCE_SEMAPHORE" => {
+            format!(
+                "{event}, {share} of session time: queries queue for memory grants; no disk helps"
+            )
+        }
+        _ => return None,
+    })
+}
+
+/// `PAGEIOLATCH_SH of temp files` is of `temp`; without a file that the run placed it is of its data.
+fn role_of(event: &str) -> &str {
+    let files = event.rsplit_once(" of ").map_or("", |(_, files)| files);
+    files.strip_suffix(" files").unwrap_or("data")
+}
+
+/// The wait with the largest share of the sessions' time over all trials.
+fn largest<'a>(trials: &[&'a Record]) -> Option<(&'a str, f64)> {
+    let served = |record: &&&Record| {
+        let engine = record.engine.as_ref();
+        engine.is_some_and(|engine| engine.name == "sqlserver")
+    };
+    let trials: Vec<&&Record> = trials.iter().filter(served).collect();
+    let times = trials
+        .iter()
+        .flat_map(|record| record.time_split_ns.values());
+    let whole_ns = times.copied().fold(0, u64::saturating_add);
+    let mut waits: std::collections::BTreeMap<&str, f64> = Default::default();
+    for record in &trials {
+        for (name, seconds) in &record.counters {
+            let event = name
+                .strip_prefix("wait.")
+                .and_then(|name| name.strip_suffix("_s"));
+            if let Some(event) = event {
+                *waits.entry(event).or_insert(0.0) += seconds;
+            }
+        }
+    }
+    let (event, seconds) = waits
+        .into_iter()
+        .max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let share = seconds * 1e9 / (whole_ns as f64).max(1.0);
+    (share >= SHARE_LEAST).then_some((event, share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::examples::measured;
+    use experiment::record::EngineRecord;
+
+    fn trial(event: &str, seconds: f64) -> Record {
+        let mut record = measured("local-ssd", 0, 100.0);
+        record.engine = Some(EngineRecord {
+            name: "sqlserver".into(),
+            ..EngineRecord::default()
+        });
+        record.time_split_ns = [
+            ("cpu".to_owned(), 60_000_000_000),
+            ("lock".to_owned(), 40_000_000_000),
+        ]
+        .into();
+        record.counters = [(format!("wait.{event}_s"), seconds)].into();
+        record
+    }
+
+    fn of(event: &str, seconds: f64) -> Option<String> {
+        let trial = trial(event, seconds);
+        sentence(&[&trial], &[])
+    }
+
+    #[test]
+    fn each_wait_asks_for_what_helps_against_it() {
+        for (event, helps) in [
+            (
+                "PAGELATCH_UP of an allocation page in tempdb",
+                "more data files",
+            ),
+            ("PAGEIOLATCH_SH", "a disk with more to give"),
+            ("WRITELOG", "faster small writes"),
+            ("ASYNC_NETWORK_IO", "a faster client"),
+            ("LCK_M_X", "no disk helps"),
+        ] {
+            let text = of(event, 40.0).expect("40 % are worth a word");
+            assert!(text.contains(helps) && text.contains("40 %"), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_are_of_the_files_that_were_waited_for() {
+        assert_eq!(role_of("PAGEIOLATCH_SH of temp files"), "temp");
+        assert_eq!(role_of("PAGEIOLATCH_EX of data files"), "data");
+        assert_eq!(role_of("PAGEIOLATCH_SH"), "data");
+    }
+
+    #[test]
+    fn what_sessions_hardly_waited_for_is_left_out() {
+        assert_eq!(of("PAGEIOLATCH_SH", 9.0), None);
+        let mut other = trial("WRITELOG", 40.0);
+        other.engine = None;
+        assert_eq!(sentence(&[&other], &[]), None);
+    }
+}

@@ -1,0 +1,341 @@
+//! What bound an arm, and what would bind next.
+//!
+//! The sessions' time decides, not the disks' counters: a disk that is slow while nobody waits for it
+//! holds nothing back.
+
+use super::limits::{LimitUse, limits};
+use super::reason::{self, Seen};
+use super::split::{Family, Split, family, is_limit};
+use super::{Disk, Volume};
+use experiment::record::Record;
+
+/// Share of a limit from which on it counts as reached. A paced limit under a closed loop of few
+/// sessions never shows a full 1: sessions also compute between their requests.
+const REACHED: f64 = 0.9;
+/// A cause below this share of the sessions' time is not worth naming as the next.
+const WORTH_NAMING: f64 = 0.05;
+
+/// What held an arm back.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Diagnosis {
+    /// A limit, or the largest part of the sessions' time; `unknown` when no time was recorded.
+    pub(super) bound_by: String,
+    /// What would bind were that removed.
+    pub(super) next: Option<String>,
+    /// The reason in a sentence.
+    pub(super) reason: String,
+}
+
+/// Something that takes the sessions' time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bound {
+    /// A limit or a cause.
+    pub(super) name: String,
+    /// Share of the sessions' time that it took.
+    pub(super) share: f64,
+    /// The limit's use, where it is one that the record counts.
+    pub(super) limit: Option<LimitUse>,
+    /// Whether `share` was spent throttled, or otherwise waiting, or working.
+    pub(super) by: By,
+    /// Where sessions waited, where real disks tell.
+    pub(super) at: Option<Place>,
+}
+
+/// The volume that most of a wait was for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// Its name.
+    pub(super) volume: String,
+    /// Mean latency of its requests of that kind.
+    pub(super) mean_ms: f64,
+    /// Share of the time in which its disk had anything to do.
+    pub(super) busy: f64,
+}
+
+/// How something binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Sessions were held back by the limit.
+    Throttling,
+    /// The limit is used up while sessions wait for its I/O in other ways.
+    Use,
+    /// Sessions spent their time on it.
+    Time,
+}
+
+/// What bound the arm of these trials, whose disks did what `volumes` say.
+pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) -> Diagnosis {
+    let limits = limits(trials, split);
+    let Some(mut bound) = bound(split, &limits) else {
+        return Diagnosis {
+            bound_by: "unknown".into(),
+            next: None,
+            reason: "no trial recorded where its sessions' time went.".into(),
+        };
+    };
+    let mut next = next(&bound, split, &limits);
+    for bound in next.iter_mut().chain([&mut bound]) {
+        bound.at = place(&bound.name, volumes);
+    }
+    let seen = Seen {
+        bound: &bound,
+        next: next.as_ref(),
+        waited_for_io: split.waited_for_io(),
+    };
+    Diagnosis {
+        reason: reason::sentence(&seen),
+        bound_by: bound.name,
+        next: next.map(|next| next.name),
+    }
+}
+
+fn bound(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
+    let (largest, _) = *split.families().first()?;
+    match largest {
+        Family::Throttle => {}
+        Family::Cpu
+        | Family::Lock
+        | Family::Think
+        | Family::Service
+        | Family::Queue
+        | Family::Other => {
+            if let Some(limit) = used_up(split, limits) {
+                return Some(limit);
+            }
+        }
+    }
+    let (name, share) = split
+        .causes()
+        .into_iter()
+        .find(|(cause, _)| family(cause) == largest)?;
+    let limit = limits.iter().find(|limit| limit.name == name).cloned();
+    let by = if is_limit(&name) {
+        By::Throttling
+    } else {
+        By::Time
+    };
+    Some(Bound {
+        name,
+        share,
+        limit,
+        by,
+        at: None,
+    })
+}
+
+/// A limit that is used up, while sessions wait for its kind of I/O more than for anything else: its
+/// throttling fell on work that no session waits for directly, such as the background writer's.
+fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
+    let elsewhere = split
+        .families()
+        .into_iter()
+        .filter(|(family, _)| matches!(family, Family::Cpu | Family::Lock | Family::Think))
+        .map(|(_, share)| share)
+        .fold(0.0, f64::max);
+    let limit = limits
+        .iter()
+        .find(|limit| limit.utilisation >= REACHED && limit.waited > elsewhere)?;
+    Some(Bound {
+        name: limit.name.clone(),
+        share: limit.waited,
+        limit: Some(limit.clone()),
+        by: By::Use,
+        at: None,
+    })
+}
+
+/// What binds next: another limit that the arm would reach if the time of `bound` fell away and all
+/// else went on as much faster; otherwise the next largest cause.
+fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
+    let left = 1.0 - bound.share;
+    let reached = limits.iter().find(|limit| {
+        !same_limit(&limit.name, &bound.name)
+            && limit.utilisation >= (REACHED * left).max(WORTH_NAMING)
+    });
+    if let Some(limit) = reached {
+        return Some(Bound {
+            name: limit.name.clone(),
+            share: limit.waited,
+            limit: Some(limit.clone()),
+            by: By::Use,
+            at: None,
+        });
+    }
+    let (name, share) = split
+        .causes()
+        .into_iter()
+        .find(|(cause, share)| *cause != bound.name && *share >= WORTH_NAMING)?;
+    let limit = limits.iter().find(|limit| limit.name == name).cloned();
+    let by = if is_limit(&name) {
+        By::Throttling
+    } else {
+        By::Time
+    };
+    Some(Bound {
+        name,
+        share,
+        limit,
+        by,
+        at: None,
+    })
+}
+
+/// Where a wait for I/O was spent: at the volume of its kind whose requests took the most time together.
+fn place(cause: &str, volumes: &[Volume]) -> Option<Place> {
+    let (kind, _) = cause.split_once('.')?;
+    let roles: &[&str] = match kind {
+        "read" | "write" => &["data", "temp"],
+        "log" => &["log"],
+        _ => return None,
+    };
+    let holds = |volume: &&Volume| {
+        let files = |role: &&str| volume.files.get(*role).is_some_and(|files| *files > 0);
+        roles.iter().any(files)
+    };
+    let candidates = volumes.iter().filter(holds).flat_map(|volume| {
+        let disks = volume.disks.iter();
+        disks.filter_map(|disk| spent(kind, volume, disk))
+    });
+    let (_, place) = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    Some(place)
+}
+
+/// Latency of a disk's requests of a kind, summed over a second, and the place.
+fn spent(kind: &str, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
+    let counted = disk.counted?;
+    let (rate, mean_ms) = match kind {
+        "read" => (disk.read_iops, counted.read_mean_ms?),
+        _ => (disk.write_iops, counted.write_mean_ms?),
+    };
+    let place = Place {
+        volume: volume.name.clone(),
+        mean_ms,
+        busy: counted.busy,
+    };
+    Some((rate * mean_ms, place))
+}
+
+/// Whether removing `bound` removes `limit` too: the base rate that is left when burst credits have run
+/// out is the sustained rate of the disk's own limits.
+fn same_limit(limit: &str, bound: &str) -> bool {
+    limit == bound || (bound == "disk.credits" && limit.starts_with("disk."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disks::volumes;
+    use super::*;
+    use experiment::examples::{limit, measured, split_of, trial};
+    use experiment::record::LimitRecord;
+
+    fn diagnosis(parts: &[(&str, u64)], limits: Vec<LimitRecord>) -> Diagnosis {
+        let mut record = trial("p30", 0, 100.0);
+        record.time_split_ns = split_of(parts);
+        record.limits = limits;
+        diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]))
+    }
+
+    #[test]
+    fn the_limit_that_throttled_most_binds() {
+        let diagnosis = diagnosis(
+            &[
+                ("cpu", 90),
+                ("read.service", 200),
+                ("read.throttled.machine.cached.throughput", 710),
+            ],
+            vec![
+                limit("machine.cached.throughput", "all", 0.98),
+                limit("disk.temp.1.throughput", "all", 0.32),
+            ],
+        );
+
+        // without the 71 %, the disk would be used 0.32 / 0.29 = 110 %
+        assert_eq!(diagnosis.bound_by, "machine.cached.throughput");
+        assert_eq!(diagnosis.next.as_deref(), Some("disk.throughput"));
+        insta::assert_snapshot!(diagnosis.reason, @"held back by the machine's cached throughput limit: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).");
+    }
+
+    #[test]
+    fn throttling_in_parts_outweighs_a_larger_single_cause() {
+        let diagnosis = diagnosis(
+            &[
+                ("cpu", 400),
+                ("read.throttled.disk.iops", 350),
+                ("write.throttled.disk.throughput", 250),
+            ],
+            vec![],
+        );
+
+        assert_eq!(diagnosis.bound_by, "disk.iops");
+        assert_eq!(diagnosis.next.as_deref(), Some("cpu"));
+    }
+
+    #[test]
+    fn a_used_up_disk_binds_when_sessions_wait_for_its_io() {
+        let parts = [
+            ("cpu", 300),
+            ("read.queued", 250),
+            ("read.service", 250),
+            ("write.service", 200),
+        ];
+        let full = vec![limit("disk.temp.1.iops", "all", 0.96)];
+
+        let diagnosis = diagnosis(&parts, full);
+
+        assert_eq!(diagnosis.bound_by, "disk.iops");
+        insta::assert_snapshot!(diagnosis.reason, @"held back by disk temp.1's IOPS limit: 96 % used, and 70 % of session time waiting for that I/O; next would be CPU (30 % of session time).");
+    }
+
+    #[test]
+    fn a_used_up_disk_that_nobody_waits_for_does_not_bind() {
+        let parts = [("cpu", 900), ("read.service", 100)];
+        let full = vec![limit("disk.temp.1.iops", "all", 0.96)];
+
+        let diagnosis = diagnosis(&parts, full);
+
+        assert_eq!(diagnosis.bound_by, "cpu");
+        insta::assert_snapshot!(diagnosis.reason, @"bound by CPU, not by disks: 90 % of session time, against 10 % waiting for I/O; next would be disk temp.1's IOPS limit (96 % used).");
+    }
+
+    #[test]
+    fn locking_binds_where_sessions_wait_for_each_other() {
+        let diagnosis = diagnosis(
+            &[("cpu", 30), ("lock", 600), ("write.service", 370)],
+            vec![],
+        );
+
+        assert_eq!(diagnosis.bound_by, "lock");
+        assert_eq!(diagnosis.next.as_deref(), Some("write.service"));
+        insta::assert_snapshot!(diagnosis.reason, @"most time went to waiting for locks: 60 % of session time, against 37 % waiting for I/O; next would be the latency of the disks' writes (37 % of session time).");
+    }
+
+    #[test]
+    fn credits_that_ran_out_are_named() {
+        let diagnosis = diagnosis(
+            &[("read.throttled.disk.credits", 800), ("read.service", 200)],
+            vec![limit("disk.temp.1.iops", "all", 1.0)],
+        );
+
+        assert_eq!(diagnosis.bound_by, "disk.credits");
+        insta::assert_snapshot!(diagnosis.reason, @"held back by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next would be the latency of the disks' reads (20 % of session time).");
+    }
+
+    #[test]
+    fn on_real_disks_the_volume_that_was_waited_for_is_named() {
+        let mut record = measured("p30", 0, 100.0);
+        let mut log = record.volumes[0].clone();
+        log.name = "log".into();
+        log.files = [("log".into(), 1)].into();
+        record.volumes.push(log);
+
+        let diagnosis = diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]));
+
+        assert_eq!(diagnosis.bound_by, "read.service");
+        insta::assert_snapshot!(diagnosis.reason, @"most time went to the latency of reads on volume temp: 70 % of session time (1.50 ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).");
+    }
+
+    #[test]
+    fn without_any_time_the_bound_is_unknown() {
+        assert_eq!(diagnosis(&[], vec![]).bound_by, "unknown");
+    }
+}

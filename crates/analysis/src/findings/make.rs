@@ -1,0 +1,142 @@
+//! Findings from records: the one place where the parts come together.
+
+use super::cheapest::cheapest;
+use super::compared::{comparisons, noise_floor};
+use super::diagnosis::diagnose;
+use super::disks::volumes;
+use super::limits::machine_limits;
+use super::metrics::{counters, estimates};
+use super::split::Split;
+use super::trials::Trials;
+use super::{
+    Arm, Findings, SCHEMA, advice, doubts, floor, pace, published, stress, surroundings, warnings,
+    world,
+};
+use experiment::question::{ArmQuestion, Question};
+use experiment::record::Record;
+
+/// What `records` say about `question`.
+///
+/// Records may come in any order and from anywhere; those of another experiment, mode or arm are left
+/// out with a warning. The same records give the same findings on any machine.
+pub fn make(question: &Question, records: &[Record]) -> Findings {
+    let trials = Trials::of(question, records);
+    let arms: Vec<Arm> = question
+        .arms
+        .iter()
+        .map(|asked| arm(asked, &trials))
+        .collect();
+    let all: Vec<&Record> = trials.all_finished().collect();
+    let mut findings = Findings {
+        schema: SCHEMA.into(),
+        experiment: question.experiment.clone(),
+        question: question.question.clone(),
+        source: question.source.clone(),
+        mode: question.mode.clone(),
+        seed: question.seed,
+        blocks: question.blocks,
+        arms,
+        comparisons: floor::withhold(&trials, comparisons(question, &trials)),
+        cheapest: cheapest(question, &trials),
+        noise_floor: noise_floor(question, &trials),
+        fitted: question.fitted.clone(),
+        warnings: Vec::new(),
+        engine: world::engine(&all),
+        environment: world::environment(&all),
+        lateness: world::lateness(&all),
+    };
+    let mut warned = warnings::warnings(question, &trials, &findings);
+    warned.extend(pace::warnings(&trials, &findings));
+    warned.extend(surroundings::warnings(&trials, &findings));
+    warned.extend(floor::warnings(&trials, &findings));
+    warned.extend(stress::warnings(&trials, &findings));
+    warned.extend(doubts::warnings(question, &trials, &findings));
+    warned.extend(published::warnings(&findings));
+    findings.warnings = warned;
+    findings
+}
+
+fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
+    let finished = trials.finished(&asked.name);
+    let split = Split::of(finished);
+    let volumes = volumes(finished);
+    let diagnosis = diagnose(finished, &split, &volumes);
+    let advice = advice::sentence(finished, &volumes);
+    let reason = match advice {
+        Some(advice) => format!("{} {advice}.", diagnosis.reason),
+        None => diagnosis.reason,
+    };
+    Arm {
+        name: asked.name.clone(),
+        trials: count(finished.len()),
+        trials_failed: count(trials.failed(&asked.name).len()),
+        metrics: estimates(finished),
+        published: asked.published.clone(),
+        fitted: asked.fitted,
+        volumes,
+        machine_limits: machine_limits(finished),
+        time_split: split.reported(),
+        bound_by: diagnosis.bound_by,
+        next: diagnosis.next,
+        reason,
+        usd_per_month: asked.usd_per_month,
+        counters: counters(finished),
+    }
+}
+
+fn count(trials: usize) -> u32 {
+    u32::try_from(trials).expect("an arm has one trial a block, and blocks are counted in 32 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict;
+    use super::*;
+    use experiment::examples::{question, records, trial};
+
+    #[test]
+    fn the_articles_tie_is_found_with_its_reason() {
+        let findings = make(&question(), &records());
+
+        assert_eq!(findings.comparisons[0].verdict, Verdict::NoDifference);
+        assert_eq!(findings.arms[0].bound_by, "machine.cached.throughput");
+        assert_eq!(findings.arms[1].bound_by, "machine.cached.throughput");
+    }
+
+    #[test]
+    fn the_order_of_records_does_not_matter() {
+        let mut reversed = records();
+        reversed.reverse();
+
+        assert_eq!(make(&question(), &records()), make(&question(), &reversed));
+    }
+
+    #[test]
+    fn no_records_at_all_still_make_findings() {
+        let findings = make(&question(), &[]);
+
+        assert_eq!(findings.arms[0].trials, 0);
+        assert!(findings.comparisons.is_empty());
+        assert!(
+            findings
+                .warnings
+                .iter()
+                .any(|warning| warning.id == "missing-trials")
+        );
+    }
+
+    #[test]
+    fn one_block_cannot_tell() {
+        let records = [trial("local-ssd", 0, 157.0), trial("p30", 0, 300.0)];
+
+        let findings = make(&question(), &records);
+
+        assert_eq!(findings.comparisons[0].verdict, Verdict::CannotTell);
+        assert!(
+            findings
+                .warnings
+                .iter()
+                .any(|warning| warning.id == "one-block")
+        );
+    }
+}

@@ -1,0 +1,312 @@
+//! What the records say: estimates, comparisons with a verdict, the reason, and warnings.
+//!
+//! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
+//! terminal table and CSV are made from the same values, so that no figure is computed twice.
+
+mod advice;
+mod cheapest;
+mod compared;
+mod curves;
+mod diagnosis;
+mod disks;
+mod doubts;
+mod floor;
+mod limits;
+mod make;
+mod metrics;
+mod pace;
+mod published;
+mod reason;
+mod split;
+mod stress;
+mod surroundings;
+mod trials;
+mod warnings;
+mod world;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
+pub use experiment::question::{ArmQuestion, Fitted, Published, Question, Warning, twin_of};
+pub use make::make;
+pub(crate) use split::{Family, family};
+
+use experiment::spec::Mode;
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.findings/1";
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The question it asks.
+    pub question: String,
+    /// Where the published figures come from, when there are any.
+    pub source: Option<String>,
+    /// `simulate`, `emulate` or `measure`.
+    pub mode: String,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// Blocks that were planned.
+    pub blocks: u32,
+    /// One entry a placement (or a placement at a setting), in the order of the experiment file.
+    pub arms: Vec<Arm>,
+    /// Baseline against each other arm, by the experiment's main metric.
+    pub comparisons: Vec<Comparison>,
+    /// Where prices are known: of the arms that are compared with each other, the cheapest that is not worse
+    /// than the best by more than the margin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cheapest: Vec<Cheapest>,
+    /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
+    pub noise_floor: Option<NoiseFloor>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// What weakens the result, why, and what to do.
+    pub warnings: Vec<Warning>,
+    /// The engine that carried the workload out; real-time modes only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Where the trials ran, by name, in words: what was the same for all. Real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// How well modelled time was kept, over all trials; emulate mode only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Lateness>,
+}
+
+impl Findings {
+    /// The mode, where it is one that this version knows.
+    pub fn mode(&self) -> Option<Mode> {
+        let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];
+        known.into_iter().find(|mode| mode.name() == self.mode)
+    }
+}
+
+/// The engine of the trials.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Engine {
+    /// `sqlite`, `postgres` or `raw`.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What "file" means for it, in words.
+    pub file: String,
+}
+
+/// How well an emulator kept modelled time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// How requests reached it: `fuser` or `io_uring`.
+    pub transport: String,
+    /// Requests answered.
+    pub requests: u64,
+    /// Share of them whose real files took longer than the model allowed.
+    pub late: f64,
+    /// How far off its instant a reply was sent that had to wait: median.
+    pub error_p50_ms: f64,
+    /// The 99th percentile of that.
+    pub error_p99_ms: f64,
+    /// The mean of that: no mean latency is off by more.
+    pub error_mean_ms: f64,
+    /// Mean latency of the disks in these trials, for comparison; `None` without any request.
+    pub latency_mean_ms: Option<f64>,
+    /// Processors that the emulator itself kept busy.
+    pub cores: f64,
+}
+
+/// One arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// Trials that finished.
+    pub trials: u32,
+    /// Trials that failed.
+    pub trials_failed: u32,
+    /// Estimates by metric name, with the interval between trials.
+    pub metrics: BTreeMap<String, Metric>,
+    /// What was published elsewhere for this arm: a number, or words such as `"<1"`.
+    pub published: BTreeMap<String, Published>,
+    /// Whether a parameter was fitted to this arm's published figures.
+    pub fitted: bool,
+    /// What its disks did.
+    pub volumes: Vec<Volume>,
+    /// Share of each of the machine's own limits that was used, by name (`cached.throughput`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine_limits: BTreeMap<String, f64>,
+    /// Share of all sessions' time by cause, as `dbstow.record/1` names them but without the measure of
+    /// a machine limit; the shares sum to 1.
+    pub time_split: BTreeMap<String, f64>,
+    /// What bound it: a limit (`machine.cached.throughput`, `disk.iops`, `disk.throughput`,
+    /// `disk.credits`) or the largest part of the sessions' time (`cpu`, `lock`, `read.service`, ..).
+    pub bound_by: String,
+    /// What would bind next were that removed.
+    pub next: Option<String>,
+    /// The reason in a sentence.
+    pub reason: String,
+    /// Price of its disks a month, in US dollars, where all are known.
+    pub usd_per_month: Option<f64>,
+    /// The engine's own counters over the measured time, by name; real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, Metric>,
+}
+
+/// An estimate with its interval and unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Mean over trials.
+    pub mean: f64,
+    /// Lower end of the 95 % interval between trials; equal to the mean for a single trial.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// `s`, `1/s`, `MB/s`, `ms`, `kB` or empty for a count.
+    pub unit: String,
+}
+
+/// One volume of an arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Volume {
+    /// The experiment's name for it.
+    pub name: String,
+    /// Catalogue name of its disks.
+    pub disk: String,
+    /// Files by role.
+    pub files: BTreeMap<String, u32>,
+    /// Its disks.
+    pub disks: Vec<Disk>,
+}
+
+/// One disk of an arm: means over trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disk {
+    /// `<volume>.<number from 1>`.
+    pub name: String,
+    /// Reads per second of the measured time.
+    pub read_iops: f64,
+    /// Writes per second.
+    pub write_iops: f64,
+    /// Megabytes (10⁶) read per second.
+    pub read_mb_per_s: f64,
+    /// Megabytes written per second.
+    pub write_mb_per_s: f64,
+    /// Latency of reads.
+    pub read_latency_ms: Option<Latency>,
+    /// Latency of writes.
+    pub write_latency_ms: Option<Latency>,
+    /// Share of the disk's own limits that was used.
+    pub utilisation: Utilisation,
+    /// What the operating system counts of a real disk; `None` for a modelled one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+}
+
+/// A real disk's times, means over trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Share of the measured time in which at least one request was under way. A disk that serves many at
+    /// once can be busy all the time and still do more.
+    pub busy: f64,
+    /// Mean latency of reads; `None` when there were none.
+    pub read_mean_ms: Option<f64>,
+    /// Mean latency of writes.
+    pub write_mean_ms: Option<f64>,
+}
+
+/// Mean and percentiles over all requests of all trials, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// Share of a disk's own limits that was used; 0 where it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Utilisation {
+    /// Of the IOPS limit.
+    pub iops: f64,
+    /// Of the throughput limit.
+    pub throughput: f64,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Geometric mean over blocks of candidate / baseline.
+    pub mean: f64,
+    /// Lower end of the 95 % interval between blocks.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// Baseline against candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Arm that is compared against.
+    pub baseline: String,
+    /// Arm that is compared.
+    pub candidate: String,
+    /// By which metric.
+    pub metric: String,
+    /// Candidate / baseline, within blocks.
+    pub ratio: Ratio,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Differences up to this share do not count.
+    pub margin: f64,
+    /// Blocks that both arms finished.
+    pub blocks: u32,
+    /// Blocks in all that would settle a `cannot-tell`.
+    pub blocks_needed: Option<u32>,
+}
+
+/// What can be said of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is faster.
+    Faster,
+    /// It is slower.
+    Slower,
+    /// No difference larger than the margin.
+    NoDifference,
+    /// The blocks so far do not tell.
+    CannotTell,
+}
+
+/// The arm to buy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cheapest {
+    /// Its name.
+    pub arm: String,
+    /// Price of its disks a month, in US dollars.
+    pub usd_per_month: f64,
+    /// The arm that did best; the same one where no cheaper one is as good.
+    pub best: String,
+    /// Price of that one's disks a month, where it is known.
+    pub best_usd_per_month: Option<f64>,
+    /// Worse by up to this share counts as good.
+    pub margin: f64,
+}
+
+/// The spread between identical twins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseFloor {
+    /// The arm that ran as its own twin.
+    pub arm: String,
+    /// By which metric.
+    pub metric: String,
+    /// Twin / baseline.
+    pub ratio: Ratio,
+}

@@ -1,0 +1,139 @@
+//! What published figures say of ours, and what they do not.
+
+use super::warnings::{list, warning};
+use super::{Arm, Findings, Published, Warning};
+use crate::quantity::{Quantity, percent, percent_signed};
+use experiment::spec::Mode;
+
+/// A gap to a published figure that is told.
+const GAP_MAX: f64 = 0.10;
+
+/// Agreement that was made, and disagreement.
+pub(super) fn warnings(findings: &Findings) -> Vec<Warning> {
+    let all = [fitted(findings), published_gap(findings)];
+    all.into_iter().flatten().collect()
+}
+
+fn fitted(findings: &Findings) -> Option<Warning> {
+    // Nothing is modelled there, so that nothing fitted has a part in it.
+    if findings.mode() == Some(Mode::Measure) {
+        return None;
+    }
+    let arms = list(
+        findings
+            .arms
+            .iter()
+            .filter(|arm| arm.fitted)
+            .map(|arm| arm.name.clone()),
+    )?;
+    let others = match findings.mode() {
+        Some(Mode::Simulate) | None => "predicted",
+        Some(Mode::Emulate | Mode::Measure) => "other",
+    };
+    Some(warning(
+        "fitted",
+        format!(
+            "a parameter was fitted to the published figures of: {arms}. Their agreement is made, not \
+             found; judge the model by the {others} rows alone."
+        ),
+    ))
+}
+
+fn published_gap(findings: &Findings) -> Option<Warning> {
+    let gaps = list(
+        findings
+            .arms
+            .iter()
+            .filter(|arm| !arm.fitted || findings.mode() == Some(Mode::Measure))
+            .flat_map(gaps),
+    )?;
+    let (figures, advice) = match findings.mode() {
+        Some(Mode::Simulate) | None => (
+            "predicted figures",
+            "The model leaves out or misjudges something there; do not rely on these figures.",
+        ),
+        Some(Mode::Emulate) => (
+            "figures measured on modelled disks",
+            "Engine, processors or the disks' models differ from what was published with; compare \
+             placements with each other, not single figures with the source.",
+        ),
+        Some(Mode::Measure) => (
+            "measured figures",
+            "Disks, machine or engine are not those of the source; what it concludes need not hold here.",
+        ),
+    };
+    Some(warning(
+        "published-gap",
+        format!(
+            "{figures} more than {} off the published ones: {gaps}. {advice}",
+            percent(GAP_MAX)
+        ),
+    ))
+}
+
+fn gaps(arm: &Arm) -> Vec<String> {
+    let gap = |(name, published): (&String, &Published)| {
+        let metric = arm.metrics.get(name)?;
+        let share = published.deviation(metric.mean)?;
+        (share.abs() > GAP_MAX).then(|| {
+            let ours = Quantity {
+                value: metric.mean,
+                error: None,
+                unit: &metric.unit,
+            };
+            format!("{} {name} {ours} ({})", arm.name, percent_signed(share))
+        })
+    };
+    arm.published.iter().filter_map(gap).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{emulated, in_mode, measured, question, records};
+
+    fn warned(findings: &Findings, id: &str) -> Option<String> {
+        let warning = findings.warnings.iter().find(|warning| warning.id == id);
+        warning.map(|warning| warning.text.clone())
+    }
+
+    #[test]
+    fn a_gap_counts_on_predicted_arms_alone() {
+        let mut question = question();
+        for arm in &mut question.arms {
+            arm.published
+                .insert("elapsed_s".into(), Published::Number(100.0));
+        }
+
+        let told = warned(&make(&question, &records()), "published-gap").unwrap();
+
+        assert!(told.contains("p30 elapsed_s 164 s (+64 %)"), "{told}");
+        assert!(!told.contains("local-ssd"), "{told}");
+    }
+
+    #[test]
+    fn a_gap_is_the_models_fault_only_where_there_is_a_model() {
+        let gap = |mode: &str, trial| {
+            let (mut question, records) = in_mode(mode, trial);
+            for arm in &mut question.arms {
+                arm.published
+                    .insert("elapsed_s".into(), Published::Number(100.0));
+            }
+            warned(&make(&question, &records), "published-gap").unwrap()
+        };
+
+        let (emulated, measured) = (gap("emulate", emulated), gap("measure", measured));
+
+        assert!(emulated.starts_with("figures measured on modelled disks"));
+        assert!(measured.starts_with("measured figures") && measured.contains("local-ssd"));
+        assert!(!emulated.contains("predicted") && !measured.contains("model"));
+    }
+
+    #[test]
+    fn what_was_fitted_has_no_part_in_measured_figures() {
+        let (question, records) = in_mode("measure", measured);
+
+        assert_eq!(warned(&make(&question, &records), "fitted"), None);
+    }
+}

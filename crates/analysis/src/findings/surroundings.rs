@@ -1,0 +1,376 @@
+//! Whether real trials had the place they were meant to have: a disk for themselves, cold, and in use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::trials::Trials;
+use super::warnings::{list, warning};
+use super::{Arm, Comparison, Findings, Volume, Warning};
+use crate::quantity::{number, percent};
+use experiment::record::{NOT_COLD, NOT_LIMITED, PAGE_CACHE, Record};
+use experiment::spec::Mode;
+
+/// Share of a disk's bytes from which on others' are told.
+const OTHER_MIN: f64 = 0.10;
+/// Bytes of others in a trial below which a share means nothing: journals, logs of the system.
+const OTHER_BYTES_MIN: f64 = 16e6;
+/// Requests per second below which a placement of files decides nothing.
+const REQUESTS_MIN: f64 = 10.0;
+/// Facts of a machine that all trials of a result should have in common.
+const MACHINE: [&str; 6] = ["system", "kernel", "cpu", "cpus", "memory", "cloud"];
+/// How the environment names volumes on one disk.
+const SHARES: &str = ": shares a disk with";
+
+/// Everything that was not as it should be around the trials.
+pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
+    let mut all = vec![
+        other_activity(trials, findings),
+        not_cold(trials, findings),
+        page_cache(trials, findings),
+        shared_device(trials, findings),
+        mixed_environment(trials),
+    ];
+    // Simulated sessions are known to the nanosecond: `little-io` says it better.
+    if findings.mode() != Some(Mode::Simulate) {
+        all.push(few_io(findings));
+    }
+    all.into_iter().flatten().collect()
+}
+
+fn other_activity(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let arms = list(findings.arms.iter().filter_map(|arm| {
+        let finished = trials.finished(&arm.name);
+        let seen = others(finished).into_iter().filter(|(_, seen)| {
+            let each = seen.other / (finished.len() as f64).max(1.0);
+            seen.other > OTHER_MIN * seen.all && each > OTHER_BYTES_MIN
+        });
+        let volumes: Vec<String> = seen
+            .map(|(volumes, seen)| format!("{} on {volumes}", percent(seen.other / seen.all)))
+            .collect();
+        (!volumes.is_empty()).then(|| format!("{} ({})", arm.name, volumes.join(", ")))
+    }))?;
+    Some(warning(
+        "other-activity",
+        format!(
+            "something else used the same disks during trials, by share of all bytes: {arms}. Figures \
+             are those of a disk under other load too; stop what it is, or give the volumes disks of \
+             their own, and run again. A server that dbstow did not start counts as something else."
+        ),
+    ))
+}
+
+/// Bytes at disks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    all: f64,
+    other: f64,
+}
+
+/// What the disks of each group of volumes moved, and how much of it for others, over all of `trials`.
+fn others(trials: &[&Record]) -> BTreeMap<String, Seen> {
+    let mut groups: BTreeMap<String, Seen> = BTreeMap::new();
+    for counters in trials.iter().map(|record| &record.counters) {
+        for (name, other) in counters {
+            let Some(volumes) = name.strip_prefix("other_bytes.") else {
+                continue;
+            };
+            let of = |what: &str| counters.get(&format!("{what}.{volumes}")).copied();
+            let all = of("device_bytes").unwrap_or(0.0);
+            // Two bounds from above, and the second is not always known.
+            let other = other.min(of("foreign_bytes").unwrap_or(f64::INFINITY));
+            let seen = groups.entry(volumes.to_owned()).or_default();
+            seen.all += all;
+            seen.other += other.clamp(0.0, all);
+        }
+    }
+    groups
+}
+
+fn not_cold(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let mut noticed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for arm in &findings.arms {
+        let finished = trials.finished(&arm.name).iter();
+        let notes = finished.flat_map(|record| &record.notes);
+        for what in notes.filter_map(|note| note.strip_prefix(NOT_COLD)) {
+            noticed.entry(what).or_default().insert(&arm.name);
+        }
+    }
+    let noticed = list(noticed.into_iter().map(|(what, arms)| {
+        let arms: Vec<&str> = arms.into_iter().collect();
+        format!("{} ({what})", arms.join(", "))
+    }))?;
+    Some(warning(
+        "not-cold",
+        format!(
+            "trials did not start as cold as asked: {noticed}. Reads may have come from memory, so that \
+             disks look faster than they are; make the data larger than memory, or see to what is named."
+        ),
+    ))
+}
+
+fn page_cache(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let why = |record: &&Record| {
+        let value = record.engine.as_ref()?.settings.get(PAGE_CACHE)?;
+        Some(value.strip_prefix(NOT_LIMITED)?.trim().to_owned())
+    };
+    let reasons: BTreeSet<String> = findings
+        .arms
+        .iter()
+        .flat_map(|arm| trials.finished(&arm.name))
+        .filter_map(why)
+        .collect();
+    let reasons = list(reasons.into_iter())?;
+    Some(warning(
+        "page-cache",
+        format!(
+            "the engine had all free memory of this machine as a second buffer pool {reasons}. What fits \
+             into it is read from its disk once, and written when the system likes, so that placements look \
+             more alike than they are; run as root with control groups, or make the data larger than \
+             memory."
+        ),
+    ))
+}
+
+fn shared_device(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let mut groups: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    for record in trials.all_finished() {
+        for (name, others) in &record.environment {
+            let volume = name.strip_prefix("volume ");
+            if let Some(volume) = volume.and_then(|rest| rest.strip_suffix(SHARES)) {
+                groups.insert(others.split(", ").chain([volume]).collect());
+            }
+        }
+    }
+    let uses = |arm: &Arm, group: &BTreeSet<&str>| {
+        let used = arm.volumes.iter().filter(|volume| holds_files(volume));
+        used.filter(|volume| group.contains(volume.name.as_str()))
+            .count()
+            > 1
+    };
+    let groups = list(groups.into_iter().filter_map(|group| {
+        let arms = findings.arms.iter().filter(|arm| uses(arm, &group));
+        let arms: Vec<&str> = arms.map(|arm| arm.name.as_str()).collect();
+        let volumes: Vec<&str> = group.into_iter().collect();
+        (!arms.is_empty()).then(|| format!("{} (in {})", volumes.join(" and "), arms.join(", ")))
+    }))?;
+    Some(warning(
+        "shared-device",
+        format!(
+            "volumes that are on one disk: {groups}. Spreading files over them spreads nothing, and \
+             their figures are those of the disk as a whole, listed with the first; give each volume a \
+             directory on a disk of its own."
+        ),
+    ))
+}
+
+fn holds_files(volume: &Volume) -> bool {
+    volume.files.values().any(|files| *files > 0)
+}
+
+fn mixed_environment(trials: &Trials) -> Option<Warning> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for record in trials.all_finished() {
+        for name in MACHINE {
+            let value = record.environment.get(name).cloned();
+            values.entry(name).or_default().extend(value);
+        }
+        let engine = record.engine.as_ref();
+        let engine = engine.map(|engine| format!("{} {}", engine.name, engine.version));
+        values.entry("engine").or_default().extend(engine);
+    }
+    let mixed = list(values.into_iter().filter_map(|(name, values)| {
+        let words: Vec<String> = values.into_iter().collect();
+        (words.len() > 1).then(|| format!("{name} ({})", words.join("; ")))
+    }))?;
+    Some(warning(
+        "mixed-environment",
+        format!(
+            "trials did not all run in the same place: {mixed}. Comparisons stand only where all arms of \
+             a block ran together; keep each place's result in a folder of its own."
+        ),
+    ))
+}
+
+fn few_io(findings: &Findings) -> Option<Warning> {
+    let pairs = list(findings.comparisons.iter().filter_map(|compared| {
+        let (roles, most) = placed_differently(findings, compared)?;
+        (most < REQUESTS_MIN).then(|| {
+            format!(
+                "{} and {} ({}: at most {} requests a second)",
+                compared.baseline,
+                compared.candidate,
+                roles.join(" and "),
+                number(most)
+            )
+        })
+    }))?;
+    Some(warning(
+        "few-io",
+        format!(
+            "the disks of the files that are placed differently had next to nothing to do: {pairs}. The \
+             comparison says nothing of where those files should live; give the workload more data than \
+             memory, or look whether the engine uses them at all."
+        ),
+    ))
+}
+
+/// The roles whose files two arms place differently, and the most requests per second that either arm's
+/// disks of theirs had; `None` where nothing differs or a disk is not counted.
+fn placed_differently<'a>(
+    findings: &'a Findings,
+    compared: &Comparison,
+) -> Option<(Vec<&'a str>, f64)> {
+    let arm = |name: &str| findings.arms.iter().find(|arm| arm.name == name);
+    let (one, other) = (arm(&compared.baseline)?, arm(&compared.candidate)?);
+    let named: BTreeSet<&str> = [one, other]
+        .into_iter()
+        .flat_map(|arm| &arm.volumes)
+        .flat_map(|volume| volume.files.keys().map(String::as_str))
+        .collect();
+    let differs = |role: &&str| places(one, role) != places(other, role);
+    let roles: Vec<&str> = named.into_iter().filter(differs).collect();
+    let most = requests(one, &roles)?.max(requests(other, &roles)?);
+    (!roles.is_empty()).then_some((roles, most))
+}
+
+/// Disks and number of files of a role.
+fn places<'a>(arm: &'a Arm, role: &str) -> Vec<(&'a str, &'a str, u32)> {
+    let volumes = arm.volumes.iter().filter_map(|volume| {
+        let files = *volume.files.get(role)?;
+        (files > 0).then_some((volume.name.as_str(), volume.disk.as_str(), files))
+    });
+    volumes.collect()
+}
+
+fn requests(arm: &Arm, roles: &[&str]) -> Option<f64> {
+    let holds = |volume: &&Volume| {
+        let files = |role: &&str| volume.files.get(*role).is_some_and(|files| *files > 0);
+        roles.iter().any(files)
+    };
+    let mut sum = 0.0;
+    for volume in arm.volumes.iter().filter(holds) {
+        if volume.disks.is_empty() {
+            return None;
+        }
+        let disks = volume.disks.iter();
+        sum += disks
+            .map(|disk| disk.read_iops + disk.write_iops)
+            .sum::<f64>();
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{in_mode, measured};
+
+    fn told(id: &str, change: impl Fn(&mut Record)) -> Option<String> {
+        let (question, mut records) = in_mode("measure", measured);
+        records.iter_mut().for_each(change);
+        let warnings = make(&question, &records).warnings;
+        let warning = warnings.into_iter().find(|warning| warning.id == id);
+        warning.map(|warning| warning.text)
+    }
+
+    #[test]
+    fn others_at_the_disk_are_told_by_their_share() {
+        let busy = |foreign: f64| {
+            move |record: &mut Record| {
+                let counters = &mut record.counters;
+                counters.insert("other_bytes.temp".into(), 2.1e9);
+                counters.insert("foreign_bytes.temp".into(), foreign);
+            }
+        };
+
+        let text = told("other-activity", busy(3.0e9)).unwrap();
+
+        // 2.1 of 8.4 GB
+        assert!(text.contains("p30 (25 % on temp)"), "{text}");
+        assert_eq!(told("other-activity", busy(1.0e6)), None);
+    }
+
+    #[test]
+    fn a_cache_that_stayed_is_told_apart_from_other_notes() {
+        let warm = |record: &mut Record| {
+            record.notes.push("not cold: volume d: tmpfs".into());
+            record.notes.push("odd".into());
+        };
+
+        assert!(
+            told("not-cold", warm)
+                .unwrap()
+                .contains("local-ssd, p30 (volume d: tmpfs)")
+        );
+        assert_eq!(told("noted", warm).unwrap(), "local-ssd, p30: odd");
+    }
+
+    /// Adds a volume with the log on the same disk.
+    fn second_volume(record: &mut Record) {
+        let mut log = record.volumes[0].clone();
+        log.name = "log".into();
+        log.files = [("log".into(), 1)].into();
+        log.disks.clear();
+        record.volumes.push(log);
+        let facts = [
+            ("volume temp: shares a disk with", "log"),
+            ("volume log: shares a disk with", "temp"),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        record.environment.extend(facts);
+    }
+
+    #[test]
+    fn volumes_on_one_disk_are_told_where_an_arm_uses_both() {
+        let text = told("shared-device", |record| {
+            if record.arm == "p30" {
+                second_volume(record);
+            }
+        });
+
+        assert!(text.unwrap().contains("log and temp (in p30)"));
+        let one_used = |record: &mut Record| {
+            second_volume(record);
+            record.volumes.pop();
+        };
+        assert_eq!(told("shared-device", one_used), None);
+    }
+
+    #[test]
+    fn trials_from_two_machines_are_told() {
+        let text = told("mixed-environment", |record| {
+            if record.block == 1 {
+                record.environment.insert("kernel".into(), "5.15".into());
+            }
+        });
+
+        assert!(text.unwrap().contains("kernel (5.15; 6.18.1)"));
+        assert_eq!(told("mixed-environment", |_| {}), None);
+    }
+
+    #[test]
+    fn files_that_see_no_requests_decide_nothing() {
+        let elsewhere = |requests: u64| {
+            move |record: &mut Record| {
+                if record.arm == "p30" {
+                    record.volumes[0].disk = "sdb".into();
+                }
+                let disk = &mut record.volumes[0].disks[0];
+                (disk.reads, disk.writes) = (requests, 0);
+            }
+        };
+
+        // 200 requests in some 160 s
+        let text = told("few-io", elsewhere(200)).unwrap();
+
+        assert!(
+            text.contains("local-ssd and p30 (temp: at most 1.2"),
+            "{text}"
+        );
+        assert_eq!(told("few-io", elsewhere(67_000)), None);
+        assert_eq!(
+            told("few-io", |record| record.volumes[0].disks[0].reads = 1),
+            None
+        );
+    }
+}

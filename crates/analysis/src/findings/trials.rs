@@ -1,0 +1,150 @@
+//! Records sorted by arm: which of them count, and why the others do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use experiment::question::{Question, twin_of};
+use experiment::record::{NO_OPERATIONS, Outcome, Record};
+
+/// The records of one question.
+#[derive(Debug, Default)]
+pub(super) struct Trials<'a> {
+    finished: BTreeMap<&'a str, Vec<&'a Record>>,
+    failed: BTreeMap<&'a str, Vec<(u32, &'a str)>>,
+    /// Records of another experiment, another mode or an arm that was not asked for.
+    pub(super) foreign: usize,
+    /// Further records of a trial that already has one.
+    pub(super) repeated: usize,
+}
+
+impl<'a> Trials<'a> {
+    /// Sorts `records` by arm and block.
+    ///
+    /// Of several records of one trial the first that finished counts, else the first.
+    pub(super) fn of(question: &Question, records: &'a [Record]) -> Trials<'a> {
+        let arms = arms_asked(question);
+        let mut trials = Trials::default();
+        let mut sorted: Vec<&Record> = records
+            .iter()
+            .filter(|record| belongs(question, &arms, record))
+            .collect();
+        trials.foreign = records.len() - sorted.len();
+        sorted.sort_by_key(|record| (&record.arm, record.block, failure(record).is_some()));
+        let mut seen = BTreeSet::new();
+        for record in sorted {
+            if !seen.insert((record.arm.as_str(), record.block)) {
+                trials.repeated += 1;
+                continue;
+            }
+            trials.add(record);
+        }
+        trials
+    }
+
+    fn add(&mut self, record: &'a Record) {
+        let arm = record.arm.as_str();
+        match failure(record) {
+            None => self.finished.entry(arm).or_default().push(record),
+            Some(error) => self
+                .failed
+                .entry(arm)
+                .or_default()
+                .push((record.block, error)),
+        }
+    }
+
+    /// The finished trials of `arm`, by block.
+    pub(super) fn finished(&self, arm: &str) -> &[&'a Record] {
+        self.finished.get(arm).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every finished trial, by arm and block.
+    pub(super) fn all_finished(&self) -> impl Iterator<Item = &'a Record> {
+        self.finished.values().flatten().copied()
+    }
+
+    /// Block and error of the failed trials of `arm`.
+    pub(super) fn failed(&self, arm: &str) -> &[(u32, &'a str)] {
+        self.failed.get(arm).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Names of the arms that records may belong to.
+fn arms_asked(question: &Question) -> BTreeSet<String> {
+    let twin = question
+        .baseline
+        .as_deref()
+        .filter(|_| question.aa)
+        .map(twin_of);
+    question
+        .arms
+        .iter()
+        .map(|arm| arm.name.clone())
+        .chain(twin)
+        .collect()
+}
+
+fn belongs(question: &Question, arms: &BTreeSet<String>, record: &Record) -> bool {
+    record.experiment == question.experiment
+        && record.mode == question.mode
+        && arms.contains(&record.arm)
+}
+
+/// Why a trial does not count: it failed, or nothing came to its end in it, so that it has no figures.
+fn failure(record: &Record) -> Option<&str> {
+    match &record.outcome {
+        Outcome::Finished if record.operations.is_none() && has_no_rate(record) => {
+            Some(NO_OPERATIONS)
+        }
+        Outcome::Finished => None,
+        Outcome::Failed { error } => Some(error),
+    }
+}
+
+/// Whether it says that no operation ended per second.
+fn has_no_rate(record: &Record) -> bool {
+    record.metrics.get("operations_per_s") == Some(&0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::examples::{question, trial};
+
+    #[test]
+    fn records_of_another_mode_are_not_pooled() {
+        let mut other = trial("p30", 0, 164.0);
+        other.mode = "measure".into();
+        let records = [trial("p30", 0, 164.0), other];
+
+        let trials = Trials::of(&question(), &records);
+
+        assert_eq!((trials.finished("p30").len(), trials.foreign), (1, 1));
+    }
+
+    #[test]
+    fn a_trial_without_an_operation_has_no_figures() {
+        let mut idle = trial("p30", 0, 164.0);
+        idle.metrics.insert("operations_per_s".into(), 0.0);
+        idle.operations = None;
+        let records = [idle];
+
+        let trials = Trials::of(&question(), &records);
+
+        assert!(trials.finished("p30").is_empty());
+        assert!(trials.failed("p30")[0].1.contains("no operation ended"));
+    }
+
+    #[test]
+    fn a_trial_counts_once_and_its_finished_record_first() {
+        let mut failed = trial("p30", 0, 0.0);
+        failed.outcome = Outcome::Failed {
+            error: "disk full".into(),
+        };
+        let records = [failed, trial("p30", 0, 164.0)];
+
+        let trials = Trials::of(&question(), &records);
+
+        assert_eq!(trials.finished("p30").len(), 1);
+        assert_eq!((trials.failed("p30").len(), trials.repeated), (0, 1));
+    }
+}

@@ -1,0 +1,243 @@
+//! `--host FILE`: what T-SQL cannot see of a host, from its owner.
+
+use serde::Deserialize;
+use sqlserver::capture::{Capture, HostTold, VolumeTold};
+
+use catalogue::{Catalogue, CatalogueError};
+use experiment::spec::{line_at, plain_words, remedy};
+
+/// What the host's cache can do.
+const CACHES: [&str; 3] = ["none", "read-only", "read-write"];
+
+/// What is wrong with a file about a host.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct HostError {
+    file: String,
+    line: usize,
+    message: String,
+}
+
+/// What was told of a host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told(HostTold);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    azure: Option<bool>,
+    #[serde(default)]
+    volumes: Vec<WireVolume>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireVolume {
+    mount_point: toml::Spanned<String>,
+    allocation_unit_bytes: Option<toml::Spanned<i64>>,
+    ephemeral: Option<bool>,
+    disk: Option<toml::Spanned<String>>,
+    disks: Option<toml::Spanned<u32>>,
+    host_cache: Option<toml::Spanned<String>>,
+}
+
+/// A mistake at a byte of the text.
+struct Fault(usize, String);
+
+impl Told {
+    /// Reads `text` of `file`; disks are looked up in the catalogue.
+    ///
+    /// # Errors
+    /// The first mistake, with its line.
+    pub fn parse(file: &str, text: &str, catalogue: &Catalogue) -> Result<Told, HostError> {
+        let at = |offset, message| HostError {
+            file: file.to_owned(),
+            line: line_at(text, offset),
+            message,
+        };
+        let wire: Wire = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            at(start, plain_words(error.message()))
+        })?;
+        let meant = |volume| meaning(volume, catalogue);
+        let volumes: Result<Vec<VolumeTold>, Fault> = wire.volumes.into_iter().map(meant).collect();
+        Ok(Told(HostTold {
+            azure: wire.azure,
+            volumes: volumes.map_err(|Fault(offset, message)| at(offset, message))?,
+        }))
+    }
+}
+
+fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<VolumeTold, Fault> {
+    let positive = |value: i64, offset: usize, what: &str| {
+        if value > 0 {
+            Ok(())
+        } else {
+            let message = format!("{what} is {value}; give a number above 0, or leave it out");
+            Err(Fault(offset, message))
+        }
+    };
+    if volume.mount_point.get_ref().trim().is_empty() {
+        let message = "mount_point is empty; give it as in the capture, such as 'D:\\'";
+        return Err(Fault(volume.mount_point.span().start, message.to_owned()));
+    }
+    if let Some(unit) = &volume.allocation_unit_bytes {
+        positive(*unit.get_ref(), unit.span().start, "allocation_unit_bytes")?;
+    }
+    if let Some(disks) = &volume.disks {
+        positive(i64::from(*disks.get_ref()), disks.span().start, "disks")?;
+    }
+    if let Some(cache) = &volume.host_cache
+        && !CACHES.contains(&cache.get_ref().as_str())
+    {
+        let given = cache.get_ref();
+        let remedy = remedy(given, "possible", CACHES);
+        let message = format!("host_cache \"{given}\" is not possible{remedy}");
+        return Err(Fault(cache.span().start, message));
+    }
+    let disk = match volume.disk {
+        None => None,
+        Some(disk) => {
+            let found = catalogue.disk(disk.get_ref());
+            let known = found
+                .map_err(|error: CatalogueError| Fault(disk.span().start, error.to_string()))?;
+            Some(known.name.clone())
+        }
+    };
+    Ok(VolumeTold {
+        mount_point: volume.mount_point.into_inner(),
+        allocation_unit_bytes: volume.allocation_unit_bytes.map(toml::Spanned::into_inner),
+        ephemeral: volume.ephemeral,
+        disk,
+        disks: volume.disks.map(toml::Spanned::into_inner),
+        host_cache: volume.host_cache.map(toml::Spanned::into_inner),
+    })
+}
+
+/// Adds what was told to a capture; it counts before what the capture says already. Gives the mount points
+/// that hold nothing of the capture, unless they are temporary disks, which may well be empty.
+pub fn merge(capture: &mut Capture, told: Told) -> Vec<String> {
+    let Told(told) = told;
+    let strange: Vec<String> = told
+        .volumes
+        .iter()
+        .filter(|volume| volume.ephemeral != Some(true) && !holds(capture, &volume.mount_point))
+        .map(|volume| volume.mount_point.clone())
+        .collect();
+    let before = capture.told.get_or_insert_default();
+    before.azure = told.azure.or(before.azure);
+    for new in told.volumes {
+        let same = |old: &&mut VolumeTold| key(&old.mount_point) == key(&new.mount_point);
+        match before.volumes.iter_mut().find(same) {
+            None => before.volumes.push(new),
+            Some(old) => {
+                *old = VolumeTold {
+                    mount_point: new.mount_point,
+                    allocation_unit_bytes: new.allocation_unit_bytes.or(old.allocation_unit_bytes),
+                    ephemeral: new.ephemeral.or(old.ephemeral),
+                    disk: new.disk.or(old.disk.take()),
+                    disks: new.disks.or(old.disks),
+                    host_cache: new.host_cache.or(old.host_cache.take()),
+                };
+            }
+        }
+    }
+    strange
+}
+
+/// Whether a captured volume or file is there.
+fn holds(capture: &Capture, mount: &str) -> bool {
+    let mount = key(mount);
+    let mut volumes = capture.volumes.iter();
+    let mut files = capture.files.iter();
+    volumes.any(|volume| key(&volume.mount_point) == mount)
+        || files.any(|file| {
+            let path = file.path.replace('\\', "/").to_lowercase();
+            path.strip_prefix(&mount)
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
+}
+
+/// A mount point in one spelling. Case is folded on Linux too: two mounts that differ by it alone are none
+/// that a person tells apart in such a file.
+fn key(mount: &str) -> String {
+    let mount = mount.replace('\\', "/").to_lowercase();
+    mount.trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Told, HostError> {
+        Told::parse("host.toml", text, &Catalogue::builtin())
+    }
+
+    #[test]
+    fn a_mistake_has_its_line_and_a_remedy() {
+        let volume = |line: &str| format!("[[volumes]]\nmount_point = 'D:\\'\n{line}\n");
+        for (line, expected) in [
+            (
+                "ephemral = true",
+                "host.toml:3: there is no key \"ephemral\"; did you mean \"ephemeral\"?",
+            ),
+            (
+                "host_cache = \"readonly\"",
+                "host.toml:3: host_cache \"readonly\" is not possible; did you mean \"read-only\"?",
+            ),
+            (
+                "disk = \"azure.premium.p33\"",
+                "host.toml:3: there is no disk `azure.premium.p33` in the catalogue",
+            ),
+            (
+                "allocation_unit_bytes = 0",
+                "host.toml:3: allocation_unit_bytes is 0",
+            ),
+            ("disks = 0", "host.toml:3: disks is 0"),
+        ] {
+            let error = parse(&volume(line)).expect_err(line).to_string();
+            assert!(error.starts_with(expected), "{line}: {error}");
+        }
+        let error = parse("[[volumes]]\nephemeral = true").expect_err("no mount point");
+        assert!(
+            error.to_string().contains("\"mount_point\" is missing"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_told_counts_before_what_was_captured_member_by_member() {
+        let told = HostTold {
+            azure: Some(false),
+            volumes: vec![VolumeTold {
+                mount_point: "F:\\".into(),
+                allocation_unit_bytes: Some(4096),
+                host_cache: Some("none".into()),
+                ..VolumeTold::default()
+            }],
+        };
+        let mut capture = Capture {
+            told: Some(told),
+            ..Capture::default()
+        };
+        let text = "azure = true\n[[volumes]]\nmount_point = 'f:'\nhost_cache = 'read-only'\n";
+        let strange = merge(&mut capture, parse(text).expect("it makes sense"));
+
+        let told = capture.told.expect("it was told");
+        assert_eq!(told.azure, Some(true));
+        assert_eq!(told.volumes[0].host_cache.as_deref(), Some("read-only"));
+        assert_eq!(told.volumes[0].allocation_unit_bytes, Some(4096));
+        // The capture has no file there.
+        assert_eq!(strange, ["f:"]);
+    }
+
+    #[test]
+    fn an_empty_temporary_disk_is_nothing_strange() {
+        let text = "[[volumes]]\nmount_point = 'D:\\'\nephemeral = true\n";
+        let strange = merge(
+            &mut Capture::default(),
+            parse(text).expect("it makes sense"),
+        );
+        assert!(strange.is_empty());
+    }
+}

@@ -1,0 +1,248 @@
+//! Comparisons of one's own that speak for or against a change: the arms differ by that change alone.
+//!
+//! What was simulated, emulated or measured here was another engine than SQL Server, and is never shown as
+//! its figure: mode and engine stand in every sentence.
+
+use serde::Serialize;
+use sqlserver::lint::Change;
+
+use crate::findings::{Comparison, Findings, Ratio, Verdict};
+use crate::quantity;
+use experiment::plan::Plan;
+use experiment::spec::{Disk, EngineKind, Mode, Placement, Role, Settings};
+
+/// What a results folder holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Results<'a> {
+    /// Where, as it was named.
+    pub folder: &'a str,
+    /// What was planned.
+    pub plan: &'a Plan,
+    /// What came of it.
+    pub findings: &'a Findings,
+}
+
+/// A comparison that is about a finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// The results folder.
+    pub folder: String,
+    /// The experiment.
+    pub experiment: String,
+    /// `simulate`, `emulate` or `measure`.
+    pub mode: String,
+    /// `sqlite`, `postgres` or `raw`.
+    pub engine: String,
+    /// Arm that is compared against.
+    pub baseline: String,
+    /// Arm that is compared.
+    pub candidate: String,
+    /// By which metric.
+    pub metric: String,
+    /// Candidate / baseline.
+    pub ratio: Ratio,
+    /// Blocks that both arms finished.
+    pub blocks: u32,
+    /// The verdict on the candidate.
+    pub verdict: Verdict,
+    /// Whether it supports the finding.
+    pub speaks: Speaks,
+    /// All that in a sentence.
+    pub text: String,
+}
+
+/// What a comparison says of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Speaks {
+    /// The change that the finding advises paid.
+    For,
+    /// It did not.
+    Against,
+    /// The blocks so far do not tell.
+    CannotTell,
+}
+
+/// The comparisons of `change`, and of nothing else, in `results`.
+pub fn about(change: Change, results: &Results) -> Vec<Measured> {
+    let comparisons = results.findings.comparisons.iter();
+    comparisons
+        .filter_map(|comparison| one(change, comparison, results))
+        .collect()
+}
+
+fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Measured> {
+    let settings = |arm: &str| results.plan.arm(arm).map(|arm| &arm.settings);
+    let baseline = settings(&comparison.baseline)?;
+    let candidate = settings(&comparison.candidate)?;
+    let speaks = if makes(change, baseline, candidate) {
+        speaks(comparison.verdict)
+    } else if makes(change, candidate, baseline) {
+        speaks(turned(comparison.verdict))
+    } else {
+        return None;
+    };
+    let Plan {
+        experiment,
+        variant,
+        ..
+    } = results.plan;
+    let text = format!(
+        "{} ({experiment}): {}: {}",
+        how(variant.mode, variant.engine),
+        sentence(change, comparison, baseline, candidate),
+        conclusion(speaks),
+    );
+    Some(Measured {
+        folder: results.folder.to_owned(),
+        experiment: experiment.clone(),
+        mode: variant.mode.name().to_owned(),
+        engine: variant.engine.name().to_owned(),
+        baseline: comparison.baseline.clone(),
+        candidate: comparison.candidate.clone(),
+        metric: comparison.metric.clone(),
+        ratio: comparison.ratio,
+        blocks: comparison.blocks,
+        verdict: comparison.verdict,
+        speaks,
+        text,
+    })
+}
+
+/// Whether going from one arm to the other is `change`, and nothing else.
+fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
+    let (before, after) = (&from.placement, &to.placement);
+    let moved = match change {
+        Change::MoreTempFiles | Change::FewerTempFiles | Change::TempApart | Change::TempLocal => {
+            Role::Temp
+        }
+        Change::MoreDataFiles => Role::Data,
+        Change::LogApart => Role::Log,
+    };
+    let apart = |placement: &Placement| {
+        let temp = volumes(placement, Role::Temp);
+        let others = [Role::Data, Role::Log].map(|role| volumes(placement, role));
+        others.iter().flatten().all(|volume| !temp.contains(volume))
+    };
+    let local = |settings: &Settings| {
+        let temp = volumes(&settings.placement, Role::Temp);
+        temp.iter()
+            .map(|name| {
+                let volume = settings.volume(name);
+                volume.is_some_and(|volume| volume.disk == Disk::Local)
+            })
+            .collect::<Vec<bool>>()
+    };
+    let log_apart = |placement: &Placement| {
+        !volumes(placement, Role::Data).contains(&placement.log.volume.as_str())
+    };
+    let more = |role, from: &Settings, to: &Settings| {
+        let (from, to) = (&from.placement, &to.placement);
+        to.files(role).len() > from.files(role).len() && volumes(to, role) == volumes(from, role)
+    };
+    let made = match change {
+        Change::MoreTempFiles => more(Role::Temp, from, to),
+        Change::FewerTempFiles => more(Role::Temp, to, from),
+        Change::MoreDataFiles => more(Role::Data, from, to),
+        Change::TempApart => !apart(before) && apart(after),
+        Change::TempLocal => {
+            local(from).iter().all(|local| !local) && local(to).iter().all(|local| *local)
+        }
+        Change::LogApart => !log_apart(before) && log_apart(after),
+    };
+    made && alike_but(moved, from, to)
+}
+
+/// Whether two arms are the same but for where, and in how many files, one role is.
+fn alike_but(moved: Role, from: &Settings, to: &Settings) -> bool {
+    let others = Role::ALL.into_iter().filter(|role| *role != moved);
+    let placed = |role| from.placement.files(role) == to.placement.files(role);
+    // A volume that both have is the same one, whichever role is on it.
+    let mut both = from
+        .volumes
+        .iter()
+        .filter_map(|volume| Some((volume, to.volume(&volume.name)?)));
+    from.machine == to.machine
+        && from.workload == to.workload
+        && from.engine == to.engine
+        && { others }.all(placed)
+        && both.all(|(before, after)| before == after)
+}
+
+/// Volumes of a role, each once, in order.
+fn volumes(placement: &Placement, role: Role) -> std::collections::BTreeSet<&str> {
+    let files = placement.files(role).iter();
+    files.map(|file| file.volume.as_str()).collect()
+}
+
+/// What it says of the change that the candidate makes.
+fn speaks(verdict: Verdict) -> Speaks {
+    match verdict {
+        Verdict::Faster => Speaks::For,
+        Verdict::Slower | Verdict::NoDifference => Speaks::Against,
+        Verdict::CannotTell => Speaks::CannotTell,
+    }
+}
+
+/// The verdict on the baseline.
+fn turned(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Faster => Verdict::Slower,
+        Verdict::Slower => Verdict::Faster,
+        Verdict::NoDifference => Verdict::NoDifference,
+        Verdict::CannotTell => Verdict::CannotTell,
+    }
+}
+
+fn how(mode: Mode, engine: EngineKind) -> String {
+    match mode {
+        Mode::Simulate => format!("simulated here with {engine}"),
+        Mode::Emulate => format!("emulated here with {engine}"),
+        Mode::Measure => format!("measured here with {engine}"),
+    }
+}
+
+/// `8 temp files took 0.99 (0.97 to 1.01) times as long as 1`.
+fn sentence(
+    change: Change,
+    comparison: &Comparison,
+    baseline: &Settings,
+    candidate: &Settings,
+) -> String {
+    let Ratio { mean, low, high } = comparison.ratio;
+    let [mean, low, high] = [mean, low, high].map(quantity::ratio);
+    let interval = match comparison.blocks {
+        0 | 1 => "one block, no interval".to_owned(),
+        _ => format!("{low} to {high}"),
+    };
+    let shown = |role: Role, settings: &Settings| {
+        let files = settings.placement.files(role).len();
+        format!("{files} {role} file{}", if files == 1 { "" } else { "s" })
+    };
+    let (theirs, ours) = match change {
+        Change::MoreTempFiles | Change::FewerTempFiles => {
+            (shown(Role::Temp, baseline), shown(Role::Temp, candidate))
+        }
+        Change::MoreDataFiles => (shown(Role::Data, baseline), shown(Role::Data, candidate)),
+        Change::TempApart | Change::TempLocal | Change::LogApart => {
+            (comparison.baseline.clone(), comparison.candidate.clone())
+        }
+    };
+    if comparison.metric == "elapsed_s" {
+        format!("{ours} took {mean} ({interval}) times as long as {theirs}")
+    } else {
+        let metric = &comparison.metric;
+        format!("{ours} had {mean} ({interval}) times the {metric} of {theirs}")
+    }
+}
+
+fn conclusion(speaks: Speaks) -> &'static str {
+    match speaks {
+        Speaks::For => "supports this",
+        Speaks::Against => "does not support this",
+        Speaks::CannotTell => "cannot tell yet",
+    }
+}
+
+#[cfg(test)]
+mod tests;

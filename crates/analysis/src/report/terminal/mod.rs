@@ -1,0 +1,325 @@
+//! Findings for a terminal: at most 100 columns, no colour.
+//!
+//! In the order in which a DBA asks: what was asked, what came out, beside what was published; does it
+//! differ; why; what did the disks do; how far to trust it.
+
+mod arms;
+mod disks;
+mod place;
+pub mod server;
+mod table;
+mod time;
+
+use super::sentence;
+use super::words::{self, figures, wrapped};
+use crate::findings::{Arm, Findings};
+use experiment::spec::Mode;
+
+/// The whole report, with a line feed at its end.
+pub fn render(findings: &Findings) -> String {
+    let sections = [
+        heading(findings),
+        arms::tables(findings),
+        verdicts(findings),
+        reasons(findings),
+        time::table(findings),
+        disks::table(findings),
+        fitted(findings),
+        warnings(findings),
+    ];
+    let written: Vec<String> = sections
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
+    written.join("\n")
+}
+
+fn heading(findings: &Findings) -> String {
+    let mut text = wrapped("", &findings.question);
+    let run = format!(
+        "{}: {}, {}, seed {}",
+        findings.experiment,
+        mode(findings),
+        words::blocks(findings.blocks),
+        findings.seed
+    );
+    text.push_str(&wrapped("", &run));
+    text.push_str(&place::lines(findings));
+    if let Some(source) = &findings.source {
+        text.push_str(&wrapped("published: ", source));
+    }
+    text
+}
+
+/// The mode, and what its figures are where that is not plain.
+fn mode(findings: &Findings) -> String {
+    match findings.mode() {
+        Some(Mode::Simulate | Mode::Measure) | None => findings.mode.clone(),
+        Some(Mode::Emulate) => format!("{} ({})", findings.mode, figures(findings.mode())),
+    }
+}
+
+fn verdicts(findings: &Findings) -> String {
+    let mut text = String::new();
+    for comparison in &findings.comparisons {
+        text.push_str(&wrapped("= ", &sentence::verdict(comparison)));
+    }
+    for cheapest in &findings.cheapest {
+        text.push_str(&wrapped("$ ", &sentence::cheapest(cheapest)));
+    }
+    if let Some(floor) = &findings.noise_floor {
+        text.push_str(&wrapped("  ", &sentence::noise_floor(floor)));
+    }
+    text
+}
+
+fn reasons(findings: &Findings) -> String {
+    let mut text = String::from("Why\n");
+    for (arms, reason) in words::reasons(findings) {
+        text.push_str(&wrapped("- ", &format!("{arms}: {reason}")));
+    }
+    text
+}
+
+fn fitted(findings: &Findings) -> String {
+    if findings.fitted.is_empty() || findings.mode() == Some(Mode::Measure) {
+        return String::new();
+    }
+    let mut text = String::from("Fitted to published figures\n");
+    for fitted in &findings.fitted {
+        let line = format!(
+            "{} = {} (to {})",
+            fitted.parameter,
+            fitted.value,
+            fitted.to.join(", ")
+        );
+        text.push_str(&wrapped("- ", &line));
+    }
+    let published = |fitted: bool| {
+        let arms = findings.arms.iter();
+        let arms = arms.filter(|arm| !arm.published.is_empty() && arm.fitted == fitted);
+        arms.map(|arm: &Arm| arm.name.as_str()).collect::<Vec<_>>()
+    };
+    for (what, arms) in [
+        ("used to fit", published(true)),
+        (figures(findings.mode()), published(false)),
+    ] {
+        let arms = if arms.is_empty() {
+            "none".into()
+        } else {
+            arms.join(", ")
+        };
+        text.push_str(&wrapped("  ", &format!("rows {what}: {arms}")));
+    }
+    text
+}
+
+fn warnings(findings: &Findings) -> String {
+    if findings.warnings.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("Warnings\n");
+    for warning in &findings.warnings {
+        text.push_str(&wrapped("! ", &format!("{}: {}", warning.id, warning.text)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::WIDTH;
+    use super::*;
+    use crate::findings::{Fitted, Published, Question, make};
+    use experiment::examples;
+
+    #[test]
+    fn a_tie_reads_from_question_to_warnings() {
+        let question = Question {
+            fitted: vec![Fitted {
+                parameter: "engine.cpu_scale".into(),
+                value: "1.3".into(),
+                to: vec!["local-ssd".into()],
+            }],
+            ..examples::question()
+        };
+
+        insta::assert_snapshot!(render(&make(&question, &examples::records())), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: simulate, 3 blocks, seed 1
+        published: an article
+
+         placement   published              elapsed     throughput   physical reads
+                     figures                      s           MB/s
+        ────────────────────────────────────────────────────────────────────────────
+         local-ssd   fitted             157.9 ± 1.5   52.58 ± 0.51           67,000
+                                 publ. 157 (+0.6 %)
+         p30         predicted          163.9 ± 1.8   50.65 ± 0.55           67,000
+                                 publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
+          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+
+         placement   where the sessions' time went
+        ───────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+
+         placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
+                                         read/write    read/write      mean/p99      mean/p99   IOPS/MB/s
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1      temp     424 / 101   27.8 / 25.3   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+         p30         temp.1      temp    409 / 97.6   26.8 / 24.4   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+
+        Fitted to published figures
+        - engine.cpu_scale = 1.3 (to local-ssd)
+          rows used to fit: local-ssd
+          rows predicted: p30
+
+        Warnings
+        ! model-chance: simulated: intervals show the model's own chance over seeds, not how much a real
+          machine differs from run to run, nor how well the model fits yours. Confirm what matters on the
+          real disks.
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
+          not found; judge the model by the predicted rows alone.
+        "#);
+    }
+
+    #[test]
+    fn an_emulated_run_says_how_its_figures_came_about() {
+        let (question, records) = examples::in_mode("emulate", examples::emulated);
+
+        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: emulate (measured on modelled disks), 3 blocks, seed 1
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
+        time kept: 498,000 requests through io_uring, 0 % late; replies off by 0.0120 ms (median) and 0.0900
+                   ms (p99), where a request takes 3.71 ms; the emulator used 0.124 cores
+        published: an article
+
+         placement   our                         elapsed     throughput   physical reads
+                     figures                           s           MB/s
+        ─────────────────────────────────────────────────────────────────────────────────
+         local-ssd   fitted                  157.9 ± 1.5   52.58 ± 0.51           67,000
+                                      publ. 157 (+0.6 %)
+         p30         measured on             163.9 ± 1.8   50.65 ± 0.55           67,000
+                     modelled disks   publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
+          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+
+         placement   where the sessions' time went
+        ───────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+
+         placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
+                                         read/write    read/write      mean/p99      mean/p99   IOPS/MB/s
+        ──────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1      temp     424 / 101   27.8 / 25.3   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+         p30         temp.1      temp    409 / 97.6   26.8 / 24.4   2.02 / 12.0   5.40 / 32.0      9 / 32
+                     azure/p30
+
+        Warnings
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
+          not found; judge the model by the other rows alone.
+        "#);
+    }
+
+    #[test]
+    fn a_measured_run_has_real_disks() {
+        let (question, records) = examples::in_mode("measure", examples::measured);
+
+        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        Is tempdb faster on the local SSD or on a P30?
+        tempdb-ssd-vs-premium: measure, 3 blocks, seed 1
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
+        published: an article
+
+         placement   our                   elapsed     throughput   physical reads
+                     figures                     s           MB/s
+        ───────────────────────────────────────────────────────────────────────────
+         local-ssd   measured          157.9 ± 1.5   52.58 ± 0.51           67,000
+                                publ. 157 (+0.6 %)
+         p30         measured          163.9 ± 1.8   50.65 ± 0.55           67,000
+                                publ. 164 (-0.1 %)
+         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
+
+        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
+          larger than 5 %.
+
+        Why
+        - local-ssd, p30: most time went to the latency of reads on volume temp: 70 % of session time (1.50
+          ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).
+
+         placement   where the sessions' time went
+        ─────────────────────────────────────────────────────────────────────────────
+         local-ssd   70 % reads being served, 20 % CPU, 10 % log writes being served
+         p30         70 % reads being served, 20 % CPU, 10 % log writes being served
+
+         placement   disk      holds         IOPS          MB/s    read ms   write ms   % of time
+                                       read/write    read/write   mean/p99   mean/p99        busy
+        ──────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   temp.1    temp     424 / 101   27.8 / 25.3   1.50 / -   4.00 / -          97
+                     nvme0n1
+         p30         temp.1    temp    409 / 97.6   26.8 / 24.4   1.50 / -   4.00 / -          97
+                     nvme0n1
+        "#);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_hundred_columns() {
+        let mut question = examples::question();
+        let long = "a placement whose name goes on and on without any regard for tables";
+        question.arms[0].name = long.into();
+        question.baseline = Some(long.into());
+        for metric in [
+            "read_latency_ms",
+            "transfer_size_kb",
+            "iops",
+            "batch_requests_per_s",
+        ] {
+            let words = Published::Words("pretty much the same as with one file".into());
+            question.arms[0].published.insert(metric.into(), words);
+        }
+        let mut records = examples::records();
+        for record in records
+            .iter_mut()
+            .filter(|record| record.arm == "local-ssd")
+        {
+            record.arm = long.into();
+            record.volumes[0].disk = "azure/premium-ssd-v2-with-much-provisioned".into();
+        }
+
+        let text = render(&make(&question, &records));
+
+        let wide: Vec<&str> = text
+            .lines()
+            .filter(|line| line.chars().count() > WIDTH)
+            .collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+    }
+
+    #[test]
+    fn without_any_record_the_report_still_says_so() {
+        let text = render(&make(&examples::question(), &[]));
+
+        assert!(text.contains("trials without a record"), "{text}");
+    }
+}

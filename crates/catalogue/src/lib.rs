@@ -1,0 +1,247 @@
+//! Disks, machines and managed tiers: what vendors sell, with source and date of every figure.
+//!
+//! The catalogue is data (`catalogue/*.toml`), so that a new disk is one entry and no code. A name
+//! leads to an entry; an entry, with what the user asks of it, becomes a [`model::DiskSpec`]:
+//!
+//! ```text
+//! file text -> wire -> read -> entries -> provision -> model::DiskSpec
+//!                                                   -> model::MachineSpec
+//! ```
+
+mod class;
+mod disk;
+mod error;
+mod latency;
+mod limits;
+mod machine;
+mod price;
+mod quantity;
+mod read;
+mod rule;
+mod size;
+mod source;
+mod wire;
+
+#[cfg(test)]
+mod published;
+
+use std::collections::BTreeMap;
+
+pub use class::Class;
+pub use disk::{DiskEntry, Provision, Provisioned};
+pub use error::CatalogueError;
+pub use latency::Latency;
+pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
+pub use machine::MachineEntry;
+pub use price::{Price, Step};
+pub use quantity::{Ios, Quantity};
+pub use rule::{Linear, Rule, Share, Tier};
+pub use size::SizeRule;
+pub use source::{Confidence, Source};
+
+/// The files that travel inside the program, in an order in which each finds what it refers to.
+const BUILTIN: [(&str, &str); 5] = [
+    (
+        "catalogue/measured.toml",
+        include_str!("../entries/measured.toml"),
+    ),
+    (
+        "catalogue/azure.toml",
+        include_str!("../entries/azure.toml"),
+    ),
+    ("catalogue/aws.toml", include_str!("../entries/aws.toml")),
+    ("catalogue/gcp.toml", include_str!("../entries/gcp.toml")),
+    (
+        "catalogue/managed.toml",
+        include_str!("../entries/managed.toml"),
+    ),
+];
+
+/// Every disk and machine that is known by name.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    sources: BTreeMap<String, Source>,
+    classes: BTreeMap<String, Class>,
+    disks: BTreeMap<String, DiskEntry>,
+    machines: BTreeMap<String, MachineEntry>,
+    /// Other names of disks and machines, such as `aws.gp3` for the current rules of gp3.
+    aliases: BTreeMap<String, String>,
+}
+
+impl Catalogue {
+    /// What ships with the program.
+    ///
+    /// # Panics
+    /// When an embedded file does not parse; a test reads them all.
+    pub fn builtin() -> Catalogue {
+        let mut catalogue = Catalogue::default();
+        for (file, text) in BUILTIN {
+            if let Err(error) = catalogue.add(text, file) {
+                panic!("the embedded catalogue is broken: {error}");
+            }
+        }
+        catalogue
+    }
+
+    /// Adds the entries of a file of the same format; they may refer to sources, classes and disks
+    /// that are already there.
+    ///
+    /// # Errors
+    /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
+    /// The catalogue is then as it was.
+    pub fn add(&mut self, text: &str, file: &str) -> Result<(), CatalogueError> {
+        let mut next = self.clone();
+        read::file(&mut next, text, file)?;
+        *self = next;
+        Ok(())
+    }
+
+    /// The disk of this name or alias.
+    ///
+    /// # Errors
+    /// When there is none; the error names the nearest ones.
+    pub fn disk(&self, name: &str) -> Result<&DiskEntry, CatalogueError> {
+        let found = self.disks.get(self.unaliased(name));
+        found.ok_or_else(|| CatalogueError::unknown("disk", name, self.disks.keys()))
+    }
+
+    /// The machine of this name or alias.
+    ///
+    /// # Errors
+    /// When there is none; the error names the nearest ones.
+    pub fn machine(&self, name: &str) -> Result<&MachineEntry, CatalogueError> {
+        let found = self.machines.get(self.unaliased(name));
+        found.ok_or_else(|| CatalogueError::unknown("machine", name, self.machines.keys()))
+    }
+
+    /// All disks, by name.
+    pub fn disks(&self) -> impl Iterator<Item = &DiskEntry> {
+        self.disks.values()
+    }
+
+    /// All machines, by name.
+    pub fn machines(&self) -> impl Iterator<Item = &MachineEntry> {
+        self.machines.values()
+    }
+
+    fn unaliased<'a>(&'a self, name: &'a str) -> &'a str {
+        self.aliases.get(name).map_or(name, String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_embedded_files_parse_and_every_disk_that_needs_no_size_is_provisioned() {
+        let catalogue = Catalogue::builtin();
+        assert!(catalogue.disks().count() > 80);
+        assert!(catalogue.machines().count() > 80);
+        for disk in catalogue.disks() {
+            if matches!(disk.size, SizeRule::Fixed(_)) {
+                let provisioned = disk.provision(&Provision::default()).expect(&disk.name);
+                assert!(!provisioned.spec.limits.is_empty(), "{}", disk.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_near_ones() {
+        let catalogue = Catalogue::builtin();
+        let error = catalogue.disk("azure.premium.p3O").expect_err("a typo");
+        assert!(error.to_string().contains("azure.premium.p30"), "{error}");
+        let error = catalogue.machine("azure.ds2").expect_err("wrong case");
+        assert!(error.to_string().contains("azure.DS2"), "{error}");
+    }
+
+    #[test]
+    fn an_alias_leads_to_the_entry() {
+        let catalogue = Catalogue::builtin();
+        assert_eq!(
+            catalogue.disk("aws.gp3").expect("alias").name,
+            "aws.gp3.2025"
+        );
+    }
+
+    #[test]
+    fn a_users_file_may_use_the_classes_that_ship() {
+        let mut catalogue = Catalogue::builtin();
+        let text = r#"
+            [source.lab]
+            title = "our own measurement"
+            date = "2026-03-01"
+            [disk."lab.nvme"]
+            class = "local-nvme"
+            title = "the lab's NVMe"
+            size = "1 TB"
+            iops = 400_000
+            throughput = "3 GB/s"
+            confidence = "measured"
+            sources = ["lab"]
+        "#;
+        catalogue.add(text, "lab.toml").expect("a valid file");
+        let disk = catalogue.disk("lab.nvme").expect("it was added");
+        assert_eq!(disk.sources[0].title, "our own measurement");
+    }
+
+    #[test]
+    fn a_mistake_is_reported_with_its_file_and_line_and_changes_nothing() {
+        let mut catalogue = Catalogue::builtin();
+        let before = catalogue.disks().count();
+        let text = "[source.lab]\ntitle = \"x\"\ndate = \"2026\"\n\n[disk.a]\nclass = \"local-nvm\"\ntitle = \"t\"\n\
+                    size = \"1 TB\"\nconfidence = \"measured\"\nsources = [\"lab\"]\n";
+        let error = catalogue.add(text, "lab.toml").expect_err("no such class");
+        assert!(error.to_string().starts_with("lab.toml:5: "), "{error}");
+        assert!(error.to_string().contains("`local-nvme`"), "{error}");
+        assert_eq!(catalogue.disks().count(), before);
+    }
+
+    #[test]
+    fn a_name_is_not_silently_defined_twice() {
+        let mut catalogue = Catalogue::builtin();
+        let text = "[source.aws-ebs-2023]\ntitle = \"x\"\ndate = \"2026\"\n";
+        let error = catalogue.add(text, "mine.toml").expect_err("already there");
+        assert!(error.to_string().contains("already defined"), "{error}");
+    }
+
+    /// Lines that a catalogue file is made of, whole and broken.
+    fn line() -> impl Strategy<Value = String> {
+        const PAIR: &str = concat!(
+            "(title|date|size|iops|throughput|class|sources|read|burst|confidence|price)",
+            " = (\"[ -~]{0,12}\"|-?[0-9]{1,20}(\\.[0-9]+)?|\\{[ -~]{0,24}\\}|\\[[ -~]{0,8}\\])",
+        );
+        prop_oneof![
+            "\\[(source|class|disk|machine)\\.[a-c]\\]",
+            PAIR,
+            "\\PC{0,20}"
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_add_panic(text in "\\PC*") {
+            let _ = Catalogue::default().add(&text, "fuzz.toml");
+        }
+
+        #[test]
+        fn no_damage_to_a_catalogue_makes_add_panic(
+            at in 0usize..6000,
+            gone in 0usize..8,
+            text in "[ -~]{0,4}",
+        ) {
+            let mut damaged: Vec<u8> = BUILTIN[0].1.bytes().collect();
+            let start = at.min(damaged.len());
+            let end = (start + gone).min(damaged.len());
+            damaged.splice(start..end, text.bytes());
+            let _ = Catalogue::default().add(&String::from_utf8_lossy(&damaged), "fuzz.toml");
+        }
+
+        #[test]
+        fn no_near_catalogue_makes_add_panic(lines in prop::collection::vec(line(), 0..20)) {
+            let _ = Catalogue::default().add(&lines.join("\n"), "fuzz.toml");
+        }
+    }
+}

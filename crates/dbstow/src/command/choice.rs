@@ -1,0 +1,169 @@
+//! Arguments whose values other crates define: how each is written, and what `--help` says of it.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use experiment::spec::{EngineKind, Mode};
+use lab::engine::sqlserver::{DrivenKind, EncryptKind};
+use lab::trial::real::{FrontKind, TransportKind};
+use layout::{Engine, On};
+
+/// A value: how it is written, what it is, its help.
+type Choice<T> = (&'static str, T, &'static str);
+
+/// Takes one of `choices`.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let values = choices
+        .iter()
+        .map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values).map(|word| {
+        let chosen = choices.iter().find(|(known, ..)| *known == word);
+        chosen.expect("no other value is possible").1
+    })
+}
+
+/// `--mode`.
+pub(super) const MODES: &[Choice<Mode>] = &[
+    (
+        "simulate",
+        Mode::Simulate,
+        "Modelled disks, virtual time, embedded SQLite",
+    ),
+    (
+        "emulate",
+        Mode::Emulate,
+        "A real engine on modelled disks, in real time (Linux; SQLite anywhere)",
+    ),
+    (
+        "measure",
+        Mode::Measure,
+        "A real engine on real directories, in real time",
+    ),
+];
+
+/// `--engine` of an experiment.
+pub(super) const ENGINES: &[Choice<EngineKind>] = &[
+    ("sqlite", EngineKind::Sqlite, "Embedded SQLite"),
+    ("postgres", EngineKind::Postgres, "PostgreSQL 15 to 18"),
+    (
+        "sqlserver",
+        EngineKind::SqlServer,
+        "A SQL Server that is there (--server); parse-checked and protocol-tested, not yet run on SQL Server",
+    ),
+    (
+        "raw",
+        EngineKind::Raw,
+        "Plain reads and writes without a database: fio, or the model in simulate",
+    ),
+];
+
+/// `--front` of a run.
+pub(super) const FRONTS: &[Choice<FrontKind>] = &[
+    (
+        "block",
+        FrontKind::Block,
+        "A real filesystem on a modelled disk: page cache and journal are real; needs root",
+    ),
+    (
+        "file",
+        FrontKind::File,
+        "Files whose every request is one of the modelled disk",
+    ),
+];
+
+/// `--transport` of a run.
+pub(super) const TRANSPORTS: &[Choice<TransportKind>] = &[
+    (
+        "auto",
+        TransportKind::Auto,
+        "io_uring where the kernel allows it",
+    ),
+    (
+        "fuser",
+        TransportKind::Fuser,
+        "Reads and writes of /dev/fuse",
+    ),
+    ("io_uring", TransportKind::IoUring, "FUSE over io_uring"),
+];
+
+/// `--driven`.
+pub(super) const DRIVERS: &[Choice<DrivenKind>] = &[
+    (
+        "client",
+        DrivenKind::Client,
+        "dbstow, one statement a round trip",
+    ),
+    (
+        "server",
+        DrivenKind::Server,
+        "A loop on the server, as in the articles: many operations a round trip",
+    ),
+];
+
+/// `--encrypt`.
+pub(super) const ENCRYPTIONS: &[Choice<EncryptKind>] = &[
+    (
+        "optional",
+        EncryptKind::Optional,
+        "As the server wants it; the login is protected all the same",
+    ),
+    ("mandatory", EncryptKind::Mandatory, "TLS (the default)"),
+    (
+        "strict",
+        EncryptKind::Strict,
+        "TLS before anything else; SQL Server 2022 and later",
+    ),
+];
+
+/// `--engine` of scripts.
+pub(super) const PRODUCTS: &[Choice<Engine>] = &[
+    (
+        "sqlserver",
+        Engine::Sqlserver,
+        "SQL Server 2016 or later, and Azure SQL Managed Instance",
+    ),
+    ("postgres", Engine::Postgres, "PostgreSQL on Linux"),
+];
+
+/// `--on`.
+pub(super) const SYSTEMS: &[Choice<On>] = &[
+    ("windows", On::Windows, "A machine with Windows"),
+    ("linux", On::Linux, "A machine or container with Linux"),
+    (
+        "managed-instance",
+        On::ManagedInstance,
+        "Azure SQL Managed Instance",
+    ),
+    (
+        "azure-sql-database",
+        On::AzureSqlDatabase,
+        "Azure SQL Database",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_written_as_records_and_messages_write_it() {
+        for (word, mode, _) in MODES {
+            assert_eq!(*word, mode.name());
+        }
+        for (word, engine, _) in ENGINES {
+            assert_eq!(*word, engine.name());
+        }
+        for (word, front, _) in FRONTS {
+            assert_eq!(*word, front.name());
+        }
+        for (word, transport, _) in TRANSPORTS {
+            assert_eq!(*word, transport.name());
+        }
+        for (word, driven, _) in DRIVERS {
+            assert_eq!(*word, driven.name());
+        }
+        for (word, on, _) in SYSTEMS {
+            assert_eq!(*word, on.to_string());
+        }
+    }
+}

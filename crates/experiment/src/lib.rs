@@ -1,0 +1,22 @@
+//! What is asked, and what happened.
+//!
+//! ```text
+//! experiment ──spec──> Spec ──plan──> Plan ──(trials)──> Record ──results──> folder
+//! ```
+//!
+//! An [experiment](spec) is read and checked, a [plan] decides all that it leaves open, a [record] is what
+//! happened in one trial, and a [results](results) folder holds both. Nothing here runs a trial.
+
+// What was asked.
+pub mod question;
+pub mod spec;
+
+// What will be done.
+pub mod plan;
+
+// What happened.
+pub mod record;
+pub mod results;
+
+#[cfg(any(test, feature = "examples"))]
+pub mod examples;

@@ -1,0 +1,68 @@
+//! A short name for the content of a plan, the same on every platform and for every build.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Plan;
+use crate::spec::{EngineKind, Mode, Settings};
+
+/// What decides the outcome of a trial, and nothing else.
+#[derive(Serialize)]
+struct Decisive<'a> {
+    version: &'a str,
+    experiment: &'a str,
+    mode: Mode,
+    engine: EngineKind,
+    seed: u64,
+    arms: Vec<(&'a str, &'a Settings)>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    place: &'a BTreeMap<String, String>,
+}
+
+/// The digest of `plan`, which may not have one yet.
+pub(super) fn of(plan: &Plan) -> String {
+    let decisive = Decisive {
+        version: &plan.version,
+        experiment: &plan.experiment,
+        mode: plan.variant.mode,
+        engine: plan.variant.engine,
+        seed: plan.protocol.seed,
+        arms: plan
+            .arms
+            .iter()
+            .map(|arm| (arm.name.as_str(), &arm.settings))
+            .collect(),
+        place: &plan.place,
+    };
+    let bytes = serde_json::to_vec(&decisive).expect("settings have text keys");
+    fnv_1a_text(&bytes)
+}
+
+/// The hash of `bytes` as text.
+pub fn fnv_1a_text(bytes: &[u8]) -> String {
+    format!("{:016x}", fnv_1a(bytes))
+}
+
+/// FNV-1a, 64 bit.
+///
+/// Source: Fowler, Noll, Vo and Eastlake, <http://www.isthe.com/chongo/tech/comp/fnv/>. It
+/// guards against mistakes, not against malice; `std`'s hasher may change with any release.
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_gives_the_published_test_vectors() {
+        // Test vectors of the authors: "", "a", "foobar".
+        assert_eq!(fnv_1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv_1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv_1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

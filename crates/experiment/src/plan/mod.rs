@@ -1,0 +1,241 @@
+//! What will be done, with nothing left open: arms, blocks, seeds and the order of trials.
+//!
+//! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
+//! so that trials can be carried out one by one, anywhere.
+
+mod command;
+mod describe;
+mod digest;
+mod estimate;
+
+pub use digest::fnv_1a_text as digest_of;
+pub use estimate::Estimate;
+
+use std::collections::BTreeMap;
+
+use model::random;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.plan/1";
+
+/// What the baseline's twin is called after it; no arm of an experiment can have this in its name.
+const TWIN_SUFFIX: &str = " (twin)";
+
+/// An experiment with everything decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    schema: String,
+    /// Version of the program that made it.
+    pub version: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What it asks.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<Source>,
+    /// Keys and values that were set from outside the experiment's file.
+    pub overrides: Vec<(String, String)>,
+    /// How it is carried out, by which engine, and with which settings of the file.
+    pub variant: Variant,
+    /// How trials are repeated and compared.
+    pub protocol: Protocol,
+    /// What is compared, in the order of the file, the baseline's twin last.
+    pub arms: Vec<Arm>,
+    /// The arm that is the baseline once more, if there is one.
+    pub twin: Option<String>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// Where its files are and what else was chosen for real time, by name, in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub place: BTreeMap<String, String>,
+    trials: Vec<Trial>,
+    digest: String,
+}
+
+/// One arm to be carried out once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Place in the plan, from 0.
+    pub index: u32,
+    /// Name of the arm.
+    pub arm: String,
+    /// Its block, from 0.
+    pub block: u32,
+    /// Place in the shuffled order of its block, from 0.
+    pub position: u32,
+    /// All its randomness. The arms of a block share it: they are compared under the same chance.
+    pub seed: u64,
+}
+
+/// A stored plan that cannot be used.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// It is not a plan, or only a part of one.
+    #[error("this is not a plan of dbstow: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// It was written in another format.
+    #[error("this plan has the format \"{0}\", and this program reads \"{SCHEMA}\"; plan it again")]
+    Schema(String),
+    /// Its content does not go with its digest.
+    #[error(
+        "this plan was changed after it was made: its digest is {stored}, and should be {actual}; plan it again"
+    )]
+    Changed {
+        /// The digest it carries.
+        stored: String,
+        /// The digest of its content.
+        actual: String,
+    },
+}
+
+impl Plan {
+    /// Decides all that `spec` leaves open. With `twin`, the baseline runs once more under another name
+    /// (`--aa`): the spread between the two is the noise floor.
+    pub fn new(spec: &Spec, twin: bool) -> Plan {
+        let mut arms = spec.arms.clone();
+        let twin = twin.then(|| twin_of(&arms, &spec.protocol.baseline));
+        let twin_name = twin.as_ref().map(|arm| arm.name.clone());
+        arms.extend(twin);
+        let mut plan = Plan {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            experiment: spec.name.clone(),
+            question: spec.question.clone(),
+            source: spec.source.clone(),
+            overrides: spec.overrides.clone(),
+            variant: spec.variant,
+            trials: trials(&arms, &spec.protocol),
+            protocol: spec.protocol.clone(),
+            arms,
+            twin: twin_name,
+            fitted: spec.fitted.clone(),
+            place: BTreeMap::new(),
+            digest: String::new(),
+        };
+        plan.digest = digest::of(&plan);
+        plan
+    }
+
+    /// The same plan, carried out at `place`: another place is another plan.
+    pub fn at(mut self, place: BTreeMap<String, String>) -> Plan {
+        self.place = place;
+        self.digest = digest::of(&self);
+        self
+    }
+
+    /// All trials, block by block, in the order in which they run.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The trial of `arm` in `block`, which may be a later one than this plan's last; `None` for an arm that
+    /// the plan does not have.
+    pub fn trial(&self, arm: &str, block: u32) -> Option<Trial> {
+        block_of(&self.arms, &self.protocol, block).find(|trial| trial.arm == arm)
+    }
+
+    /// The arm called `name`.
+    pub fn arm(&self, name: &str) -> Option<&Arm> {
+        self.arms.iter().find(|arm| arm.name == name)
+    }
+
+    /// What a record has to carry to belong to this plan: 16 hexadecimal digits, made from the
+    /// program's version and all that decides the outcome of a trial.
+    ///
+    /// The number of blocks is not in it, so that more blocks continue a plan; nor are published
+    /// figures, words, margin and metric, which change what is said of records, not the records.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// What would run, for a reader.
+    pub fn describe(&self) -> String {
+        describe::text(self)
+    }
+
+    /// The command that makes it again, quoted for a shell; an experiment that is not built in is taken to be
+    /// in a file of its name.
+    pub fn command(&self) -> String {
+        command::text(self)
+    }
+
+    /// The plan as it is stored.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a plan has text keys and finite numbers only")
+    }
+
+    /// A plan that was stored.
+    ///
+    /// # Errors
+    /// When the text is not a whole plan of this format, or was changed.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let Head { schema } = serde_json::from_str(text)?;
+        if schema != SCHEMA {
+            return Err(PlanError::Schema(schema));
+        }
+        let plan: Plan = serde_json::from_str(text)?;
+        let actual = digest::of(&plan);
+        if plan.digest == actual {
+            Ok(plan)
+        } else {
+            Err(PlanError::Changed {
+                stored: plan.digest,
+                actual,
+            })
+        }
+    }
+}
+
+fn twin_of(arms: &[Arm], baseline: &str) -> Arm {
+    let original = arms.iter().find(|arm| arm.name == baseline);
+    let original = original.expect("a spec's baseline is one of its arms");
+    Arm {
+        name: format!("{baseline}{TWIN_SUFFIX}"),
+        published: Default::default(),
+        fitted: false,
+        ..original.clone()
+    }
+}
+
+/// Each block has its own seed and its own order, both drawn from the protocol's seed and the block's
+/// number alone: what a block is does not depend on how many there are.
+fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
+    let mut trials: Vec<Trial> = Vec::new();
+    for block in 0..protocol.blocks {
+        trials.extend(block_of(arms, protocol, block));
+    }
+    trials
+}
+
+/// The trials of one block, in their order.
+fn block_of(arms: &[Arm], protocol: &Protocol, block: u32) -> impl Iterator<Item = Trial> {
+    let seed = random::derive(protocol.seed, "trial", u64::from(block));
+    let order_seed = random::derive(protocol.seed, "order", u64::from(block));
+    // The twin shares the baseline's settings but not its chance: that is what it is there to show.
+    let own = move |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
+        true => random::derive(seed, "twin", 0),
+        false => seed,
+    };
+    let mut order: Vec<&Arm> = arms.iter().collect();
+    order.shuffle(&mut random::stream(order_seed, "order"));
+    let first = block as usize * order.len();
+    (0..).zip(order).map(move |(position, arm)| Trial {
+        index: u32::try_from(first + position as usize).unwrap_or(u32::MAX),
+        arm: arm.name.clone(),
+        block,
+        position,
+        seed: own(arm),
+    })
+}
+
+#[cfg(test)]
+mod tests;

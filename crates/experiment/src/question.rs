@@ -1,0 +1,95 @@
+//! What was asked, as far as the findings need it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The question that a set of records answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// What it asks, in a sentence.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<String>,
+    /// `simulate`, `emulate` or `measure`: records of another mode are not pooled.
+    pub mode: String,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// Blocks that were planned.
+    pub blocks: u32,
+    /// Differences up to this share do not count.
+    pub margin: f64,
+    /// The arm that all others are compared with; `None` compares nothing.
+    pub baseline: Option<String>,
+    /// The metric that decides, such as `elapsed_s`.
+    pub metric: String,
+    /// Its arms, in the order of the experiment file.
+    pub arms: Vec<ArmQuestion>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
+    pub aa: bool,
+}
+
+/// One arm of the question.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArmQuestion {
+    /// Its name.
+    pub name: String,
+    /// The arm it is compared with, where that is not the question's baseline.
+    #[serde(default)]
+    pub baseline: Option<String>,
+    /// What was published elsewhere, by metric name.
+    pub published: BTreeMap<String, Published>,
+    /// Whether a parameter was fitted to this arm's published figures.
+    pub fitted: bool,
+    /// Price of its disks a month, in US dollars, where all are known.
+    pub usd_per_month: Option<f64>,
+}
+
+/// The arm name under which records of `baseline`'s identical twin are written (`--aa`).
+pub fn twin_of(baseline: &str) -> String {
+    format!("{baseline} (twin)")
+}
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Published {
+    /// A number in the metric's unit.
+    Number(f64),
+    /// What was said instead of a number: `"<1"`, `"over a minute"`.
+    Words(String),
+}
+
+impl Published {
+    /// How far `ours` is off, as a share of the published number; `None` for words or a published 0.
+    pub fn deviation(&self, ours: f64) -> Option<f64> {
+        match self {
+            Published::Number(published) if *published != 0.0 => Some(ours / published - 1.0),
+            Published::Number(_) | Published::Words(_) => None,
+        }
+    }
+}
+
+/// A parameter that was fitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// Its key in the experiment file.
+    pub parameter: String,
+    /// Its value.
+    pub value: String,
+    /// The arms whose published figures were used.
+    pub to: Vec<String>,
+}
+
+/// What weakens the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A stable name: `one-block`, `drift`, `two-humps`, `failed-trials`, `errors`, ..
+    pub id: String,
+    /// What was seen, why it matters and what to do.
+    pub text: String,
+}

@@ -1,0 +1,276 @@
+//! Whether a record can be true: in itself, and of its plan.
+//!
+//! Records may come from anywhere, and findings are made from them without another look.
+
+use super::{DiskRecord, Outcome, Record, Series, histogram};
+use crate::plan::Plan;
+
+/// Intervals that a series may go on after the last phase: what sessions and writers still had to do.
+const INTERVALS_AFTER: u64 = 3_600;
+
+/// What of `record` cannot be, by itself or as a record of `plan`.
+///
+/// # Errors
+/// The first thing, in words.
+pub fn check(record: &Record, plan: &Plan) -> Result<(), String> {
+    of_plan(record, plan)?;
+    numbers(record)?;
+    phases(record)?;
+    series(record)?;
+    histograms(record)
+}
+
+fn of_plan(record: &Record, plan: &Plan) -> Result<(), String> {
+    if record.plan != plan.digest() {
+        let (own, other) = (&record.plan, plan.digest());
+        return Err(format!("it belongs to plan {own}, not to {other}"));
+    }
+    same("experiment", &record.experiment, &plan.experiment)?;
+    same("mode", &record.mode, plan.variant.mode.name())?;
+    let arm = plan.arm(&record.arm);
+    let arm = arm.ok_or_else(|| format!("the plan has no arm \"{}\"", record.arm))?;
+    let trial = plan.trial(&record.arm, record.block);
+    let trial = trial.expect("every block has every arm");
+    let number = |what: &str, own: u64, planned: u64| match own == planned {
+        true => Ok(()),
+        false => Err(format!("its {what} is {own}, but the plan has {planned}")),
+    };
+    number("seed", record.seed, trial.seed)?;
+    number("position", record.position.into(), trial.position.into())?;
+    if let Some(engine) = &record.engine {
+        same("engine", &engine.name, plan.variant.engine.name())?;
+    }
+    for volume in &record.volumes {
+        if arm.settings.volume(&volume.name).is_none() {
+            let (arm, volume) = (&record.arm, &volume.name);
+            return Err(format!("arm \"{arm}\" has no volume \"{volume}\""));
+        }
+    }
+    Ok(())
+}
+
+fn same(what: &str, own: &str, planned: &str) -> Result<(), String> {
+    match own == planned {
+        true => Ok(()),
+        false => Err(format!(
+            "its {what} is \"{own}\", but the plan has \"{planned}\""
+        )),
+    }
+}
+
+fn numbers(record: &Record) -> Result<(), String> {
+    for (name, value) in &record.metrics {
+        not_negative(name, *value)?;
+    }
+    for (name, value) in &record.counters {
+        finite(name, *value)?;
+    }
+    for limit in &record.limits {
+        for value in [limit.used, limit.rate, limit.utilisation] {
+            not_negative(&limit.name, value)?;
+        }
+        if !["all", "reads", "writes"].contains(&limit.counts.as_str()) {
+            let (name, counts) = (&limit.name, &limit.counts);
+            return Err(format!(
+                "limit {name} counts \"{counts}\" (known: all, reads, writes)"
+            ));
+        }
+    }
+    if record.errors.first.len() as u64 > record.errors.count {
+        return Err("it has more error texts than errors".to_owned());
+    }
+    match &record.pacing {
+        Some(pacing) if pacing.late > pacing.requests => {
+            Err("more requests were late than answered".to_owned())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn finite(name: &str, value: f64) -> Result<(), String> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(format!("{name} is {value}, which is not finite")),
+    }
+}
+
+fn not_negative(name: &str, value: f64) -> Result<(), String> {
+    finite(name, value)?;
+    match value >= 0.0 {
+        true => Ok(()),
+        false => Err(format!("{name} is {value}, which is negative")),
+    }
+}
+
+fn phases(record: &Record) -> Result<(), String> {
+    let mut before = 0;
+    for phase in &record.phases {
+        let name = &phase.name;
+        if phase.end_ns < phase.start_ns {
+            return Err(format!("phase {name} ends before it starts"));
+        }
+        // A warm-up begins together with a load that is measured.
+        if phase.start_ns < before {
+            return Err(format!("phase {name} starts before the previous one"));
+        }
+        before = phase.start_ns;
+    }
+    match (
+        &record.outcome,
+        record.phases.iter().any(|phase| phase.measured),
+    ) {
+        (Outcome::Finished, false) => Err("it finished but has no measured phase".to_owned()),
+        (Outcome::Finished | Outcome::Failed { .. }, _) => Ok(()),
+    }
+}
+
+/// Series need not be of one length: each ends with the last thing that happened.
+fn series(record: &Record) -> Result<(), String> {
+    let Series {
+        interval_ns,
+        values,
+    } = &record.series;
+    if *interval_ns == 0 {
+        return match values.is_empty() {
+            true => Ok(()),
+            false => Err("its series have an interval of 0".to_owned()),
+        };
+    }
+    let ends = record.phases.iter().map(|phase| phase.end_ns);
+    let intervals = ends.max().unwrap_or(0).div_ceil(*interval_ns) + INTERVALS_AFTER;
+    let long = values
+        .iter()
+        .find(|(_, values)| values.len() as u64 > intervals);
+    match long {
+        None => Ok(()),
+        Some((name, values)) => Err(format!(
+            "series {name} is longer than the trial ({} intervals)",
+            values.len()
+        )),
+    }
+}
+
+fn histograms(record: &Record) -> Result<(), String> {
+    let decode = |name: &str, text: Option<&str>| match text.map(histogram::decode) {
+        Some(Err(error)) => Err(format!("latencies of {name}: {error}")),
+        Some(Ok(_)) | None => Ok(()),
+    };
+    decode("operations", record.operations.as_deref())?;
+    let mut disks = record.volumes.iter().flat_map(|volume| &volume.disks);
+    disks.try_for_each(|disk: &DiskRecord| {
+        decode(&disk.name, disk.read_latency.as_deref())?;
+        decode(&disk.name, disk.write_latency.as_deref())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples;
+    use crate::examples::of_plan as sound;
+    use crate::spec::{Spec, Variant};
+
+    fn plan() -> Plan {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        Plan::new(&spec.expect("it is built in"), false)
+    }
+
+    /// What is wrong with a sound record once `change` was made to it.
+    fn wrong(change: impl Fn(&mut Record)) -> String {
+        let plan = plan();
+        let mut record = sound(&plan);
+        check(&record, &plan).expect("it is sound");
+        change(&mut record);
+        check(&record, &plan).expect_err("it is not sound any more")
+    }
+
+    #[test]
+    fn a_record_is_that_of_its_trial() {
+        let told = [
+            wrong(|record| record.plan = "0".repeat(16)),
+            wrong(|record| record.experiment = "another".to_owned()),
+            wrong(|record| record.mode = "measure".to_owned()),
+            wrong(|record| record.arm = "another".to_owned()),
+            wrong(|record| record.block = 2),
+            wrong(|record| record.position += 1),
+            wrong(|record| record.seed += 1),
+            wrong(|record| record.volumes[0].name = "z".to_owned()),
+            wrong(|record| {
+                record.engine = examples::emulated("x", 0, 1.0).engine;
+            }),
+        ];
+        let words = [
+            "belongs to plan",
+            "experiment",
+            "mode",
+            "no arm \"another\"",
+            "seed",
+            "position",
+            "seed",
+            "no volume \"z\"",
+            "engine is \"postgres\"",
+        ];
+        for (told, word) in told.iter().zip(words) {
+            assert!(told.contains(word), "{told} without {word}");
+        }
+    }
+
+    #[test]
+    fn a_later_block_than_the_plans_last_is_a_record_of_it_too() {
+        let plan = plan();
+        let arm = &plan.arms[0].name;
+        let more = [("protocol.blocks".to_owned(), "40".to_owned())];
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &more, Variant::default());
+        let longer = Plan::new(&spec.expect("it is built in"), false);
+        let trial = longer
+            .trials()
+            .iter()
+            .find(|trial| trial.arm == *arm && trial.block == 39);
+        assert_eq!(plan.trial(arm, 39).as_ref(), trial);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_told() {
+        let told = [
+            wrong(|record| *record.metrics.entry("elapsed_s".into()).or_default() = -1.0),
+            wrong(|record| *record.metrics.entry("elapsed_s".into()).or_default() = f64::NAN),
+            wrong(|record| record.limits[0].used = f64::INFINITY),
+            wrong(|record| record.limits[0].counts = "some".to_owned()),
+            wrong(|record| record.phases[1].start_ns = u64::MAX),
+            wrong(|record| record.phases.swap(0, 1)),
+            wrong(|record| record.phases.clear()),
+            wrong(|record| record.series.interval_ns = 0),
+            wrong(|record| {
+                record
+                    .series
+                    .values
+                    .insert("operations".to_owned(), vec![0; 10_000]);
+            }),
+            wrong(|record| record.operations = Some("~".to_owned())),
+            wrong(|record| record.volumes[0].disks[0].read_latency = Some("AAAA".to_owned())),
+            wrong(|record| record.errors.first.push("text".to_owned())),
+            wrong(|record| {
+                let pacing = record.pacing.as_mut().expect("it was emulated");
+                pacing.late = pacing.requests + 1;
+            }),
+        ];
+        let words = [
+            "negative",
+            "not finite",
+            "not finite",
+            "counts \"some\"",
+            "ends before it starts",
+            "starts before",
+            "no measured phase",
+            "an interval of 0",
+            "10000 intervals",
+            "not base64",
+            "damaged",
+            "more error texts",
+            "late",
+        ];
+        for (told, word) in told.iter().zip(words) {
+            assert!(told.contains(word), "{told} without {word}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What happened in a trial: one JSON file each, written the moment the trial ends.
+//!
+//! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
+//! from records by `analysis::findings`, on any machine, at any later time.
+
+pub mod check;
+pub mod series;
+pub(crate) mod strict;
+
+use std::collections::BTreeMap;
+
+pub use reading::Pacing;
+pub use reading::histogram;
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "dbstow.record/1";
+
+/// Begins each note of a trial about a cache that was to be emptied and was not.
+pub const NOT_COLD: &str = "not cold: ";
+
+/// Why a trial failed in which nothing came to its end.
+pub const NO_OPERATIONS: &str = "no operation ended within the measured time, so that there are no figures; give it a \
+     longer workload.duration, a higher rate, or operations that take less";
+
+/// Begins each note of a trial that stood still while it was measured.
+pub const PAUSED: &str = "paused: ";
+
+/// The note of a trial whose workload was written for SQLQueryStress, which averages in a way of its own.
+pub const STRESS: &str = "the workload is one of SQLQueryStress";
+
+/// The setting of an engine that says how much of the machine's page cache it had; [`NOT_LIMITED`] begins it
+/// where that was as much as there is.
+pub const PAGE_CACHE: &str = "page_cache";
+
+/// Begins the value of [`PAGE_CACHE`] where nothing held it back.
+pub const NOT_LIMITED: &str = "not limited";
+
+/// Everything that happened in one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Digest of the plan this trial belongs to.
+    pub plan: String,
+    /// `simulate`, `emulate` or `measure`.
+    pub mode: String,
+    /// Name of the arm.
+    pub arm: String,
+    /// Block, from 0.
+    pub block: u32,
+    /// Place of the trial in its block's shuffled order, from 0.
+    pub position: u32,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// Whether it came to its end.
+    pub outcome: Outcome,
+    /// Raw values by metric name; the unit is the suffix of the name.
+    pub metrics: BTreeMap<String, f64>,
+    /// How long each phase took, in (virtual) nanoseconds, in order.
+    pub phases: Vec<Phase>,
+    /// Sum over all sessions of where their time went in the measured phases, in nanoseconds, by cause:
+    /// `cpu`, `cpu.queued`, `lock`, `think`, and for `read`, `write` and `log`: `.service`, `.queued`,
+    /// `.throttled.disk.iops`, `.throttled.disk.throughput`, `.throttled.disk.credits`,
+    /// `.throttled.machine.<limit>.<iops|throughput>`.
+    pub time_split_ns: BTreeMap<String, u64>,
+    /// What reached the disks.
+    pub volumes: Vec<VolumeRecord>,
+    /// How much of every limit was used.
+    pub limits: Vec<LimitRecord>,
+    /// Latency of operations: HDR histogram V2, base64, in nanoseconds.
+    pub operations: Option<String>,
+    /// Per-second series.
+    pub series: Series,
+    /// Operations that failed, and the first few texts.
+    pub errors: Errors,
+    /// The engine that carried the workload out; `None` in simulate mode, where it is the embedded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineRecord>,
+    /// The engine's own counters over the measured phases, the unit in the suffix of the name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, f64>,
+    /// Where it ran: kernel, filesystems, devices, ..; by name, in words. Real-time modes only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// How well modelled time was kept; emulate mode only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+    /// What dbstow itself cost; real-time modes only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientRecord>,
+    /// What the trial itself noticed, such as a clipped histogram.
+    pub notes: Vec<String>,
+}
+
+/// The engine of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRecord {
+    /// `sqlite`, `postgres`, `sqlserver` or `raw`.
+    pub name: String,
+    /// Its own version.
+    pub version: String,
+    /// What "file" means for it, in words.
+    pub file: String,
+    /// Settings in force that matter for I/O.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// What dbstow itself cost in the measured phases: its sessions and its sampling, not its emulator.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientRecord {
+    /// Processor time of this process.
+    pub cpu_ns: u64,
+    /// Processors of the machine it ran on.
+    pub cores: u32,
+    /// Sum over sessions of the time in which the engine waited for the client although an operation was
+    /// under way.
+    pub between_ns: u64,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "status")]
+pub enum Outcome {
+    /// It came to its end.
+    Finished,
+    /// It did not; this too is a result.
+    Failed {
+        /// What stopped it.
+        error: String,
+    },
+}
+
+/// A phase of a trial: `load`, `quiesce`, `warm-up` or `run`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Which phase.
+    pub name: String,
+    /// When it began, from the start of the trial.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// Whether it counts in the metrics.
+    pub measured: bool,
+}
+
+/// What reached the disks of one volume in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VolumeRecord {
+    /// The experiment's name for it.
+    pub name: String,
+    /// Catalogue name of its disks.
+    pub disk: String,
+    /// Roles that have files here, with the number of files: `data`, `log`, `temp`.
+    pub files: BTreeMap<String, u32>,
+    /// Its disks, in stripe order.
+    pub disks: Vec<DiskRecord>,
+}
+
+/// What one disk did in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DiskRecord {
+    /// `<volume>.<number from 1>`.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Reads served by the host cache, without the disk.
+    pub cache_hits: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Latency of reads: HDR histogram V2, base64, in nanoseconds; `None` when there were none.
+    pub read_latency: Option<String>,
+    /// Latency of writes.
+    pub write_latency: Option<String>,
+    /// Times that the operating system counts of a real disk; `None` for a modelled one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<DiskTimes>,
+}
+
+/// Times of a real disk in the measured phases, where single requests are not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskTimes {
+    /// Time in which at least one request was under way.
+    pub busy_ns: u64,
+    /// Sum of the latencies of all reads.
+    pub read_ns: u64,
+    /// Sum of the latencies of all writes.
+    pub write_ns: u64,
+}
+
+/// How much of one limit was used in the measured phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitRecord {
+    /// `machine.<limit>.<iops|throughput>` or `disk.<disk name>.<iops|throughput>`.
+    pub name: String,
+    /// Which requests it counts: `all`, `reads` or `writes`.
+    pub counts: String,
+    /// Units used: I/Os or bytes.
+    pub used: f64,
+    /// Units per second allowed, sustained.
+    pub rate: f64,
+    /// `used / (rate x measured time)`; above 1 only while burst credits are spent.
+    pub utilisation: f64,
+}
+
+/// Values per interval, by name, from the start of the trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// `operations`, and for each disk `<disk>.reads`, `.read_bytes`, `.read_ns` (sum of latencies), `.writes`,
+    /// `.write_bytes` and `.write_ns`. In real time, of the engine during the run: `counter.<name>`, what a counter
+    /// of [`Record::counters`] grew by, and `level.<name>`, how high something was at the interval's end; not of
+    /// those that stayed at zero.
+    pub values: BTreeMap<String, Vec<u64>>,
+}
+
+/// Operations that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// How many.
+    pub count: u64,
+    /// The first few texts.
+    pub first: Vec<String>,
+}

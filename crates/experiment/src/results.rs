@@ -1,0 +1,499 @@
+//! The results folder: what was asked, and one record a trial, each written the moment it is there.
+//!
+//! ```text
+//! dbstow.json                    the question and the plan: marks the folder as ours
+//! records/000-local-ssd.json     block and arm
+//! dbstow.lock                    locked while a run writes here
+//! ```
+//!
+//! A folder may come from anybody: nothing in it is followed as a link when it is written or removed.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use files::{FileError, Folder, Readers};
+use model::Duration;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, PlanError, Trial};
+use crate::question::{Question, Warning};
+use crate::record::check::check;
+use crate::record::{self, Outcome, Record, strict};
+use crate::spec::Mode;
+use files::input;
+
+/// The name and version of `dbstow.json`.
+const SCHEMA: &str = "dbstow.results/1";
+const HEAD: &str = "dbstow.json";
+const RECORDS: &str = "records";
+const LOCK: &str = "dbstow.lock";
+/// What the head was called while it was written, before each such file had a name of its own.
+const FORMER_PART: &str = "dbstow.part";
+
+/// A folder of results.
+#[derive(Debug)]
+pub struct Results {
+    folder: PathBuf,
+    /// What the records answer.
+    pub question: Question,
+    /// What was planned.
+    pub plan: Plan,
+    /// Where records are written; none in results that are only read.
+    writing: Option<Writing>,
+}
+
+/// What a run holds while it writes records.
+#[derive(Debug)]
+struct Writing {
+    records: Folder,
+    /// The system gives it back when this process ends, however it does.
+    _lock: File,
+}
+
+/// `dbstow.json`.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    schema: String,
+    question: Question,
+    plan: serde_json::Value,
+}
+
+/// What can be wrong with a results folder.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// It holds something, and nothing of ours.
+    #[error("{folder} is not empty and holds no results of dbstow; give another folder with --out")]
+    NotOurs {
+        /// The folder.
+        folder: String,
+    },
+    /// It holds another plan's results.
+    #[error(
+        "{folder} holds results of another plan ({found}, this one is {wanted}); give another folder with --out, or --fresh to replace them"
+    )]
+    OtherPlan {
+        /// The folder.
+        folder: String,
+        /// Digest found.
+        found: String,
+        /// Digest wanted.
+        wanted: String,
+    },
+    /// Another run writes there.
+    #[error(
+        "another run{by} writes to {folder} at this moment; wait for its end, or give another folder with --out"
+    )]
+    InUse {
+        /// The folder.
+        folder: String,
+        /// Which process, where it says so.
+        by: String,
+    },
+    /// There are no results there.
+    #[error(
+        "{folder} holds no results of dbstow (no {HEAD}); give a folder that `dbstow run` wrote"
+    )]
+    Missing {
+        /// The folder.
+        folder: String,
+    },
+    /// Its head cannot be read.
+    #[error("{file}: {source}; the folder's records are untouched")]
+    Head {
+        /// The file.
+        file: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// It was written by another version.
+    #[error(
+        "{file} has the format \"{found}\", and this program reads \"{SCHEMA}\"; use the version that wrote it"
+    )]
+    Version {
+        /// The file.
+        file: String,
+        /// The format found.
+        found: String,
+    },
+    /// Its plan cannot be read.
+    #[error("{file}: {source}")]
+    Plan {
+        /// The file.
+        file: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// Something in it cannot be written, or is not ours.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The system refused something.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file or folder.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Results {
+    /// A folder for the records of `plan`: a new one, or one that holds records of this plan already.
+    ///
+    /// `fresh` removes what dbstow wrote there before, and nothing else.
+    ///
+    /// # Errors
+    /// When the folder is not ours or another plan's, or another run writes there, or it cannot be written.
+    pub fn create(
+        folder: &Path,
+        question: Question,
+        plan: Plan,
+        fresh: bool,
+    ) -> Result<Results, ResultsError> {
+        let shown = folder.display().to_string();
+        if !folder.is_dir() {
+            fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
+        }
+        let place = Folder::open(folder)?;
+        let there = place.holds(HEAD.as_ref());
+        let is_ours = |name: &OsString| {
+            name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
+        };
+        if !there && !place.names()?.iter().all(is_ours) {
+            return Err(ResultsError::NotOurs { folder: shown });
+        }
+        let lock = lock(&place)?;
+        if there && !fresh {
+            let found = Results::open(folder)?.plan.digest().to_owned();
+            if found != plan.digest() {
+                let wanted = plan.digest().to_owned();
+                return Err(ResultsError::OtherPlan {
+                    folder: shown,
+                    found,
+                    wanted,
+                });
+            }
+        }
+        let head = Head {
+            schema: SCHEMA.to_owned(),
+            question: question.clone(),
+            plan: serde_json::from_str(&plan.to_json()).expect("a plan is JSON"),
+        };
+        let head = serde_json::to_string_pretty(&head).expect("its keys are texts");
+        place.write(HEAD.as_ref(), head.as_bytes(), Readers::Umask)?;
+        let records = place.folder(RECORDS.as_ref())?;
+        remove_remains(&place, Some(FORMER_PART))?;
+        remove_remains(&records, None)?;
+        if fresh {
+            remove_records(&records)?;
+        }
+        let writing = Writing {
+            records,
+            _lock: lock,
+        };
+        Ok(Results {
+            folder: folder.to_owned(),
+            question,
+            plan,
+            writing: Some(writing),
+        })
+    }
+
+    /// Results written before.
+    ///
+    /// # Errors
+    /// When there are none, or they cannot be read.
+    pub fn open(folder: &Path) -> Result<Results, ResultsError> {
+        let head = folder.join(HEAD);
+        let file = head.display().to_string();
+        let text = input::regular(&head, input::BYTES_MAX);
+        let text = text.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ResultsError::Missing {
+                folder: folder.display().to_string(),
+            },
+            _ => io_error(&head, source),
+        })?;
+        let value: serde_json::Value =
+            strict::parse(&text).map_err(|source| ResultsError::Head {
+                file: file.clone(),
+                source,
+            })?;
+        let found = value["schema"].as_str().unwrap_or("none").to_owned();
+        if found != SCHEMA {
+            return Err(ResultsError::Version { file, found });
+        }
+        let head: Head = serde_json::from_value(value).map_err(|source| ResultsError::Head {
+            file: file.clone(),
+            source,
+        })?;
+        let plan = Plan::from_json(&head.plan.to_string())
+            .map_err(|source| ResultsError::Plan { file, source })?;
+        Ok(Results {
+            folder: folder.to_owned(),
+            question: head.question,
+            plan,
+            writing: None,
+        })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// When the newest record was written, as `2026-11-21 08:40:12 UTC`; `None` without any.
+    pub fn finished(&self) -> Option<String> {
+        let entries = self.folder.join(RECORDS).read_dir().ok()?.flatten();
+        let written = entries.filter_map(|entry| entry.metadata().ok()?.modified().ok());
+        let text = humantime::format_rfc3339_seconds(written.max()?).to_string();
+        Some(text.replace('T', " ").replace('Z', " UTC"))
+    }
+
+    /// Trials that have no record yet. In real time, those that failed are tried again: what was missing
+    /// may be there now. In virtual time they would fail again.
+    pub fn outstanding(&self) -> Vec<Trial> {
+        let (records, _) = self.records();
+        let again = self.plan.variant.mode != Mode::Simulate;
+        let counts = |record: &&Record| !again || record.outcome == Outcome::Finished;
+        let done = |trial: &Trial| {
+            records
+                .iter()
+                .filter(counts)
+                .any(|record| record.arm == trial.arm && record.block == trial.block)
+        };
+        self.plan
+            .trials()
+            .iter()
+            .filter(|trial| !done(trial))
+            .cloned()
+            .collect()
+    }
+
+    /// How long a whole trial of each arm took, on average over those that finished.
+    pub fn durations(&self) -> BTreeMap<String, Duration> {
+        let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for record in self.records().0 {
+            let end = record.phases.iter().map(|phase| phase.end_ns).max();
+            if let (Outcome::Finished, Some(end)) = (&record.outcome, end) {
+                let (sum, count) = sums.entry(record.arm).or_default();
+                (*sum, *count) = (sum.saturating_add(end), *count + 1);
+            }
+        }
+        let mean = |(arm, (sum, count))| (arm, Duration::from_nanos(sum / count));
+        sums.into_iter().map(mean).collect()
+    }
+
+    /// Writes a record, whole or not at all.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder cannot be written.
+    pub fn write(&self, record: &Record) -> Result<(), ResultsError> {
+        let name = file_name(record);
+        let text = serde_json::to_string(record).expect("a record's keys are texts");
+        let opened;
+        let records = match &self.writing {
+            Some(writing) => &writing.records,
+            None => {
+                opened = Folder::open(&self.folder)?.inner(RECORDS.as_ref())?;
+                &opened
+            }
+        };
+        Ok(records.write(name.as_ref(), text.as_bytes(), Readers::Umask)?)
+    }
+
+    /// All records of this plan that can be read and can be true, in the order of their names, and a warning
+    /// for each file that is left out.
+    pub fn records(&self) -> (Vec<Record>, Vec<Warning>) {
+        let folder = self.folder.join(RECORDS);
+        let entries = folder
+            .read_dir()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        let mut files: Vec<PathBuf> = entries
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .collect();
+        files.sort();
+        let (mut records, mut warnings) = (Vec::new(), Vec::new());
+        for file in files {
+            match read_record(&file, &self.plan) {
+                Ok(record) => records.push((file, record)),
+                Err(why) => warnings.push(unreadable(&file, &why)),
+            }
+        }
+        (one_each(records, &mut warnings), warnings)
+    }
+}
+
+/// What the file of a record is called.
+fn file_name(record: &Record) -> String {
+    let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let safe = record.arm.chars().map(|c| if fit(c) { c } else { '_' });
+    format!("{:03}-{}.json", record.block, safe.collect::<String>())
+}
+
+/// Of several records of one trial, that of the file with the trial's name, else the first; a warning for each
+/// of the others.
+fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec<Record> {
+    let trial = |record: &Record| (record.block, record.arm.clone());
+    let mut kept: BTreeMap<(u32, String), PathBuf> = BTreeMap::new();
+    for (file, record) in &records {
+        let named = file
+            .file_name()
+            .is_some_and(|name| *name == *file_name(record));
+        if named || !kept.contains_key(&trial(record)) {
+            kept.insert(trial(record), file.clone());
+        }
+    }
+    let mut one_each = Vec::new();
+    for (file, record) in records {
+        let other = &kept[&trial(&record)];
+        if *other == file {
+            one_each.push(record);
+        } else {
+            let why = format!("{} is a record of the same trial", other.display());
+            warnings.push(unreadable(&file, &why));
+        }
+    }
+    one_each
+}
+
+/// Claims the folder for this run.
+fn lock(folder: &Folder) -> Result<File, ResultsError> {
+    let path = folder.path().join(LOCK);
+    let at = |source| io_error(&path, source);
+    let mut file = folder.own_file(LOCK.as_ref())?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            // Some systems do not let others read a locked file.
+            let mut by = String::new();
+            let _ = file.read_to_string(&mut by);
+            return Err(ResultsError::InUse {
+                folder: folder.path().display().to_string(),
+                by: by
+                    .trim()
+                    .parse()
+                    .map_or_else(|_| String::new(), |pid: u32| format!(" (process {pid})")),
+            });
+        }
+        Err(TryLockError::Error(source)) => return Err(at(source)),
+    }
+    file.set_len(0).map_err(at)?;
+    writeln!(file, "{}", std::process::id()).map_err(at)?;
+    Ok(file)
+}
+
+fn unreadable(file: &Path, why: &str) -> Warning {
+    Warning {
+        id: "unreadable-record".to_owned(),
+        text: format!(
+            "{} was left out: {why}; run the experiment again into the same folder to replace it",
+            file.display()
+        ),
+    }
+}
+
+fn read_record(file: &Path, plan: &Plan) -> Result<Record, String> {
+    let text = input::regular(file, input::RECORD_BYTES_MAX).map_err(|error| error.to_string())?;
+    let value = strict::parse(&text).map_err(|error| format!("it is damaged ({error})"))?;
+    let schema = value["schema"].as_str().unwrap_or("none");
+    if schema != record::SCHEMA {
+        return Err(format!(
+            "its format is \"{schema}\", and this program reads \"{}\"",
+            record::SCHEMA
+        ));
+    }
+    let record: Record =
+        serde_json::from_value(value).map_err(|error| format!("it is damaged ({error})"))?;
+    check(&record, plan)?;
+    Ok(record)
+}
+
+/// Removes what [`Results::write`] wrote, and nothing else.
+fn remove_records(records: &Folder) -> Result<(), ResultsError> {
+    for name in records.names()? {
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|end| end == "json")
+        {
+            records.remove_file(&name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes files that a run was writing when it was killed.
+fn remove_remains(folder: &Folder, former: Option<&str>) -> Result<(), ResultsError> {
+    for name in folder.names()? {
+        if folder.is_remains(&name, former) {
+            folder.remove_file(&name)?;
+        }
+    }
+    Ok(())
+}
+
+fn io_error(path: &Path, source: io::Error) -> ResultsError {
+    ResultsError::Io {
+        path: path.display().to_string(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::spec::{Spec, Variant};
+
+    fn plan() -> Plan {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        Plan::new(&spec.expect("it is built in"), false)
+    }
+
+    fn read(text: &str) -> Result<Record, String> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("000-arm.json");
+        fs::write(&file, text).expect("the folder can be written");
+        read_record(&file, &plan())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_record_or_is_refused(text in ".{0,200}") {
+            prop_assert!(read(&text).is_err());
+        }
+
+        #[test]
+        fn any_json_is_a_record_or_is_refused(
+            key in "[a-z_]{1,12}",
+            value in prop_oneof!["[0-9]{1,25}", "\"[a-z/0-9.]{0,20}\"", Just("[]".to_owned()), Just("null".to_owned())],
+        ) {
+            let text = format!("{{\"schema\": \"{}\", \"{key}\": {value}}}", record::SCHEMA);
+            prop_assert!(read(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_folder_is_for_one_run_at_a_time_and_a_run_that_ended_holds_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = Folder::open(folder.path()).expect("it is there");
+        let first = lock(&folder).expect("nobody holds it");
+        let error = lock(&folder).expect_err("the first holds it");
+        let shown = error.to_string();
+        assert!(shown.contains("--out"), "{shown}");
+        assert!(shown.contains(&std::process::id().to_string()), "{shown}");
+        drop(first);
+        lock(&folder).expect("nobody holds it any more");
+    }
+
+    #[test]
+    fn a_record_of_a_newer_format_is_refused_by_its_name() {
+        let error = read("{\"schema\": \"dbstow.record/2\"}").expect_err("newer");
+        assert!(error.contains("dbstow.record/2"), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! How much an experiment may ask for: bounds that are checked before any memory is taken.
+//!
+//! Each is well beyond what machines of the catalogue have, and small enough that no count or time of the model
+//! overflows. What an experiment within all of them needs of this machine is checked apart, by
+//! `lab::trial::memory_needed`.
+
+use model::{Bytes, Duration};
+
+use super::error::Fault;
+
+/// Most disks of a volume: far more than any Storage Spaces pool or LVM stripe has.
+pub(crate) const VOLUME_DISKS_MAX: u32 = 1024;
+
+/// Most disks of all volumes of an arm; see [`model::storage::DISKS_MAX`].
+pub(crate) const DISKS_MAX: usize = model::storage::DISKS_MAX;
+
+/// Most virtual processors.
+pub(crate) use model::cores::CORES_MAX;
+
+/// Most sessions: each has a stack and a connection.
+pub(crate) const SESSIONS_MAX: u32 = 10_000;
+
+/// Most trials of a plan, which holds each of them.
+pub(crate) const TRIALS_MAX: usize = 100_000;
+
+/// Largest file: 2^32 extents of 64 KiB, which is how the store numbers them. (SQL Server allows 16 TB.)
+pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
+
+/// Most that files take on one volume, so that no offset overflows, even with files that grow after the last one.
+pub(crate) const VOLUME_MAX: Bytes = Bytes::gib(1 << 30);
+
+/// Largest buffer pool: the store numbers pages of 8 KiB in 32 bits.
+pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
+
+/// Largest single amount of I/O: a gathered write, a read-ahead, an interleave.
+pub(crate) const GATHER_MAX: Bytes = Bytes::gib(1);
+
+/// Largest memory of one sort; SQLite counts it in KiB in 32 bits.
+pub(crate) const SORT_MAX: Bytes = Bytes::gib(1 << 10);
+
+/// Most bytes of row versions for a changed row; SQL Server's rows have up to 8,060 bytes in a page.
+pub(crate) const VERSION_MAX: Bytes = Bytes::mib(1);
+
+/// Lowest rate of operations per second that is not zero: one in 31 years.
+pub(crate) const RATE_MIN: f64 = 1e-9;
+
+/// Rates of operations per second are below this.
+pub(crate) const RATE_MAX: f64 = 1e9;
+
+/// Longest run, in virtual or real time: 31 years, as for any span of time.
+pub(crate) const RUN_MAX: Duration = Duration::from_secs(1_000_000_000);
+
+/// Highest rate of a limit: 2^50 a second is a petabyte each.
+pub(crate) const LIMIT_MAX: u64 = 1 << 50;
+
+/// Refuses a number that is above `most`.
+pub(crate) fn at_most<N: Into<u64>>(
+    path: &[&str],
+    value: Option<N>,
+    most: u64,
+) -> Result<(), Fault> {
+    match value.map(Into::into) {
+        Some(value) if value > most => {
+            let key = path.join(".");
+            let message = format!("{key} is {value}, and at most {most} can be modelled; lower it");
+            Err(Fault::at(path, message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses a size that is above `most`.
+pub(crate) fn size_at_most(path: &[&str], value: Option<Bytes>, most: Bytes) -> Result<(), Fault> {
+    match value {
+        Some(value) if value > most => {
+            let key = path.join(".");
+            let message = format!("{key} is {value}, and at most {most} can be modelled; lower it");
+            Err(Fault::at(path, message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}

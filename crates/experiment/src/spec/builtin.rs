@@ -1,0 +1,31 @@
+//! The experiments that travel inside the program.
+
+use include_dir::{Dir, include_dir};
+
+use super::error::{SpecError, remedy};
+
+static FOLDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
+
+/// Names of the experiments that are built in, sorted.
+pub fn builtin_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = FOLDER
+        .files()
+        .filter_map(|file| file.path().file_name()?.to_str()?.strip_suffix(".toml"))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The text of the experiment `name`, as it stands in its file.
+///
+/// # Errors
+/// When none is called so, with the near one.
+pub fn builtin_text(name: &str) -> Result<&'static str, SpecError> {
+    FOLDER
+        .get_file(format!("{name}.toml"))
+        .and_then(|file| file.contents_utf8())
+        .ok_or_else(|| SpecError::Unknown {
+            name: name.to_owned(),
+            remedy: remedy(name, "built in", builtin_names()),
+        })
+}

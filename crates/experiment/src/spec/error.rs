@@ -1,0 +1,177 @@
+//! What is wrong with an experiment: where, which value, and what to write instead.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A mistake in an experiment, or in what was asked of one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// A line of the file is wrong.
+    #[error("{file}:{line}: {message}")]
+    File {
+        /// The file as the user named it.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The value and the remedy.
+        message: String,
+    },
+    /// The file is right, but not with this override.
+    #[error("--set {key}={value}: {message}")]
+    Override {
+        /// The key as the user gave it.
+        key: String,
+        /// The value as the user gave it.
+        value: String,
+        /// What is wrong with it and the remedy.
+        message: String,
+    },
+    /// The file cannot be read.
+    #[error(
+        "{file}: {why}; give the path of an experiment file, or a built-in name (`dbstow experiments` lists them)"
+    )]
+    Unreadable {
+        /// The file as the user named it.
+        file: String,
+        /// What the system says.
+        why: String,
+    },
+    /// No experiment of that name is built in.
+    #[error("no experiment is called \"{name}\"{remedy}")]
+    Unknown {
+        /// The name as the user gave it.
+        name: String,
+        /// The near one, or all there are.
+        remedy: String,
+    },
+}
+
+/// A mistake before it is known which line or override it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Path of the key at fault.
+    pub(crate) key: Vec<String>,
+    /// The value and the remedy.
+    pub(crate) message: String,
+}
+
+impl Fault {
+    /// A mistake at the key that `path` leads to.
+    pub(crate) fn at(path: &[&str], message: impl Into<String>) -> Fault {
+        Fault {
+            key: path.iter().map(|part| (*part).to_owned()).collect(),
+            message: message.into(),
+        }
+    }
+}
+
+/// Whether setting the dotted key `set` sets what `key` leads to, or a part of it, or all around it.
+pub(crate) fn touches(set: &str, key: &[String]) -> bool {
+    set.split('.').zip(key).all(|(part, key)| part == key)
+}
+
+/// `"a", "b", "c"`, or `none` for an empty list.
+pub(crate) fn listed<S: fmt::Display>(names: impl IntoIterator<Item = S>) -> String {
+    let quoted: Vec<String> = names
+        .into_iter()
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    if quoted.is_empty() {
+        "none".to_owned()
+    } else {
+        quoted.join(", ")
+    }
+}
+
+/// `; did you mean "x"?` when a known name is near, otherwise all the known names.
+pub fn remedy<'a>(
+    given: &str,
+    what: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    match near(given, known.clone()) {
+        Some(name) => format!("; did you mean \"{name}\"?"),
+        None => format!(" ({what}: {})", listed(known)),
+    }
+}
+
+/// The known name nearest to `given`, if it is near enough to have been meant.
+///
+/// Near enough: one edit in three letters (Damerau-Levenshtein), so that "sesions" finds "sessions",
+/// and "disk" does not find "data".
+pub fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(given, name), name))
+        .min()
+        .filter(|(edits, name)| edits * 3 <= name.chars().count().max(3))
+        .map(|(_, name)| name)
+}
+
+/// Says what the TOML reader found in the words of an experiment's author.
+pub fn plain_words(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if message.starts_with("unknown field")
+        && let Some(given) = quoted.next()
+    {
+        let known: Vec<&str> = quoted.collect();
+        let remedy = remedy(given, "known here", known.iter().copied());
+        return format!("there is no key \"{given}\"{remedy}");
+    }
+    if message.starts_with("unknown variant")
+        && let Some(given) = quoted.next()
+    {
+        let known: Vec<&str> = quoted.collect();
+        let remedy = remedy(given, "possible", known.iter().copied());
+        return format!("\"{given}\" is not possible here{remedy}");
+    }
+    if message.trim() == "duplicate key" {
+        return "this key or section stands here a second time; remove or rename one".to_owned();
+    }
+    if message.starts_with("missing field")
+        && let Some(name) = quoted.next()
+    {
+        return format!("the key \"{name}\" is missing");
+    }
+    ["u32", "u64"]
+        .iter()
+        .fold(message.trim().to_owned(), |text, kind| {
+            text.replace(
+                &format!("expected {kind}"),
+                "expected a whole number that is not negative",
+            )
+        })
+        .lines()
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_is_not() {
+        assert_eq!(
+            remedy("sesions", "known", ["sessions", "think"]),
+            "; did you mean \"sessions\"?"
+        );
+        assert_eq!(
+            remedy("fast", "defined", ["data", "slow"]),
+            " (defined: \"data\", \"slow\")"
+        );
+    }
+
+    #[test]
+    fn the_readers_message_becomes_a_remedy() {
+        assert_eq!(
+            plain_words("unknown field `blok`, expected one of `blocks`, `margin`"),
+            "there is no key \"blok\"; did you mean \"blocks\"?"
+        );
+        assert_eq!(
+            plain_words("invalid value: integer `-1`, expected u32"),
+            "invalid value: integer `-1`, expected a whole number that is not negative"
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! An experiment as asked: read, understood and checked, but nothing left open decided yet.
+//!
+//! ```text
+//! text ──document──> wire ──resolve, placement, protocol──> Spec ──check──> Spec ──> crate::plan
+//!        --quick, --set                                       catalogue, workloads
+//! ```
+//!
+//! The file format is documented key by key in the wire types and in FORMAT.md.
+
+mod amount;
+mod arms;
+mod bounds;
+mod builtin;
+mod check;
+mod document;
+mod error;
+mod known;
+mod metric;
+mod mode;
+mod placement;
+mod protocol;
+mod resolve;
+mod settings;
+mod volumes;
+mod wire;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use builtin::{builtin_names, builtin_text};
+pub use document::line_at;
+pub use error::SpecError;
+pub use error::{near, plain_words, remedy};
+pub use known::{Known, KnownWorkload};
+pub use metric::METRICS;
+pub use mode::{EngineKind, Mode, Variant};
+pub use placement::{File, Placement, Role};
+pub use protocol::{Fitted, Protocol, Source};
+pub use settings::{
+    Amount, Arrival, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, ReadUnit,
+    Script, Settings, Temperature, Versions, Volume, Workload,
+};
+pub use volumes::Volumes;
+
+use crate::question::Published;
+use document::{Text, typed};
+use error::{Fault, touches};
+
+/// An experiment that makes sense.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Its name.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<Source>,
+    /// How trials are repeated and compared.
+    pub protocol: Protocol,
+    /// What is compared, in the order of the file; at least one.
+    pub arms: Vec<Arm>,
+    /// Parameters that were fitted to published figures.
+    pub fitted: Vec<Fitted>,
+    /// Keys and values that were set from outside the file.
+    pub overrides: Vec<(String, String)>,
+    /// Which reading of the file this is.
+    pub variant: Variant,
+    origin: Origin,
+}
+
+/// A placement at a setting: what one trial tries out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// The arm it is compared with, where that is not the experiment's baseline.
+    #[serde(default)]
+    pub baseline: Option<String>,
+    /// All that a trial needs.
+    pub settings: Settings,
+    /// What was published for it, by metric.
+    pub published: BTreeMap<String, Published>,
+    /// Whether a parameter was fitted to its published figures.
+    pub fitted: bool,
+}
+
+/// Where the text came from: turns a fault into an error with its place.
+#[derive(Clone, Debug)]
+struct Origin {
+    file: String,
+    text: Text,
+    overrides: Vec<(String, String)>,
+    variant: Variant,
+}
+
+impl Spec {
+    /// Reads an experiment: `text` of `file`, with those of its settings that `variant` asks for, and then
+    /// with `overrides`, dotted keys and values, in their order.
+    ///
+    /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does.
+    ///
+    /// # Errors
+    /// The first mistake, with its line or override.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        variant: Variant,
+    ) -> Result<Spec, SpecError> {
+        let (original, asked) = Text::read(text).map_err(|(line, message)| SpecError::File {
+            file: file.to_owned(),
+            line,
+            message,
+        })?;
+        let origin = Origin {
+            file: file.to_owned(),
+            text: original,
+            overrides: overrides.to_vec(),
+            variant,
+        };
+        let mut start = origin.text.clone();
+        for (section, keys, in_force) in sections(&asked, variant) {
+            // Those that are not in force are checked all the same.
+            let with = arms::with_all(&start, keys, &[section]);
+            let with = with.map_err(|fault| origin.error(fault))?;
+            start = if in_force { with } else { start };
+        }
+        let edited = origin.overridden(start)?;
+        let spec = arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))?;
+        Ok(match arms::spec(&origin.text, &origin) {
+            Ok(published) => spec.without_totals_of_other_work(&published.arms),
+            // What is wrong in it has been set right from outside.
+            Err(_) => spec,
+        })
+    }
+
+    /// The same without published totals, such as an elapsed time, of arms that do not do the work which was
+    /// published: that of `published`.
+    fn without_totals_of_other_work(mut self, published: &[Arm]) -> Spec {
+        for arm in &mut self.arms {
+            let work = |arm: &Arm| {
+                let workload = &arm.settings.workload;
+                (workload.amount, workload.parameters.clone())
+            };
+            let mut originals = published.iter();
+            let original = originals.find(|original| original.name == arm.name);
+            if original.is_none_or(|original| work(original) != work(arm)) {
+                arm.published.retain(|name, _| !metric::is_total(name));
+            }
+        }
+        self
+    }
+
+    /// Reads the built-in experiment `name`.
+    ///
+    /// # Errors
+    /// When none is called so, or an override is wrong.
+    pub fn builtin(
+        name: &str,
+        overrides: &[(String, String)],
+        variant: Variant,
+    ) -> Result<Spec, SpecError> {
+        let text = builtin_text(name)?;
+        Spec::parse(
+            &format!("experiments/{name}.toml"),
+            text,
+            overrides,
+            variant,
+        )
+    }
+
+    /// The same without what was published and fitted: for another workload, which no article ran.
+    pub fn without_published(mut self) -> Spec {
+        self.source = None;
+        for arm in &mut self.arms {
+            arm.published.clear();
+        }
+        self.without_fitted()
+    }
+
+    /// The same without what was fitted: for real disks, which no parameter of a model reaches.
+    pub fn without_fitted(mut self) -> Spec {
+        self.fitted.clear();
+        for arm in &mut self.arms {
+            arm.fitted = false;
+        }
+        self
+    }
+}
+
+/// The sections that set keys of others, in their order, and whether they are in force.
+fn sections(
+    asked: &wire::Experiment,
+    variant: Variant,
+) -> [(&'static str, &BTreeMap<String, toml::Value>, bool); 2] {
+    [
+        (
+            "real-time",
+            &asked.real_time,
+            variant.mode != Mode::Simulate,
+        ),
+        ("quick", &asked.quick, variant.quick),
+    ]
+}
+
+impl Origin {
+    fn overridden(&self, start: Text) -> Result<Text, SpecError> {
+        self.overrides.iter().try_fold(start, |text, (key, value)| {
+            text.with(key, typed(value))
+                .map_err(|message| SpecError::Override {
+                    key: key.clone(),
+                    value: value.clone(),
+                    message,
+                })
+        })
+    }
+
+    /// Places a fault: at the override that set its key, or at its line.
+    fn error(&self, fault: Fault) -> SpecError {
+        let Fault { key, message } = fault;
+        let of_override = |(set, _): &&(String, String)| touches(set, &key);
+        if let Some((key, value)) = self.overrides.iter().rev().find(of_override) {
+            return SpecError::Override {
+                key: key.clone(),
+                value: value.clone(),
+                message,
+            };
+        }
+        let wire = self.text.wire();
+        let set_by = sections(&wire, self.variant)
+            .into_iter()
+            .rev()
+            .filter(|(_, _, in_force)| *in_force)
+            .find_map(|(section, keys, _)| {
+                let set = keys.keys().find(|set| touches(set, &key))?;
+                Some(self.text.line(&[section.to_owned(), set.clone()]))
+            });
+        let line = set_by.unwrap_or_else(|| self.text.line(&key));
+        SpecError::File {
+            file: self.file.clone(),
+            line,
+            message,
+        }
+    }
+}
+
+/// Whether some of the arms have the files of `role` elsewhere, or in another number or size, than others.
+pub fn differ_in(arms: &[Arm], role: Role) -> bool {
+    let mut files = arms.iter().map(|arm| arm.settings.placement.files(role));
+    let first = files.next();
+    files.any(|other| Some(other) != first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! How trials are repeated and compared, and what was published and fitted.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::document::Text;
+use super::error::{Fault, listed, remedy};
+use super::{Arm, metric, wire};
+use crate::question::Published;
+
+/// How trials are repeated and compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// How often every arm is run; at least 1.
+    pub blocks: u32,
+    /// Differences up to this share do not count; between 0 and 1.
+    pub margin: f64,
+    /// Name of the arm that others are compared against.
+    pub baseline: String,
+    /// The metric they are compared by.
+    pub metric: String,
+    /// All randomness.
+    pub seed: u64,
+}
+
+/// Where published figures come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Title of the publication.
+    pub title: String,
+    /// Its date, as far as it is known.
+    pub date: Option<String>,
+    /// What a reader of the figures has to know.
+    pub note: Option<String>,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)?;
+        match &self.date {
+            Some(date) if !self.title.contains(date.as_str()) => write!(f, " ({date})"),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// A parameter that was fitted to published figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// Its dotted key in the experiment file.
+    pub parameter: String,
+    /// Its value, as the file has it.
+    pub value: String,
+    /// Arms whose published figures were used.
+    pub to: Vec<String>,
+    /// What was matched, and why this parameter.
+    pub why: String,
+}
+
+/// Most blocks of a plan: far beyond any use, and still a plan that fits into memory.
+const BLOCKS_MAX: u32 = 10_000;
+
+/// The protocol, given the names of the arms in order.
+pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protocol, Fault> {
+    let fault = |key: &str, message: String| Err(Fault::at(&["protocol", key], message));
+    let blocks = asked.blocks.unwrap_or(5);
+    if !(1..=BLOCKS_MAX).contains(&blocks) {
+        return fault(
+            "blocks",
+            format!("{blocks} blocks cannot be run; give 1 to {BLOCKS_MAX}"),
+        );
+    }
+    let margin = asked.margin.unwrap_or(0.05);
+    if !(margin > 0.0 && margin < 1.0) {
+        return fault(
+            "margin",
+            format!("a margin of {margin} is not between 0 and 1; 0.05 stands for 5 %"),
+        );
+    }
+    let metric = asked.metric.as_deref().unwrap_or("elapsed_s");
+    if let Err(message) = metric::check(metric) {
+        return fault("metric", message);
+    }
+    let baseline = asked.baseline.as_ref().or(arms.first());
+    let Some(baseline) = baseline.filter(|name| arms.contains(name)) else {
+        let given = baseline.map_or("", String::as_str);
+        let hint = remedy(given, "defined", arms.iter().map(String::as_str));
+        return fault(
+            "baseline",
+            format!("the baseline \"{given}\" is not an arm{hint}"),
+        );
+    };
+    Ok(Protocol {
+        blocks,
+        margin,
+        baseline: baseline.clone(),
+        metric: metric.to_owned(),
+        seed: asked.seed.map_or(1, |seed| seed.0),
+    })
+}
+
+/// Refuses figures of an arm or metric that there is none of.
+pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Result<(), Fault> {
+    for (arm, figures) in &asked.published {
+        if !arms.contains(arm) {
+            let hint = remedy(arm, "defined", arms.iter().map(String::as_str));
+            let message = format!("figures are published for \"{arm}\", which is not an arm{hint}");
+            return Err(Fault::at(&["published", arm], message));
+        }
+        for (name, figure) in figures {
+            if let Published::Number(number) = figure
+                && !number.is_finite()
+            {
+                let message = format!("{name} is {number}; give a finite number, or words");
+                return Err(Fault::at(&["published", arm, name], message));
+            }
+            metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;
+        }
+    }
+    Ok(())
+}
+
+/// The fitted parameters: keys of the file, fitted to arms that have published figures.
+pub(crate) fn fitted(
+    text: &Text,
+    asked: &[wire::Fitted],
+    arms: &[Arm],
+) -> Result<Vec<Fitted>, Fault> {
+    let with_figures: Vec<&str> = arms
+        .iter()
+        .filter(|arm| !arm.published.is_empty())
+        .map(|arm| arm.name.as_str())
+        .collect();
+    let mut fitted = Vec::new();
+    for (number, entry) in asked.iter().enumerate() {
+        let number = number.to_string();
+        let fault = |message: String| Err(Fault::at(&["fitted", &number], message));
+        let parameter = &entry.parameter;
+        let Some(value) = text.value(parameter) else {
+            return fault(format!(
+                "\"{parameter}\" is marked as fitted, but is not a key of this file with a value"
+            ));
+        };
+        let to = entry.to.as_slice();
+        if to.is_empty() {
+            return fault(format!(
+                "\"{parameter}\" does not say which arms it was fitted to"
+            ));
+        }
+        if let Some(unknown) = to.iter().find(|arm| !with_figures.contains(&arm.as_str())) {
+            return fault(format!(
+                "\"{parameter}\" is fitted to \"{unknown}\", which is not an arm with published \
+                 figures (those are: {})",
+                listed(&with_figures)
+            ));
+        }
+        fitted.push(Fitted {
+            parameter: parameter.clone(),
+            value,
+            to: to.to_vec(),
+            why: entry.why.clone(),
+        });
+    }
+    Ok(fitted)
+}

@@ -1,0 +1,165 @@
+//! The catalogue entry of a fitted disk, and the disk that the catalogue makes of it.
+
+use model::{Bytes, DiskSpec, LatencySpec};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+
+use super::{Fitted, Rates};
+use catalogue::{Catalogue, CatalogueError, Provision};
+
+/// What an entry says besides what was fitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its name in the catalogue.
+    pub name: String,
+    /// What the volume holds.
+    pub size: Bytes,
+    /// Host that it was measured on.
+    pub host: String,
+    /// Day of the measurement, `2026-01-31`.
+    pub date: String,
+    /// Version of fio.
+    pub fio: String,
+    /// What to know about the measurement.
+    pub note: String,
+}
+
+/// A name that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EntryError {
+    /// It has letters that names do not have.
+    #[error(
+        "\"{0}\" cannot be a disk's name; use 1 to 64 letters, digits, `-`, `_` and `.` (--name)"
+    )]
+    Name(String),
+    /// The catalogue has it already, or refuses the entry.
+    #[error("{0}; choose another --name")]
+    Catalogue(#[from] CatalogueError),
+}
+
+impl About {
+    /// Whether its name can be that of a new disk.
+    ///
+    /// # Errors
+    /// When it has unusual letters, or is taken.
+    pub fn check_name(name: &str) -> Result<(), EntryError> {
+        let usual = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let fits = (1..=64).contains(&name.len()) && name.chars().all(usual);
+        let taken = Catalogue::builtin().disk(name).is_ok();
+        if fits && !taken && !["local", "unlimited"].contains(&name) {
+            Ok(())
+        } else {
+            Err(EntryError::Name(name.to_owned()))
+        }
+    }
+}
+
+/// The catalogue file with the one entry.
+pub fn entry(fitted: &Fitted, about: &About) -> String {
+    let id = format!("calibrated-{}", about.name);
+    let origin = format!(
+        "calibrated on {} at {} with {}",
+        about.host, about.date, about.fio
+    );
+    let source = table([
+        ("title", value(&origin)),
+        ("date", value(&about.date)),
+        ("note", value(&about.note)),
+    ]);
+    let mut class = table([("title", value(format!("{}, {origin}", about.name)))]);
+    if let Some(transfer) = fitted.transfer {
+        class["transfer"] = value(format!("{} B/s", transfer.0));
+    }
+    if let Some(places) = fitted.in_flight_max {
+        class["in_flight_max"] = value(i64::from(places));
+    }
+    let sources = || value([id.as_str()].into_iter().collect::<Array>());
+    for (key, latency) in [
+        ("read", fitted.read),
+        ("write", fitted.write),
+        ("flush", fitted.flush),
+    ] {
+        class[key] = value(latency_table(latency, &id));
+    }
+    class["sources"] = sources();
+    class["assumed"] = value(fitted.assumed.iter().map(String::as_str).collect::<Array>());
+    let mut disk = table([
+        ("class", value(&about.name)),
+        ("title", value(format!("{}, {origin}", about.name))),
+        ("size", value(format!("{} B", about.size.0))),
+    ]);
+    if let Some(iops) = fitted.iops {
+        disk["iops"] = rates(iops, |rate| i64::try_from(rate).unwrap_or(i64::MAX).into());
+    }
+    if let Some(throughput) = fitted.throughput {
+        disk["throughput"] = rates(throughput, |rate| format!("{rate} B/s").into());
+    }
+    disk["confidence"] = value("measured");
+    disk["sources"] = sources();
+    if !fitted.warnings.is_empty() {
+        let warnings = fitted.warnings.iter().map(String::as_str);
+        disk["notes"] = value(warnings.collect::<Array>());
+    }
+    let mut document = DocumentMut::new();
+    for (kind, name, entry) in [
+        ("source", &id, source),
+        ("class", &about.name, class),
+        ("disk", &about.name, disk),
+    ] {
+        let mut outer = Table::new();
+        outer.set_implicit(true);
+        outer.insert(name, Item::Table(entry));
+        document.insert(kind, Item::Table(outer));
+    }
+    document.to_string()
+}
+
+/// The disk that the catalogue makes of `text`, read as `file`.
+///
+/// # Errors
+/// When the catalogue refuses it.
+pub fn disk_of(text: &str, file: &str, name: &str) -> Result<DiskSpec, EntryError> {
+    let mut catalogue = Catalogue::builtin();
+    catalogue.add(text, file)?;
+    let disk = catalogue.disk(name)?;
+    Ok(disk.provision(&Provision::default())?.spec)
+}
+
+fn table<const N: usize>(rows: [(&str, Item); N]) -> Table {
+    let mut table = Table::new();
+    for (key, item) in rows {
+        table.insert(key, item);
+    }
+    table
+}
+
+fn latency_table(latency: LatencySpec, source: &str) -> InlineTable {
+    let mut table = InlineTable::new();
+    match latency {
+        LatencySpec::Constant { value } => {
+            table.insert("value", value.to_string().into());
+        }
+        // Of the three shapes this is the one that the fit does not give; the catalogue takes its mean.
+        LatencySpec::Exponential { mean } => {
+            table.insert("mean", mean.to_string().into());
+        }
+        LatencySpec::LogNormal { p50, p99 } => {
+            table.insert("p50", p50.to_string().into());
+            table.insert("p99", p99.to_string().into());
+        }
+    }
+    let sources: Array = [source].into_iter().collect();
+    table.insert("sources", sources.into());
+    table
+}
+
+fn rates(rates: Rates, shown: impl Fn(u64) -> Value) -> Item {
+    match rates {
+        Rates::Shared(rate) => Item::Value(shown(rate)),
+        Rates::Split { read, write } => {
+            let mut table = InlineTable::new();
+            table.insert("read", shown(read));
+            table.insert("write", shown(write));
+            value(table)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Directories that a trial makes inside its volumes, and removes again.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use files::{FileError, Folder};
+use model::Duration;
+use nix::unistd::{User, geteuid};
+use volume::clock::Clock;
+use volume::site::Site;
+
+use crate::engine::EngineError;
+use experiment::spec::{File, Settings};
+
+/// User and group that a server runs as.
+pub type Owner = (u32, u32);
+
+/// As whom a private server has to run: PostgreSQL refuses root, so that root needs another; `postgres`
+/// where there is such a user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+///
+/// # Errors
+/// When it is root and there is no other user.
+pub fn owner() -> Result<Option<Owner>, EngineError> {
+    if !geteuid().is_root() {
+        return Ok(None);
+    }
+    let known = ["postgres", "nobody"]
+        .into_iter()
+        .find_map(|name| User::from_name(name).ok().flatten());
+    match known {
+        Some(user) => Ok(Some((user.uid.as_raw(), user.gid.as_raw()))),
+        None => Err(EngineError::Missing(
+            "PostgreSQL does not run as root, and there is neither a user `postgres` nor `nobody`; \
+             add one, or run dbstow as another user"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Directories that were made here, in order.
+#[derive(Debug)]
+pub(super) struct Directories {
+    owner: Option<Owner>,
+    made: Vec<PathBuf>,
+}
+
+impl Directories {
+    pub(super) fn new(owner: Option<Owner>) -> Directories {
+        Directories {
+            owner,
+            made: Vec::new(),
+        }
+    }
+
+    /// Makes one, for the server alone.
+    pub(super) fn make(&mut self, path: &Path) -> Result<(), EngineError> {
+        let failed = |why: String| EngineError::failed(format!("make {}", path.display()), why);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(failed("it has no parent directory".to_owned()));
+        };
+        let parent = Folder::open(parent).map_err(|error| failed(error.to_string()))?;
+        match parent.new_folder(name) {
+            Ok(folder) => {
+                self.made.push(path.to_owned());
+                given_to(self.owner, &folder).map_err(|error| failed(error.to_string()))
+            }
+            Err(FileError::Exists(_)) => Err(failed(
+                "it exists already, and dbstow touches only what it made; empty the volume's directory, \
+                 or give another"
+                    .to_owned(),
+            )),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+
+    /// Leaves what was made so far.
+    pub(super) fn keep(&mut self) {
+        self.made.clear();
+    }
+
+    /// Removes what was made, and says what could not be.
+    pub(super) fn remove(&mut self) -> Result<(), String> {
+        let mut left = Vec::new();
+        for path in self.made.drain(..).rev() {
+            if let Err(error) = removed(&path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                left.push(format!("{}: {error}", path.display()));
+            }
+        }
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(format!("left behind: {}", left.join("; "))),
+        }
+    }
+}
+
+/// Hands a directory to the user that the server runs as, where that is another one.
+pub(super) fn given_to(owner: Option<Owner>, folder: &Folder) -> Result<(), FileError> {
+    match owner {
+        Some((user, group)) => folder.change_owner(user, group),
+        None => Ok(()),
+    }
+}
+
+/// A process that is just ending may still make a file while others are removed: asks again.
+fn removed(path: &Path) -> io::Result<()> {
+    let mut result = fs::remove_dir_all(path);
+    for _ in 0..10 {
+        match &result {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                Clock::sleep(Duration::from_millis(50));
+                result = fs::remove_dir_all(path);
+            }
+            _ => break,
+        }
+    }
+    result
+}
+
+/// The directory of the volume that `file` lives on.
+pub(super) fn home<'a>(site: &'a dyn Site, settings: &Settings, file: &File) -> &'a Path {
+    let used = settings.placement.volumes();
+    let place = settings
+        .volumes
+        .iter()
+        .filter(|volume| used.contains(volume.name.as_str()))
+        .position(|volume| volume.name == file.volume)
+        .expect("a checked spec defines every volume");
+    site.directory(place)
+}

@@ -1,0 +1,177 @@
+//! What a trial asks of a server.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use model::Duration;
+use volume::clock::Clock;
+
+use super::place::{self, Which};
+use super::wire::{Connection, Failure};
+use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
+use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
+use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
+use experiment::spec::Temperature;
+use workload::Tables;
+
+/// How often sessions are cancelled at most: for two seconds.
+const CANCELS_MAX: usize = 100;
+
+const CANCEL_EVERY: Duration = Duration::from_millis(20);
+
+impl Engine for Postgres {
+    fn describe(&self) -> EngineRecord {
+        let mut record = self.record.clone();
+        let page_cache = match &self.host {
+            Host::Private(cluster) => cluster.page_cache(),
+            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+        };
+        record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
+        record
+    }
+
+    fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
+        let interruptions = self.interruptions.load(Ordering::SeqCst);
+        let mut connection =
+            open(&self.target, SESSION).map_err(|error| self.with_obituary(error))?;
+        let schema = self.schema(session);
+        connection
+            .query(&format!("SET search_path = {schema}"))
+            .map_err(|error| failed("enter the session's schema", error))?;
+        Ok(Box::new(client::Session::new(
+            self,
+            connection,
+            interruptions,
+        )))
+    }
+
+    fn spread(&self, session: u32) -> Result<(), EngineError> {
+        let schema = self.schema(session);
+        let which = Which::Schema(&schema, session);
+        let placed = self.observe(|connection| {
+            place::spread(connection, &self.tablespaces, self.tables, which)
+                .map_err(|error| failed("place the tables", error))
+        })?;
+        if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
+            return Err(EngineError::failed(
+                "place the tables",
+                "the schema makes none that outlive their session, but the sessions of the run are \
+                 not those that load; make them without TEMP (`CREATE TABLE`), and they are put into \
+                 temp space unlogged",
+            ));
+        }
+        Ok(())
+    }
+
+    fn quiesce(&self) -> Result<(), EngineError> {
+        self.ask("VACUUM (ANALYZE)")?;
+        self.ask("CHECKPOINT")?;
+        Ok(())
+    }
+
+    fn start(
+        &self,
+        temperature: Temperature,
+        forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
+    ) -> Result<Vec<String>, EngineError> {
+        let mut notes = Vec::new();
+        match (&self.host, temperature) {
+            (Host::Private(cluster), Temperature::Warm) => cluster.tighten(),
+            (Host::Private(cluster), Temperature::Cold) => {
+                *self.observer() = None;
+                cluster.shut_down()?;
+                notes.extend(forget()?);
+                cluster.start()?;
+                cluster.tighten();
+            }
+            (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
+            (Host::Given(given), Temperature::Cold) => {
+                notes.extend(given.notes());
+                notes.push(
+                    "the given server was not restarted: its memory is as the load left it"
+                        .to_owned(),
+                );
+                notes.extend(forget()?);
+            }
+        }
+        Ok(notes)
+    }
+
+    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
+        self.observe(|connection| counters::read(connection, self.major))
+    }
+
+    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        Ok(Some(Box::new(waits::Sampler::new(self.open_observer()?)?)))
+    }
+
+    fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
+        Ok(Some(Box::new(counters::Sampler {
+            connection: self.open_observer()?,
+            major: self.major,
+        })))
+    }
+
+    fn interrupt(&self) {
+        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        // Where the server is gone, its sessions come back by themselves.
+        let _ = self.cancel_sessions();
+    }
+
+    /// Of a given server nothing is kept: it would hold on to our directories.
+    fn keep(&mut self) {
+        match self.host {
+            Host::Private(_) => self.directories.keep(),
+            Host::Given(_) => {}
+        }
+    }
+
+    fn stop(&mut self) -> Result<(), EngineError> {
+        if std::mem::replace(&mut self.stopped, true) {
+            return Ok(());
+        }
+        *self.observer() = None;
+        let ended = match &self.host {
+            Host::Private(cluster) => cluster.end(),
+            Host::Given(given) => given.remove(&self.tablespaces),
+        };
+        let removed = self.directories.remove();
+        let left: Vec<String> = [ended, removed]
+            .into_iter()
+            .filter_map(Result::err)
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(EngineError::failed(
+                "clear up after PostgreSQL",
+                left.join("; "),
+            )),
+        }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // Nobody is left to be told; whoever wants to know calls `stop`.
+        let _ = self.stop();
+    }
+}
+
+impl Postgres {
+    /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
+    /// it was first asked to stop sends it all the same.
+    fn cancel_sessions(&self) -> Result<(), Failure> {
+        let mut connection = Connection::open(&self.target, OBSERVER)?;
+        for _ in 0..CANCELS_MAX {
+            let active = connection.query(&format!(
+                "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' \
+                 AND application_name = '{SESSION}' AND datname = current_database()"
+            ))?;
+            if active.is_empty() {
+                break;
+            }
+            Clock::sleep(CANCEL_EVERY);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! Plain I/O on real files, through fio.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use model::{Bytes, Instant};
+
+use super::outcome::Tally;
+use super::output::{self, JobReport, Report};
+use super::{Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
+use experiment::record::{DiskRecord, EngineRecord, Series};
+
+/// Length of the writes that lay files out.
+const LAY_OUT_BLOCK: Bytes = Bytes::mib(1);
+
+/// Data files that were laid out for plain I/O; dropping them removes them.
+#[derive(Debug)]
+pub struct Files {
+    files: Vec<DataFile>,
+}
+
+/// A data file, and the place of its volume.
+#[derive(Debug)]
+struct DataFile {
+    volume: usize,
+    path: PathBuf,
+}
+
+impl Files {
+    /// Writes a file of `span` bytes for each of `places`: the place of a volume and a directory of it.
+    ///
+    /// # Errors
+    /// When there is no room, a file is there already, fio fails, or `stop` says so; what was written is
+    /// then removed.
+    pub fn lay_out(
+        fio: &Fio,
+        places: &[(usize, PathBuf)],
+        span: Bytes,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Files, RawError> {
+        check_space(places, span)?;
+        let mut files = Files { files: Vec::new() };
+        for (number, (volume, directory)) in places.iter().enumerate() {
+            let path = directory.join(format!("dbstow-raw-{}.dat", number + 1));
+            fs::File::create_new(&path).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => RawError::Exists(path.clone()),
+                _ => RawError::at(&path)(error),
+            })?;
+            files.files.push(DataFile {
+                volume: *volume,
+                path: path.clone(),
+            });
+            let what = format!("laying out {}", path.display());
+            let arguments = [
+                "--output-format=json+".to_owned(),
+                "--thread".to_owned(),
+                "--direct=1".to_owned(),
+                "--rw=write".to_owned(),
+                format!("--bs={}", LAY_OUT_BLOCK.0.min(span.0)),
+                "--fallocate=none".to_owned(),
+                "--end_fsync=1".to_owned(),
+                format!("--ioengine={}", fio.queued),
+                "--iodepth=8".to_owned(),
+                "--name=layout".to_owned(),
+                format!("--filename={}", escaped(&path)),
+                format!("--size={}", span.0),
+            ];
+            fio.run(&what, &arguments, stop)?;
+        }
+        Ok(files)
+    }
+
+    /// Removes them.
+    ///
+    /// # Errors
+    /// When one cannot be removed; the others are.
+    pub fn remove(mut self) -> Result<(), RawError> {
+        let mut result = Ok(());
+        for file in std::mem::take(&mut self.files) {
+            let removed = fs::remove_file(&file.path).map_err(RawError::at(&file.path));
+            result = result.and(removed);
+        }
+        result
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for file in &self.files {
+            // What cannot be removed here has no one to be told to; `remove` tells.
+            let _ = fs::remove_file(&file.path);
+        }
+    }
+}
+
+/// Carries plain I/O out on `files`, in direct I/O, the warm-up left out.
+///
+/// `volumes` are the names of the arm's volumes, in the order that the files' places count in.
+///
+/// # Errors
+/// When fio fails, or `stop` says so before the end.
+pub fn measure(
+    fio: &Fio,
+    (files, volumes): (&Files, &[String]),
+    spec: &RawSpec,
+    seed: u64,
+    window: Window,
+    stop: &dyn Fn() -> bool,
+) -> Result<RawOutcome, RawError> {
+    let what = spec.to_string();
+    let text = fio.run(&what, &arguments(fio, files, spec, seed, window), stop)?;
+    let report = output::read(&what, &text)?;
+    let disks = disks(&report, files, volumes);
+    let mut sums = [Tally::new(), Tally::new(), Tally::new()];
+    for job in report.jobs.values() {
+        for (sum, part) in sums.iter_mut().zip([&job.reads, &job.writes, &job.flushes]) {
+            sum.merge(part);
+        }
+    }
+    let [reads, writes, flushes] = sums;
+    let spent = [("read", &reads), ("write", &writes), ("log", &flushes)];
+    let time = |tally: &Tally| (tally.latency.mean() * tally.count() as f64) as u64;
+    let spent = spent.into_iter().filter(|(_, tally)| tally.count() > 0);
+    let end = window.from + report.elapsed;
+    Ok(RawOutcome {
+        phases: super::simulate::phases(Window {
+            from: window.from,
+            until: end,
+        }),
+        elapsed: report.elapsed,
+        time_split_ns: spent
+            .map(|(cause, tally)| (cause.to_owned(), time(tally)))
+            .collect(),
+        reads,
+        writes,
+        flushes,
+        disks,
+        limits: Vec::new(),
+        series: Series::default(),
+        engine: EngineRecord {
+            name: "raw".to_owned(),
+            version: fio.version.clone(),
+            file: "a file in direct I/O".to_owned(),
+            settings: BTreeMap::from([
+                ("io".to_owned(), what),
+                ("ioengine".to_owned(), ioengine(fio, spec).to_owned()),
+            ]),
+        },
+        ended_s: Some(report.ended_s),
+        client_busy: Some(report.busy),
+        notes: Vec::new(),
+    })
+}
+
+/// Flushes are asked for by a session that waits for them; fio's queued engines would hold up every
+/// request behind them, so that each place in flight is a thread of its own there.
+fn ioengine<'a>(fio: &'a Fio, spec: &RawSpec) -> &'a str {
+    match spec.sync {
+        SyncSpec::None => &fio.queued,
+        SyncSpec::FlushEvery(_) => &fio.synchronous,
+    }
+}
+
+fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window) -> Vec<String> {
+    let ms = |from: Instant, until: Instant| until.since(from).as_nanos().div_ceil(1_000_000);
+    let direction = match (spec.pattern, spec.read_percent) {
+        (Pattern::Random, 100) => "randread",
+        (Pattern::Random, 0) => "randwrite",
+        (Pattern::Random, _) => "randrw",
+        (Pattern::Sequential, 100) => "read",
+        (Pattern::Sequential, 0) => "write",
+        (Pattern::Sequential, _) => "rw",
+    };
+    let mut arguments = vec![
+        "--output-format=json+".to_owned(),
+        // The latency a database would see is from giving the request, not from the device taking it.
+        "--lat_percentiles=1".to_owned(),
+        "--clat_percentiles=0".to_owned(),
+        "--disk_util=0".to_owned(),
+        // One process, so that ending it ends all.
+        "--thread".to_owned(),
+        "--direct=1".to_owned(),
+        "--fallocate=none".to_owned(),
+        "--norandommap".to_owned(),
+        "--randrepeat=0".to_owned(),
+        // fio reads it as a signed number, and refuses what is above.
+        format!("--randseed={}", seed >> 1),
+        format!("--rw={direction}"),
+        format!("--bs={}", spec.block_size.0),
+        format!("--size={}", spec.blocks() * spec.block_size.0),
+        format!("--ioengine={}", ioengine(fio, spec)),
+        "--time_based".to_owned(),
+        format!("--ramp_time={}ms", ms(Instant::ZERO, window.from)),
+        format!("--runtime={}ms", ms(window.from, window.until)),
+    ];
+    if !matches!(spec.read_percent, 0 | 100) {
+        arguments.push(format!("--rwmixread={}", spec.read_percent));
+    }
+    match spec.sync {
+        SyncSpec::None => arguments.push(format!("--iodepth={}", spec.depth)),
+        SyncSpec::FlushEvery(count) => arguments.extend([
+            format!("--numjobs={}", spec.depth),
+            format!("--fdatasync={count}"),
+        ]),
+    }
+    if let Some(rate) = spec.rate {
+        arguments.push(format!("--rate_iops={0},{0}", rate.0));
+    }
+    for (number, file) in files.files.iter().enumerate() {
+        arguments.push(format!("--name={}", job_name(number)));
+        arguments.push(format!("--filename={}", escaped(&file.path)));
+    }
+    arguments
+}
+
+fn job_name(number: usize) -> String {
+    format!("file-{}", number + 1)
+}
+
+/// A path as fio's `filename` takes it: a colon would end it.
+fn escaped(path: &Path) -> String {
+    let text = path.display().to_string();
+    text.replace('\\', "\\\\").replace(':', "\\:")
+}
+
+/// One disk a volume, with all of its files.
+fn disks(report: &Report, files: &Files, volumes: &[String]) -> Vec<Vec<DiskRecord>> {
+    let disk = |(place, name): (usize, &String)| {
+        let own = files.files.iter().enumerate();
+        let own = own.filter(|(_, file)| file.volume == place);
+        let jobs: Vec<&JobReport> = own
+            .filter_map(|(number, _)| report.jobs.get(&job_name(number)))
+            .collect();
+        let sum = |of: fn(&JobReport) -> &Tally| {
+            let mut sum = Tally::new();
+            jobs.iter().for_each(|job| sum.merge(of(job)));
+            sum
+        };
+        let (reads, writes) = (sum(|job| &job.reads), sum(|job| &job.writes));
+        vec![DiskRecord {
+            name: format!("{name}.1"),
+            reads: reads.count(),
+            writes: writes.count(),
+            flushes: sum(|job| &job.flushes).count(),
+            cache_hits: 0,
+            read_bytes: reads.bytes.0,
+            write_bytes: writes.bytes.0,
+            read_latency: reads.text(),
+            write_latency: writes.text(),
+            times: None,
+        }]
+    };
+    volumes.iter().enumerate().map(disk).collect()
+}
+
+/// Whether every directory has room for its files; fio itself says so where two directories share room.
+fn check_space(places: &[(usize, PathBuf)], span: Bytes) -> Result<(), RawError> {
+    let mut needed: BTreeMap<&Path, u64> = BTreeMap::new();
+    for (_, directory) in places {
+        *needed.entry(directory).or_default() += span.0;
+    }
+    for (directory, needed) in needed {
+        let free = fs4::available_space(directory).map_err(RawError::at(directory))?;
+        if free < needed {
+            return Err(RawError::Space {
+                directory: directory.to_owned(),
+                needed: Bytes(needed),
+                free: Bytes(free),
+            });
+        }
+    }
+    Ok(())
+}

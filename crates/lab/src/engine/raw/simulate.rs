@@ -1,0 +1,452 @@
+//! Plain I/O over modelled volumes, in virtual time.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::rc::Rc;
+
+use model::random::{self, Stream};
+use model::storage::{DiskPlace, Usage, UsageOwner};
+use model::{
+    Bytes, Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request,
+    Storage, Throttle, VolumeSpec,
+};
+use rand::RngExt;
+use reading::throttle_name;
+
+use super::outcome::Tally;
+use super::{Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
+use experiment::record::series::{self, DiskSeries, Points};
+use experiment::record::{DiskRecord, EngineRecord, LimitRecord, Phase, Series};
+
+/// How many requests may be done without time going on before that counts as for ever.
+const TIMELESS_MAX: u64 = 1_000_000;
+/// Most requests in flight at all files together.
+const IN_FLIGHT_MAX: u64 = 1 << 20;
+/// Most that the files of a volume take together, so that no offset overflows.
+const VOLUME_MAX: u64 = 1 << 60;
+/// How many requests between two looks at whether to stop.
+const LOOK_EVERY: u64 = 4096;
+
+/// Carries out plain I/O: `spec.depth` requests at a time at each of `files`, given by the place of its
+/// volume in `volumes`; each is followed by the next as soon as it is done.
+///
+/// Requests count that are done within the `window`. Same seed, same outcome.
+///
+/// # Errors
+/// When a volume takes no time at all, or `stop` says so before the end.
+///
+/// # Panics
+/// When a file's volume is not in `volumes`.
+pub fn simulate(
+    (machine, volumes): (&MachineSpec, &[VolumeSpec]),
+    files: &[usize],
+    spec: &RawSpec,
+    seed: u64,
+    window: Window,
+    stop: &dyn Fn() -> bool,
+) -> Result<RawOutcome, RawError> {
+    check_size(files, spec)?;
+    let mut storage = Storage::new(machine, volumes, random::derive(seed, "storage", 0));
+    let meter = Rc::new(RefCell::new(Meter::new(volumes, window)));
+    storage.observe(Box::new(SharedMeter(Rc::clone(&meter))));
+    let limits: Vec<String> = storage.machine_limit_names().map(str::to_owned).collect();
+    let mut run = Run {
+        spec,
+        window,
+        storage,
+        files: cursors(files, spec),
+        places: Vec::new(),
+        random: random::stream(seed, "raw requests"),
+        counted: Counted::new(),
+    };
+    let from = run.carry_out(volumes, stop)?;
+    let usage = limit_records(&from, &run.storage.usage(), volumes, window);
+    let counted = run.counted;
+    drop(run.storage);
+    let meter = Rc::into_inner(meter)
+        .expect("the storage that shared it is gone")
+        .into_inner();
+    let series = meter.series(counted.operations);
+    let [reads, writes, flushes] = counted.tallies;
+    Ok(RawOutcome {
+        phases: phases(window),
+        elapsed: window.until.since(window.from),
+        reads,
+        writes,
+        flushes,
+        disks: meter.records(),
+        limits: usage,
+        time_split_ns: named(&counted.spent, &limits),
+        series,
+        engine: EngineRecord {
+            name: "raw".to_owned(),
+            version: format!("dbstow {}", env!("CARGO_PKG_VERSION")),
+            file: "a range of the volume".to_owned(),
+            settings: BTreeMap::from([("io".to_owned(), spec.to_string())]),
+        },
+        ended_s: None,
+        client_busy: None,
+        notes: Vec::new(),
+    })
+}
+
+/// Refuses more than can be modelled, before memory is taken for it.
+fn check_size(files: &[usize], spec: &RawSpec) -> Result<(), RawError> {
+    let in_flight = files.len() as u64 * u64::from(spec.depth);
+    if in_flight > IN_FLIGHT_MAX {
+        return Err(RawError::TooMany {
+            files: files.len(),
+            depth: spec.depth,
+            most: IN_FLIGHT_MAX,
+        });
+    }
+    let size = (files.len() as u64).saturating_mul(spec.span.0);
+    if size > VOLUME_MAX {
+        return Err(RawError::TooLarge {
+            files: files.len(),
+            span: spec.span,
+            most: Bytes(VOLUME_MAX),
+        });
+    }
+    Ok(())
+}
+
+/// A file, and where its next sequential requests go.
+struct Cursor {
+    volume: usize,
+    /// Where it begins on its volume.
+    start: u64,
+    /// Next block to read, and next one to write.
+    next: [u64; 2],
+    /// Earliest instant of the next request where the rate is bounded.
+    due: Instant,
+}
+
+/// Files one after the other on their volumes.
+fn cursors(files: &[usize], spec: &RawSpec) -> Vec<Cursor> {
+    let mut ends: BTreeMap<usize, u64> = BTreeMap::new();
+    let cursor = |volume: &usize| {
+        let end = ends.entry(*volume).or_default();
+        let start = *end;
+        *end += spec.span.0;
+        Cursor {
+            volume: *volume,
+            start,
+            next: [0, 0],
+            due: Instant::ZERO,
+        }
+    };
+    files.iter().map(cursor).collect()
+}
+
+/// One place in flight.
+struct Place {
+    file: usize,
+    /// Writes since its last flush.
+    unflushed: u32,
+}
+
+struct Run<'a> {
+    spec: &'a RawSpec,
+    window: Window,
+    storage: Storage,
+    files: Vec<Cursor>,
+    places: Vec<Place>,
+    random: Stream,
+    counted: Counted,
+}
+
+impl Run<'_> {
+    /// Runs to the end of the window. What the limits had let pass when it began.
+    fn carry_out(
+        &mut self,
+        volumes: &[VolumeSpec],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Usage>, RawError> {
+        let mut ready = BinaryHeap::new();
+        for file in 0..self.files.len() {
+            for _ in 0..self.spec.depth {
+                ready.push(Reverse((
+                    Instant::ZERO,
+                    self.places.len() as u64,
+                    self.places.len(),
+                )));
+                self.places.push(Place { file, unflushed: 0 });
+            }
+        }
+        let mut order = self.places.len() as u64;
+        let mut before = None;
+        let (mut last, mut since_moved) = (Instant::ZERO, 0);
+        while let Some(Reverse((now, _, place))) = ready.pop() {
+            if before.is_none() && now >= self.window.from {
+                before = Some(self.storage.usage());
+            }
+            if now >= self.window.until {
+                break;
+            }
+            since_moved = if now > last { 0 } else { since_moved + 1 };
+            last = now;
+            if since_moved > TIMELESS_MAX {
+                let volume = self.files[self.places[place].file].volume;
+                return Err(RawError::Timeless(volumes[volume].name.clone()));
+            }
+            if order.is_multiple_of(LOOK_EVERY) && stop() {
+                return Err(RawError::Cancelled);
+            }
+            let next = self.turn(now, place);
+            ready.push(Reverse((next, order, place)));
+            order += 1;
+        }
+        Ok(before.unwrap_or_else(|| self.storage.usage()))
+    }
+
+    /// One request of `place`; when the place's next one is due.
+    fn turn(&mut self, now: Instant, place: usize) -> Instant {
+        let request = self.request(place);
+        let file = &mut self.files[self.places[place].file];
+        let completion = self.storage.submit(now, file.volume, request);
+        self.counted.add(self.window, now, &request, &completion);
+        match self.spec.rate {
+            None => completion.done,
+            Some(rate) => {
+                file.due += Duration::from_nanos(1_000_000_000 / rate.0.max(1));
+                completion.done.max(file.due)
+            }
+        }
+    }
+
+    fn request(&mut self, place: usize) -> Request {
+        let place = &mut self.places[place];
+        if let SyncSpec::FlushEvery(count) = self.spec.sync
+            && place.unflushed >= count.get()
+        {
+            place.unflushed = 0;
+            return Request::flush();
+        }
+        let reads = self.random.random_range(0..100) < self.spec.read_percent;
+        place.unflushed += u32::from(!reads);
+        let file = &mut self.files[place.file];
+        let block = match self.spec.pattern {
+            Pattern::Random => self.random.random_range(0..self.spec.blocks()),
+            Pattern::Sequential => {
+                let next = &mut file.next[usize::from(!reads)];
+                let block = *next;
+                *next = (block + 1) % self.spec.blocks();
+                block
+            }
+        };
+        let size = self.spec.block_size;
+        let offset = file.start + block * size.0;
+        match reads {
+            true => Request::read(offset, size),
+            false => Request::write(offset, size),
+        }
+    }
+}
+
+/// What the places in flight counted.
+struct Counted {
+    /// Reads, writes, flushes.
+    tallies: [Tally; 3],
+    /// Where their time within the window went.
+    spent: BTreeMap<(&'static str, Part), u64>,
+    /// Reads and writes done, per interval from the start.
+    operations: Points,
+}
+
+/// Part of a request's time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Service,
+    Queued,
+    Throttled(Throttle),
+}
+
+impl Counted {
+    fn new() -> Counted {
+        Counted {
+            tallies: [Tally::new(), Tally::new(), Tally::new()],
+            spent: BTreeMap::new(),
+            operations: Points::counts(),
+        }
+    }
+
+    fn add(&mut self, window: Window, now: Instant, request: &Request, done: &Completion) {
+        let (kind, cause) = match request.operation {
+            Operation::Read => (0, "read"),
+            Operation::Write => (1, "write"),
+            Operation::Flush => (2, "log"),
+        };
+        if kind < 2 && done.done < window.until {
+            self.operations.add(done.done, 1);
+        }
+        if done.done >= window.from && done.done < window.until {
+            self.tallies[kind].add(done.done.since(now), request.length);
+        }
+        let inside = done.done.min(window.until).since(now.max(window.from));
+        let within = done.in_proportion(inside);
+        let mut spend = |part, time: Duration| {
+            if time > Duration::ZERO {
+                let spent = self.spent.entry((cause, part)).or_default();
+                *spent = spent.saturating_add(time.as_nanos());
+            }
+        };
+        spend(Part::Service, within.service);
+        spend(Part::Queued, within.queued);
+        if let Some(by) = within.throttled_by {
+            spend(Part::Throttled(by), within.throttled);
+        }
+    }
+}
+
+fn named(
+    spent: &BTreeMap<(&'static str, Part), u64>,
+    machine_limits: &[String],
+) -> BTreeMap<String, u64> {
+    let name = |cause: &str, part: Part| match part {
+        Part::Service => format!("{cause}.service"),
+        Part::Queued => format!("{cause}.queued"),
+        Part::Throttled(by) => {
+            format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
+        }
+    };
+    let named = spent
+        .iter()
+        .map(|((cause, part), ns)| (name(cause, *part), *ns));
+    named.collect()
+}
+
+/// Watches what reaches each disk.
+struct Meter {
+    window: Window,
+    names: Vec<Vec<String>>,
+    disks: Vec<Vec<DiskMeter>>,
+}
+
+struct DiskMeter {
+    /// Reads, writes, flushes.
+    tallies: [Tally; 3],
+    cache_hits: u64,
+    series: DiskSeries,
+}
+
+impl Meter {
+    fn new(volumes: &[VolumeSpec], window: Window) -> Meter {
+        let count = volumes.iter().map(|volume| volume.disks.len()).sum();
+        let disk = || DiskMeter {
+            tallies: [Tally::new(), Tally::new(), Tally::new()],
+            cache_hits: 0,
+            series: DiskSeries::of(count),
+        };
+        let names = |volume: &VolumeSpec| {
+            let places = 1..=volume.disks.len();
+            places.map(|n| format!("{}.{n}", volume.name)).collect()
+        };
+        Meter {
+            window,
+            names: volumes.iter().map(names).collect(),
+            disks: volumes
+                .iter()
+                .map(|volume| volume.disks.iter().map(|_| disk()).collect())
+                .collect(),
+        }
+    }
+
+    fn records(&self) -> Vec<Vec<DiskRecord>> {
+        let record = |(name, disk): (&String, &DiskMeter)| {
+            let [reads, writes, flushes] = &disk.tallies;
+            DiskRecord {
+                name: name.clone(),
+                reads: reads.count(),
+                writes: writes.count(),
+                flushes: flushes.count(),
+                cache_hits: disk.cache_hits,
+                read_bytes: reads.bytes.0,
+                write_bytes: writes.bytes.0,
+                read_latency: reads.text(),
+                write_latency: writes.text(),
+                times: None,
+            }
+        };
+        let volumes = self.names.iter().zip(&self.disks);
+        volumes
+            .map(|(names, disks)| names.iter().zip(disks).map(record).collect())
+            .collect()
+    }
+
+    fn series(&self, operations: Points) -> Series {
+        let disks = self.names.iter().flatten().zip(self.disks.iter().flatten());
+        let disks = disks.flat_map(|(name, disk)| disk.series.named(name));
+        series::record(disks.chain([("operations".to_owned(), operations)]))
+    }
+}
+
+struct SharedMeter(Rc<RefCell<Meter>>);
+
+impl Observer for SharedMeter {
+    fn request(&mut self, now: Instant, at: DiskPlace, request: &Request, done: &Completion) {
+        let mut meter = self.0.borrow_mut();
+        let window = meter.window;
+        if done.done >= window.until {
+            return;
+        }
+        let disk = &mut meter.disks[at.volume][at.disk];
+        let kind = match request.operation {
+            Operation::Read => 0,
+            Operation::Write => 1,
+            Operation::Flush => 2,
+        };
+        disk.series.add(done.done, request, done.done.since(now));
+        if done.done >= window.from {
+            disk.tallies[kind].add(done.done.since(now), request.length);
+            disk.cache_hits += u64::from(at.cache_hit);
+        }
+    }
+}
+
+pub(super) fn phases(window: Window) -> Vec<Phase> {
+    let phase = |name: &str, from: Instant, until: Instant, measured| Phase {
+        name: name.to_owned(),
+        start_ns: from.as_nanos(),
+        end_ns: until.as_nanos(),
+        measured,
+    };
+    let warm_up = phase("warm-up", Instant::ZERO, window.from, false);
+    let run = phase("run", window.from, window.until, true);
+    [warm_up, run]
+        .into_iter()
+        .filter(|phase| phase.end_ns > phase.start_ns)
+        .collect()
+}
+
+fn limit_records(
+    from: &[Usage],
+    until: &[Usage],
+    volumes: &[VolumeSpec],
+    window: Window,
+) -> Vec<LimitRecord> {
+    let elapsed = window.until.since(window.from).as_secs_f64();
+    let record = |(from, until): (&Usage, &Usage)| {
+        let owner = match &until.owner {
+            UsageOwner::Machine(name) => format!("machine.{name}"),
+            UsageOwner::Disk { volume, disk } => {
+                format!("disk.{}.{}", volumes[*volume].name, disk + 1)
+            }
+        };
+        let used = (until.used - from.used) as f64;
+        let counts = match until.limit.counts {
+            Counts::All => "all",
+            Counts::Reads => "reads",
+            Counts::Writes => "writes",
+        };
+        LimitRecord {
+            name: format!("{owner}.{}", until.measure),
+            counts: counts.to_owned(),
+            used,
+            rate: until.rate as f64,
+            utilisation: used / (until.rate as f64 * elapsed).max(f64::MIN_POSITIVE),
+        }
+    };
+    from.iter().zip(until).map(record).collect()
+}

@@ -1,0 +1,94 @@
+//! One session's connection to the real engine.
+
+use model::Duration;
+use volume::real_time::Session;
+
+use super::argument::step_through;
+use super::real::SqliteEngine;
+use crate::engine::Client;
+use workload::{Driver, Statement, Value};
+
+/// A session that goes back to its engine when it is dropped, with its temporary tables and its cache: what
+/// was loaded into them is there in the run.
+pub(super) struct SqliteClient<'a> {
+    engine: &'a SqliteEngine,
+    number: u32,
+    /// `None` once it went back.
+    session: Option<Session>,
+    statements: u64,
+}
+
+impl<'a> SqliteClient<'a> {
+    pub(super) fn new(engine: &'a SqliteEngine, number: u32, session: Session) -> SqliteClient<'a> {
+        SqliteClient {
+            engine,
+            number,
+            session: Some(session),
+            statements: 0,
+        }
+    }
+
+    fn session(&mut self) -> &mut Session {
+        self.session.as_mut().expect("it goes back in `drop` only")
+    }
+}
+
+impl Driver for SqliteClient<'_> {
+    /// Why the operation failed.
+    type Error = String;
+
+    fn statement(
+        &mut self,
+        _: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
+        self.statements += 1;
+        self.engine.count_statement();
+        let session = self.session();
+        let result = session.work(|connection| {
+            step_through(&mut *connection.prepare_cached(&statement.text)?, arguments)
+        });
+        result.map_err(|error| {
+            let reason = session.take_reason().unwrap_or_else(|| error.to_string());
+            format!("line {}: {reason}", statement.line)
+        })
+    }
+
+    fn sleep(&mut self, span: Duration) -> Result<(), String> {
+        if self.session().sleep(span) {
+            Ok(())
+        } else {
+            Err("interrupted while asleep".to_owned())
+        }
+    }
+}
+
+impl Client for SqliteClient<'_> {
+    /// Statements are prepared once by their text.
+    fn enter(&mut self, _: usize) {}
+
+    fn roll_back(&mut self) {
+        let session = self.session();
+        session.work(|connection| {
+            if !connection.is_autocommit() {
+                // A rollback that fails leaves nothing to roll back: SQLite did so itself.
+                let _ = connection.execute_batch("ROLLBACK");
+            }
+        });
+        session.release_locks();
+    }
+
+    fn statements(&self) -> u64 {
+        self.statements
+    }
+}
+
+impl Drop for SqliteClient<'_> {
+    fn drop(&mut self) {
+        self.roll_back();
+        if let Some(session) = self.session.take() {
+            self.engine.park(self.number, session);
+        }
+    }
+}

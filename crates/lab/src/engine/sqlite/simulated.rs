@@ -1,0 +1,152 @@
+//! SQLite in virtual time as a script's driver: one session's connection, with its statements kept prepared.
+
+use std::collections::HashMap;
+
+use model::Duration;
+use rusqlite::{Connection, Statement as Prepared};
+use volume::virtual_time::Session;
+
+use super::argument::step_through;
+use workload::{Driver, Statement, Value};
+
+/// What a session did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Statements carried out: what SQL Server counts as batch requests.
+    pub statements: u64,
+    /// Rows changed.
+    pub rows_changed: u64,
+}
+
+/// A session's connection in virtual time.
+pub struct SqliteDriver<'a> {
+    session: &'a Session,
+    connection: &'a Connection,
+    /// By script and place of the statement in it.
+    prepared: HashMap<(usize, usize), Prepared<'a>>,
+    script: usize,
+    log_bytes_per_row: u64,
+    changes_seen: u64,
+    /// Rows changed since the last commit.
+    uncommitted: u64,
+    work: Work,
+}
+
+impl<'a> SqliteDriver<'a> {
+    /// A driver of `connection`; each changed row costs `log_bytes_per_row` of log.
+    pub fn new(
+        session: &'a Session,
+        connection: &'a Connection,
+        log_bytes_per_row: u64,
+    ) -> SqliteDriver<'a> {
+        session.attach(connection);
+        SqliteDriver {
+            session,
+            connection,
+            prepared: HashMap::new(),
+            script: 0,
+            log_bytes_per_row,
+            changes_seen: connection.total_changes(),
+            uncommitted: 0,
+            work: Work::default(),
+        }
+    }
+
+    /// Says which script's statements come next.
+    pub fn enter(&mut self, script: usize) {
+        self.script = script;
+    }
+
+    /// What was done so far.
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Ends an operation that failed: nothing of it stays.
+    pub fn roll_back(&mut self) {
+        if !self.connection.is_autocommit() {
+            // A rollback that fails leaves nothing to roll back: SQLite did so itself.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        self.changes_seen = self.connection.total_changes();
+        self.uncommitted = 0;
+        self.session.settle();
+    }
+
+    fn step_through(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> rusqlite::Result<()> {
+        let key = (self.script, index);
+        if !self.prepared.contains_key(&key) {
+            self.prepared
+                .insert(key, self.connection.prepare(&statement.text)?);
+        }
+        let prepared = self.prepared.get_mut(&key).expect("it was prepared above");
+        step_through(prepared, arguments)
+    }
+
+    /// Counts what changed, and commits it once no transaction is open.
+    fn count_changes(&mut self) -> Result<(), String> {
+        let changes = self.connection.total_changes();
+        let rows = changes.saturating_sub(std::mem::replace(&mut self.changes_seen, changes));
+        self.uncommitted += rows;
+        self.work.rows_changed += rows;
+        if self.uncommitted == 0 || !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        let rows = std::mem::take(&mut self.uncommitted);
+        self.session
+            .commit(rows * self.log_bytes_per_row, rows)
+            .map_err(|full| full_text(&full))
+    }
+
+    fn reason(&self, error: &rusqlite::Error) -> String {
+        let full = self.session.take_full().map(|full| full_text(&full));
+        let why = full.or_else(|| self.session.take_spool_error());
+        why.unwrap_or_else(|| error.to_string())
+    }
+}
+
+/// What a full role says to the user.
+fn full_text(full: &model::store::Full) -> String {
+    let role = match full.role {
+        model::store::Role::Data => "data",
+        model::store::Role::Temp => "temp",
+    };
+    format!(
+        "the {role} files are full: they hold {} together; give them a larger file_size",
+        full.capacity
+    )
+}
+
+impl Driver for SqliteDriver<'_> {
+    /// Why the operation failed.
+    type Error = String;
+
+    fn statement(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
+        self.session.statement();
+        self.work.statements += 1;
+        self.step_through(index, statement, arguments)
+            .map_err(|error| format!("line {}: {}", statement.line, self.reason(&error)))?;
+        self.count_changes()
+    }
+
+    fn sleep(&mut self, span: Duration) -> Result<(), String> {
+        self.session.sleep(span);
+        Ok(())
+    }
+}
+
+impl Drop for SqliteDriver<'_> {
+    fn drop(&mut self) {
+        self.session.detach();
+    }
+}

@@ -1,0 +1,140 @@
+//! How to reach a server, for every connection of a run.
+
+use sqlserver::session::{Credentials, Driver, Encryption, Failure, Login, Server};
+
+use crate::engine::EngineError;
+
+/// A server and a login.
+#[derive(Clone, Debug)]
+pub struct Access {
+    server: Server,
+    login: Login,
+}
+
+/// What a user says of a login, without secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoginOptions {
+    /// Variable of the environment that holds an access token.
+    pub token_env: Option<String>,
+    /// File that holds an access token.
+    pub token_file: Option<std::path::PathBuf>,
+    /// How the connection is protected.
+    pub encrypt: Option<EncryptKind>,
+    /// Whether a certificate is taken that nobody vouches for.
+    pub trust_certificate: bool,
+}
+
+/// How a connection is protected: the words of `sqlcmd -N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EncryptKind {
+    /// As the server wants it; the login is protected all the same
+    Optional,
+    /// TLS (the default)
+    Mandatory,
+    /// TLS before anything else; SQL Server 2022 and later
+    Strict,
+}
+
+impl Access {
+    /// What `server` and the options mean; passwords come from the environment.
+    ///
+    /// # Errors
+    /// When it is no server, or a password or token is missing.
+    pub fn new(server: &str, options: &LoginOptions) -> Result<Access, EngineError> {
+        let missing = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
+        let server = Server::parse(server).map_err(|error| missing(&error))?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let credentials = match (&options.token_env, &options.token_file) {
+            (Some(name), _) => Credentials::token_of_variable(name, variable),
+            (None, Some(file)) => Credentials::token_of_file(file),
+            (None, None) => Credentials::from_environment(server.user(), variable),
+        };
+        let login = Login {
+            credentials: credentials.map_err(|error| missing(&error))?,
+            encryption: match options.encrypt {
+                Some(EncryptKind::Optional) => Encryption::Optional,
+                Some(EncryptKind::Mandatory) | None => Encryption::Mandatory,
+                Some(EncryptKind::Strict) => Encryption::Strict,
+            },
+            trust_certificate: options.trust_certificate,
+        };
+        Ok(Access { server, login })
+    }
+
+    /// The server, without a password: for people and for records.
+    pub fn server(&self) -> String {
+        self.server.to_string()
+    }
+
+    /// Logs in; the server lists the session as `application`.
+    ///
+    /// # Errors
+    /// When the server is not there or does not let us in, with the remedy.
+    pub fn connect(&self, application: &str) -> Result<Driver, EngineError> {
+        self.attempt(application)
+            .map_err(|failure| self.in_words(&failure))
+    }
+
+    /// The same, with the failure as it is.
+    pub(super) fn attempt(&self, application: &str) -> Result<Driver, Failure> {
+        Driver::connect(&self.server, &self.login, application)
+    }
+
+    /// Why there is no connection, with what helps.
+    pub(super) fn in_words(&self, failure: &Failure) -> EngineError {
+        let why = match self.remedy(failure) {
+            Some(remedy) => format!("{failure}; {remedy}"),
+            None => failure.to_string(),
+        };
+        EngineError::failed(format!("connect to SQL Server at {}", self.server), why)
+    }
+
+    /// What helps. Source of the numbers: Microsoft, "Database engine events and errors", read 2026-11.
+    fn remedy(&self, failure: &Failure) -> Option<&'static str> {
+        match (failure.number(), failure) {
+            (Some(18456), _) => Some(
+                "look at login and password (SQLCMDUSER, SQLCMDPASSWORD); the server's error log says which of them it was",
+            ),
+            (Some(18452 | 18487 | 18488), _) => Some(
+                "this login cannot be used as it is; try another, or ask who administers the server",
+            ),
+            (Some(4060), _) => Some(
+                "there is no such database, or the login may not use it; name another one in --server",
+            ),
+            (Some(40615), _) => {
+                Some("the server's firewall does not know this address; add it in the portal")
+            }
+            (Some(_), _) => None,
+            // What comes before a login is over the network, or about TLS.
+            (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
+            (None, Failure::Timeout) => Some("look at host and port, and at the firewall"),
+            (None, Failure::Refused(_) | Failure::Cancelled) => None,
+        }
+    }
+}
+
+/// Whether it may be that no server is there: nobody answered, or not to the end, and it was not about who asks.
+pub(super) fn is_down(failure: &Failure) -> bool {
+    match failure {
+        Failure::Timeout => true,
+        Failure::Lost(text) => of_words(text) == NOT_THERE,
+        Failure::Refused(_) | Failure::Cancelled | Failure::OutOfStep(_) => false,
+    }
+}
+
+const NOT_THERE: &str = "look at host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
+
+/// Connections that come to nothing have no numbers, only words.
+fn of_words(text: &str) -> &'static str {
+    let text = text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["certificate", "encrypt", "tls", "ssl"]) {
+        "for a certificate that nobody vouches for, as a new server has one, add --trust-server-certificate; for a server without TLS, --encrypt optional"
+    } else if has(&["instance", "browser", "ssrp"]) {
+        "a named instance is found by the SQL Server Browser service (UDP 1434): start it, or give the instance's port (HOST,PORT)"
+    } else if has(&["gssapi", "kerberos", "sspi", "ticket"]) {
+        "without a user it is your own account that logs in (Kerberos): run `kinit`, or name a login (sqlserver://USER@HOST) with its password in SQLCMDPASSWORD"
+    } else {
+        NOT_THERE
+    }
+}

@@ -1,0 +1,417 @@
+//! SQL Server as a trial's engine: a database of the run's own in a server that is there.
+//!
+//! ```text
+//!  data files ─► CREATE DATABASE .. ON    N files in one filegroup, filled in proportion
+//!  log        ─► CREATE DATABASE .. LOG ON
+//!  temp files ─► tempdb                   moved only where arms differ in it, with a restart, and put back
+//! ```
+//!
+//! The server may be on another machine: files are made by the server, in directories as it sees them, and what
+//! they did is what it says. Everything that is changed is written down first (`journal`), so that the end of
+//! the run, or the next one, can put it back.
+//!
+//! Parse-checked and protocol-tested; not yet run on SQL Server.
+
+mod access;
+mod client;
+mod cold;
+mod counters;
+mod engine;
+mod journal;
+mod place;
+mod restart;
+mod run;
+mod site;
+mod tell;
+mod tempdb;
+mod waits;
+
+pub use access::{Access, EncryptKind, LoginOptions};
+pub use restart::Prompt;
+pub use run::{DrivenKind, OPERATIONS_PER_TRIP, RunOptions, ServerRun};
+pub use site::ServerSite;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlserver::capture::{self, Product, TEMPDB};
+use sqlserver::session::{Canceller, Driver};
+use sqlserver::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
+use volume::site::Site;
+
+use crate::engine::{EngineError, mark};
+use experiment::record::EngineRecord;
+use experiment::spec::{Commit, Role, Settings};
+use place::Placed;
+use run::{Filed, Files};
+use tell::tell;
+use workload::{Database, Workload};
+
+/// The name that the sessions of a run go by in the server; [`question::WAITING`] looks for it.
+const SESSION: &str = "dbstow session";
+
+/// The name of dbstow's other connections.
+const OBSERVER: &str = "dbstow";
+
+/// Least memory that a server is given, in mebibytes: it takes 128, but may refuse logins with so little, and not
+/// start. Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is ours.
+const MEMORY_LEAST_MIB: u64 = 1024;
+
+/// A database in a SQL Server, for one trial.
+pub struct SqlServer {
+    run: Arc<ServerRun>,
+    /// The run's own database.
+    name: Name,
+    tempdb: Name,
+    /// Its number.
+    number: i64,
+    database: Database,
+    /// Operations of one round trip.
+    per_turn: u64,
+    sessions: usize,
+    /// When the service started: at another time it is another one.
+    started: String,
+    /// What was not done as asked, for the record: by what it is about.
+    departures: BTreeMap<String, String>,
+    record: EngineRecord,
+    /// For questions of our own.
+    observer: Mutex<Option<Driver>>,
+    /// Connections of sessions that are not in use.
+    kept: Mutex<BTreeMap<u32, Driver>>,
+    cancellers: Mutex<Vec<Canceller>>,
+    /// How often sessions were interrupted.
+    interruptions: AtomicU64,
+    stopped: bool,
+}
+
+impl SqlServer {
+    /// Brings tempdb to its place where arms differ in it, and makes a database with its files on the site's
+    /// volumes.
+    ///
+    /// # Errors
+    /// When the server refuses; with its words, and the remedy.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn start(
+        run: Arc<ServerRun>,
+        site: &dyn Site,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Result<SqlServer, EngineError> {
+        let mut engine = SqlServer {
+            name: Name::new(format!("dbstow_{}", mark())).expect("a name"),
+            tempdb: Name::new("tempdb").expect("a name"),
+            number: 0,
+            database: workload.database,
+            per_turn: workload.run.per_turn,
+            sessions: settings.workload.sessions as usize,
+            started: String::new(),
+            departures: BTreeMap::new(),
+            record: EngineRecord::default(),
+            observer: Mutex::new(None),
+            kept: Mutex::default(),
+            cancellers: Mutex::default(),
+            interruptions: AtomicU64::new(0),
+            stopped: false,
+            run,
+        };
+        match engine.make(site, settings) {
+            Ok(()) => Ok(engine),
+            Err(error) => match crate::engine::Engine::stop(&mut engine) {
+                Ok(()) => Err(error),
+                Err(left) => Err(EngineError::failed(error.to_string(), left)),
+            },
+        }
+    }
+
+    /// tempdb, the database with its settings, and the users that sessions go by.
+    fn make(&mut self, site: &dyn Site, settings: &Settings) -> Result<(), EngineError> {
+        let volumes = 0..settings.volumes.len();
+        let directories: Vec<String> = volumes
+            .map(|volume| site.directory(volume).display().to_string())
+            .collect();
+        let directories =
+            (self.run.product() != Product::ManagedInstance).then_some(directories.as_slice());
+        if directories.is_none() {
+            let counted = "the instance decides where files are: those of this arm are as many and as large, no more";
+            self.departures
+                .insert("placement".to_owned(), counted.to_owned());
+        }
+        let mut temp = Vec::new();
+        if self.run.moves_tempdb() {
+            temp = tempdb::bring(&self.run, settings, directories)?;
+        } else {
+            let stayed = "stayed where it is: all arms have it in one place";
+            self.departures
+                .insert("tempdb".to_owned(), stayed.to_owned());
+        }
+        self.started = self.run.started()?;
+        let own = place::database(&self.name, settings, directories)?;
+        self.run
+            .note(|changes| changes.databases.push(self.name.text().to_owned()))?;
+        if self.run.sets_memory() {
+            self.set_memory(settings)?;
+        }
+        let mut session = self.run.access().connect(OBSERVER)?;
+        self.create(&mut session, &own)?;
+        for option in options(settings, self.run.product()) {
+            tell(
+                &mut session,
+                &Statement::alter(&self.name, Alter::Set(option)),
+            )?;
+        }
+        tell(&mut session, &Statement::Use(self.name.clone()))?;
+        for number in 0..settings.workload.sessions {
+            if let Some(owner) = self.owner(number) {
+                for text in user(&owner) {
+                    tell(&mut session, &text)?;
+                }
+            }
+        }
+        self.find_files(&mut session, own.iter().chain(&temp))?;
+        self.introduce(&mut session)
+    }
+
+    fn create(&self, session: &mut Driver, own: &[Placed]) -> Result<(), EngineError> {
+        let create = place::create(&self.name, own);
+        if self.run.product() != Product::ManagedInstance {
+            return tell(session, &Statement::Create(create));
+        }
+        // A managed instance takes no files in CREATE DATABASE; it makes one of each, and others can be added.
+        let bare = sqlserver::tsql::CreateDatabase {
+            data: Vec::new(),
+            log: Vec::new(),
+            ..create.clone()
+        };
+        tell(session, &Statement::Create(bare))?;
+        let number = self.number_of(session)?;
+        let there = capture::files(session)
+            .map_err(|error| EngineError::failed("look at the files that were made", error))?;
+        for (kind, asked) in [
+            (capture::FileKind::Rows, create.data.first()),
+            (capture::FileKind::Log, create.log.first()),
+        ] {
+            let of_kind = |file: &&capture::File| file.database_id == number && file.kind == kind;
+            let made = there.iter().find(of_kind);
+            let (Some(made), Some(size)) = (made, asked.and_then(|asked| asked.size)) else {
+                continue;
+            };
+            if u64::try_from(made.size_bytes).is_ok_and(|bytes| bytes >= size.get()) {
+                continue;
+            }
+            let wrong = |error: sqlserver::tsql::NameError| EngineError::Missing(error.to_string());
+            let file = Name::new(made.name.as_str()).map_err(wrong)?;
+            let change = FileChange::Size(size);
+            tell(
+                session,
+                &Statement::alter(&self.name, Alter::Modify { file, change }),
+            )?;
+        }
+        create
+            .data
+            .into_iter()
+            .skip(1)
+            .try_for_each(|file| tell(session, &Statement::alter(&self.name, Alter::Add(file))))
+    }
+
+    /// The number that the server gave the run's own database.
+    fn number_of(&self, session: &mut Driver) -> Result<i64, EngineError> {
+        let databases = capture::read(session, &question::DATABASES, |row| {
+            Ok((row.word("name")?, row.count("id")?))
+        });
+        let databases = databases
+            .map_err(|error| EngineError::failed("look for the database that was made", error))?;
+        let own = databases.iter().find(|(name, _)| name == self.name.text());
+        Ok(own.map(|(_, id)| *id).unwrap_or_default())
+    }
+
+    /// Writes down which file is on which volume, by the numbers that the server gave them.
+    fn find_files<'a>(
+        &mut self,
+        session: &mut Driver,
+        placed: impl Iterator<Item = &'a Placed>,
+    ) -> Result<(), EngineError> {
+        let failed = |error| EngineError::failed("look at the files that were made", error);
+        self.number = self.number_of(session)?;
+        let there = capture::files(session).map_err(failed)?;
+        let mut files = Files::new();
+        for file in placed {
+            let database = if file.role == Role::Temp {
+                TEMPDB
+            } else {
+                self.number
+            };
+            let name = file.spec.name.text();
+            let known = there.iter().find(|known| {
+                known.database_id == database && known.name.eq_ignore_ascii_case(name)
+            });
+            // A managed instance calls the first data file and the log by names of its own.
+            let managed = self.run.product() == Product::ManagedInstance;
+            let known = known.or_else(|| {
+                if !managed {
+                    return None;
+                }
+                let kind = if file.role == Role::Log {
+                    capture::FileKind::Log
+                } else {
+                    capture::FileKind::Rows
+                };
+                there
+                    .iter()
+                    .find(|known| known.database_id == database && known.kind == kind)
+            });
+            if let Some(known) = known {
+                let filed = Filed {
+                    role: file.role,
+                    volume: file.volume,
+                    is_log: known.kind == capture::FileKind::Log,
+                };
+                files.insert((database, known.id), filed);
+            }
+        }
+        self.run.set_files(files);
+        Ok(())
+    }
+
+    /// Reads what the server is.
+    fn introduce(&mut self, session: &mut Driver) -> Result<(), EngineError> {
+        let failed = |error| EngineError::failed("ask the server what it is", error);
+        let (identity, _, _) = capture::identity(session).map_err(failed)?;
+        let settings = capture::read(session, &question::SETTINGS, |row| {
+            Ok((row.word("name")?, row.count("value")?.to_string()))
+        });
+        let mut settings: BTreeMap<String, String> =
+            settings.map_err(failed)?.into_iter().collect();
+        settings.insert("edition".to_owned(), identity.edition.clone());
+        let statements = match self.per_turn {
+            1 => "driven by the client, prepared".to_owned(),
+            many => format!("a loop on the server, {many} operations a round trip"),
+        };
+        settings.insert("statements".to_owned(), statements);
+        settings.append(&mut self.departures);
+        self.record = EngineRecord {
+            name: "sqlserver".to_owned(),
+            version: identity.version,
+            file: "file".to_owned(),
+            settings,
+        };
+        Ok(())
+    }
+
+    fn set_memory(&mut self, settings: &Settings) -> Result<(), EngineError> {
+        let asked = settings.engine.memory.0 >> 20;
+        let mib = asked.max(MEMORY_LEAST_MIB);
+        if mib > asked {
+            self.departs_in_memory(format!(
+                "{mib} MiB, not the {asked} MiB that were asked for: with less the server may not start; make the data at \
+                 least four times as large"
+            ));
+        }
+        let mut session = self.run.access().connect(OBSERVER)?;
+        let before = capture::read(&mut session, &question::SETTINGS, |row| {
+            Ok((row.word("name")?, row.count("value")?))
+        });
+        let before =
+            before.map_err(|error| EngineError::failed("look at the server's memory", error))?;
+        let before = before
+            .iter()
+            .find(|(name, _)| name == "max server memory (MB)")
+            .map(|(_, value)| *value);
+        let Some(before) = before else {
+            self.departs_in_memory("as it was: the server does not tell what it has".to_owned());
+            return Ok(());
+        };
+        if u64::try_from(before) == Ok(mib) {
+            return Ok(());
+        }
+        let first = self.run.journal().changes().memory_mib.is_none();
+        if first {
+            self.run.note(|changes| changes.memory_mib = Some(before))?;
+        }
+        let statement = Statement::MaxServerMemory {
+            mib: u32::try_from(mib).unwrap_or(u32::MAX),
+        };
+        if let Err(error) = tell(&mut session, &statement) {
+            // Refused, and nothing else: whatever is in doubt is put back in the end.
+            let refused = sqlserver::session::Session::is_usable(&session);
+            if first && refused {
+                self.run.note(|changes| changes.memory_mib = None)?;
+            }
+            self.departs_in_memory(format!(
+                "as it was ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
+                 that is at least four times its memory"
+            ));
+        }
+        Ok(())
+    }
+
+    fn departs_in_memory(&mut self, how: String) {
+        self.departures.insert("memory".to_owned(), how);
+    }
+
+    /// Puts a session's connection into the database, as the user whose tables it works on.
+    fn enter(&self, connection: &mut Driver, session: u32) -> Result<(), EngineError> {
+        tell(connection, &Statement::Use(self.name.clone()))?;
+        let Some(owner) = self.owner(session) else {
+            return Ok(());
+        };
+        let owner = sqlserver::tsql::literal(&owner);
+        tell(connection, &format!("EXECUTE AS USER = {owner};"))
+    }
+
+    fn observe<T>(
+        &self,
+        what: impl FnOnce(&mut Driver) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        if !observer
+            .as_ref()
+            .is_some_and(sqlserver::session::Session::is_usable)
+        {
+            *observer = Some(self.run.access().connect(OBSERVER)?);
+        }
+        what(observer.as_mut().expect("it was opened above"))
+    }
+
+    fn keep_connection(&self, session: u32, connection: Driver) {
+        self.kept().insert(session, connection);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<u32, Driver>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cancellers(&self) -> MutexGuard<'_, Vec<Canceller>> {
+        self.cancellers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Options of the database; a managed instance keeps its recovery model.
+fn options(settings: &Settings, product: Product) -> Vec<DatabaseOption> {
+    let mut options = Vec::new();
+    if product == Product::Boxed {
+        options.push(DatabaseOption::RecoverySimple);
+    }
+    if settings.engine.versions.is_some() {
+        options.push(DatabaseOption::ReadCommittedSnapshot(true));
+    }
+    if settings.engine.commit == Commit::Relaxed {
+        options.push(DatabaseOption::DelayedDurability(Durability::Forced));
+    }
+    options
+}
+
+/// A user without a login whose tables are in a schema of its own, so that sessions that run the same script
+/// each have their own.
+fn user(owner: &str) -> [String; 3] {
+    let name = Name::new(owner).expect("a name");
+    [
+        format!("CREATE USER {name} WITHOUT LOGIN WITH DEFAULT_SCHEMA = {name};"),
+        format!("CREATE SCHEMA {name} AUTHORIZATION {name};"),
+        format!("GRANT CONTROL TO {name};"),
+    ]
+}

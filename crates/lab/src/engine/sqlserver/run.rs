@@ -1,0 +1,464 @@
+//! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlserver::capture::{self, Product};
+use sqlserver::session::Driver;
+use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
+
+use super::OBSERVER;
+use super::access::{Access, is_down};
+use super::journal::{Changes, Journal, JournalError, Key, state_directory};
+use super::place;
+use super::restart::{By, Prompt, Restart, does_not_start, started};
+use super::tell::tell;
+use super::tempdb;
+use crate::engine::{EngineError, mark};
+use experiment::spec::{Arm, Mode, Role, differ_in};
+
+/// What a user says of a run on SQL Server, besides the login.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// What restarts the server, for the shell; without it the user is asked to.
+    pub restart_command: Option<String>,
+    /// Whether `max server memory` is left as it is.
+    pub leave_memory: bool,
+    /// Who drives the statements.
+    pub driven: Option<DrivenKind>,
+}
+
+/// Who drives the statements of a workload. The two differ by an order of magnitude: a round trip takes longer
+/// than most of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrivenKind {
+    /// dbstow, one statement a round trip
+    Client,
+    /// A loop on the server, as in the articles: many operations a round trip
+    Server,
+}
+
+impl DrivenKind {
+    /// The word in records and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            DrivenKind::Client => "client",
+            DrivenKind::Server => "server",
+        }
+    }
+}
+
+/// Operations of one round trip where the server drives them: long enough for the trip not to count, short
+/// enough to be ended.
+pub const OPERATIONS_PER_TRIP: u64 = 1_000;
+
+/// The script for a server that does not start.
+const RESCUE: &str = "rescue.sql";
+
+/// A server for one run.
+pub struct ServerRun {
+    access: Access,
+    product: Product,
+    major: u32,
+    /// Whether it is an instance of a failover cluster.
+    clustered: bool,
+    /// Whether arms differ in where temporary space is, so that tempdb has to move.
+    moves_tempdb: bool,
+    /// Whether volumes are there for the length of a trial only, so that tempdb has to leave them at its end.
+    volumes_end: bool,
+    restart: Restart,
+    leave_memory: bool,
+    /// In the names of all files of this run: those that SQL Server leaves behind are in nobody's way.
+    mark: String,
+    /// Where scripts for the user are written.
+    scripts: PathBuf,
+    journal: Mutex<Journal>,
+    /// Files of tempdb that it has moved away from: SQL Server does not delete them.
+    behind: Mutex<BTreeSet<String>>,
+    /// What each file of a trial is for.
+    files: Mutex<Arc<Files>>,
+}
+
+/// The files of a trial, by database and file number.
+pub(super) type Files = BTreeMap<(i64, i64), Filed>;
+
+/// What a file of a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filed {
+    pub(super) role: Role,
+    /// Place of its volume among the arm's.
+    pub(super) volume: usize,
+    /// tempdb has one of its own, which says nothing of where temporary data is.
+    pub(super) is_log: bool,
+}
+
+impl ServerRun {
+    /// Logs in, puts back what a killed run left, and looks whether the arms can be had there.
+    ///
+    /// # Errors
+    /// When the server does not let us in, lacks a permission or the freedom to place files; with the remedy.
+    pub fn open(
+        access: Access,
+        options: &RunOptions,
+        mode: Mode,
+        arms: &[Arm],
+        prompt: Prompt,
+        interrupted: Arc<AtomicBool>,
+    ) -> Result<ServerRun, EngineError> {
+        let restart = Restart {
+            by: match &options.restart_command {
+                Some(command) => By::Command(command.clone()),
+                None => By::User(prompt),
+            },
+            interrupted,
+        };
+        let mut session = connect(&access, &restart)?;
+        let told = capture::identity(&mut session);
+        let (identity, greeting, _) =
+            told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
+        let address = access.server();
+        let journal = Journal::open(
+            &state_directory(),
+            Key {
+                server: match greeting.server.as_str() {
+                    "" => &address,
+                    name => name,
+                },
+                instance: &greeting.instance,
+                address: &address,
+            },
+        );
+        let journal = journal.map_err(unusable)?;
+        let run = ServerRun {
+            product: identity.product(),
+            major: identity.major(),
+            clustered: identity.clustered == Some(true),
+            moves_tempdb: differ_in(arms, Role::Temp),
+            volumes_end: mode == Mode::Emulate,
+            restart,
+            leave_memory: options.leave_memory,
+            mark: mark(),
+            scripts: scripts_of(journal.path()),
+            journal: Mutex::new(journal),
+            behind: Mutex::default(),
+            files: Mutex::default(),
+            access,
+        };
+        if let Some(left) = run.put_back(&mut session).into_iter().next() {
+            return Err(EngineError::failed(
+                "put back what an earlier run changed on the server",
+                left,
+            ));
+        }
+        // A restart may have ended the session.
+        let mut session = run.access.connect(OBSERVER)?;
+        run.check(&mut session, arms)?;
+        Ok(run)
+    }
+
+    /// What is left for people to do on the server, once the run is over.
+    pub fn left_behind(&self) -> Option<String> {
+        let behind = std::mem::take(&mut *self.behind());
+        if behind.is_empty() || self.volumes_end {
+            return None;
+        }
+        let files: Vec<String> = behind.into_iter().collect();
+        Some(format!(
+            "tempdb has left these files, and SQL Server does not delete them; do so: {}",
+            files.join(", ")
+        ))
+    }
+
+    /// Puts everything back. Gives what could not be.
+    pub fn close(&self) -> Vec<String> {
+        if self.journal().changes().is_empty() {
+            return Vec::new();
+        }
+        let answers = self.restart.revive(&self.access, &self.rescue());
+        match answers.and_then(|()| self.access.connect(OBSERVER)) {
+            Ok(mut session) => self.put_back(&mut session),
+            Err(error) => vec![format!(
+                "{error}; what has to be put back is in {}, and the next run on this server does it",
+                self.journal().path().display()
+            )],
+        }
+    }
+
+    /// tempdb has moved away from these files.
+    pub(super) fn leave_behind(&self, files: Vec<String>) {
+        self.behind().extend(files);
+    }
+
+    fn behind(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether tempdb is on volumes that end with the trial.
+    pub fn is_on_volumes(&self) -> bool {
+        self.volumes_end && !self.journal().changes().tempdb.is_empty()
+    }
+
+    /// What to do about a server whose tempdb is on volumes that are gone.
+    pub fn stranded(&self) -> Option<String> {
+        let gone = "tempdb was on modelled disks, which end with dbstow";
+        self.is_on_volumes()
+            .then(|| format!("{gone}; {}", does_not_start(&self.rescue())))
+    }
+
+    /// Takes tempdb off volumes that end with the trial.
+    pub(super) fn leave_volumes(&self) -> Result<(), EngineError> {
+        match self.is_on_volumes() {
+            true => tempdb::put_back(self),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn access(&self) -> &Access {
+        &self.access
+    }
+
+    pub(super) fn product(&self) -> Product {
+        self.product
+    }
+
+    pub(super) fn major(&self) -> u32 {
+        self.major
+    }
+
+    /// In the names of all files of this run.
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Gives the server the memory back that it had, if it was changed.
+    pub(super) fn restore_memory(&self) -> Result<(), EngineError> {
+        let Some(mib) = self.journal().changes().memory_mib else {
+            return Ok(());
+        };
+        let mut session = self.access.connect(OBSERVER)?;
+        self.set_memory(&mut session, mib)
+            .map_err(|error| EngineError::failed("give the server its memory back", error))
+    }
+
+    /// Whether trials place tempdb, or leave it where it is.
+    pub(super) fn moves_tempdb(&self) -> bool {
+        self.moves_tempdb
+    }
+
+    /// Whether the server's memory is to be set.
+    pub(super) fn sets_memory(&self) -> bool {
+        !self.leave_memory
+    }
+
+    pub(super) fn restart(&self) -> &Restart {
+        &self.restart
+    }
+
+    pub(super) fn scripts(&self) -> &Path {
+        &self.scripts
+    }
+
+    /// What helps a server that does not start.
+    pub(super) fn rescue(&self) -> PathBuf {
+        self.scripts.join(RESCUE)
+    }
+
+    pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a change down; call it before the change is made, or after it was undone.
+    pub(super) fn note(&self, change: impl FnOnce(&mut Changes)) -> Result<(), EngineError> {
+        self.journal().change(change).map_err(unusable)
+    }
+
+    /// The files of the trial under way.
+    pub(super) fn files(&self) -> Arc<Files> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&files)
+    }
+
+    pub(super) fn set_files(&self, files: Files) {
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(files);
+    }
+
+    /// What can be said before anything is made.
+    fn check(&self, session: &mut Driver, arms: &[Arm]) -> Result<(), EngineError> {
+        let missing = |text: String| Err(EngineError::Missing(text));
+        match self.product {
+            Product::AzureDatabase => {
+                return missing(format!(
+                    "{} is Azure SQL Database, which places its files itself: there is nothing to compare. \
+                     What works there: `dbstow doctor` and `dbstow lint`. To compare placements take a server \
+                     of your own, or a managed instance (number and size of files)",
+                    self.access.server()
+                ));
+            }
+            Product::ManagedInstance => {
+                if let Some([one, other]) = alike(arms) {
+                    return missing(format!(
+                        "{} is a managed instance, which decides where files are, and the placements \"{one}\" and \
+                         \"{other}\" have as many files of the same sizes: leave one out, or give the files in question \
+                         sizes, such as --set placement.{other}.data.file_size=\"132 GiB\"",
+                        self.access.server()
+                    ));
+                }
+            }
+            Product::Boxed if self.moves_tempdb && self.clustered => {
+                return missing(format!(
+                    "{} is a failover cluster instance: a restart may bring it up on another node, where tempdb's \
+                     new directories need not be, and it does not start without them. `dbstow layout` writes the \
+                     scripts for moving tempdb by hand; compare on a server of its own",
+                    self.access.server()
+                ));
+            }
+            Product::Boxed | Product::Other => {}
+        }
+        let allowed = capture::read(session, &question::PERMISSIONS, |row| {
+            Ok((
+                row.word("permission")?,
+                row.flag("allowed")?.unwrap_or(false),
+            ))
+        });
+        let allowed =
+            allowed.map_err(|error| EngineError::failed("ask what the login may do", error))?;
+        let allowed: BTreeMap<String, bool> = allowed.into_iter().collect();
+        let may = |permission: &str| allowed.get(permission).copied().unwrap_or(false);
+        if !may("VIEW SERVER STATE") && !may("VIEW SERVER PERFORMANCE STATE") {
+            let grant = question::Needs::ServerState
+                .grant(self.major, self.product)
+                .unwrap_or_default();
+            return missing(format!(
+                "the login may not see the server's counters, without which there is no reason to give: {grant}"
+            ));
+        }
+        if !may("CREATE ANY DATABASE") {
+            return missing(
+                "the login may not make a database for the run: GRANT CREATE ANY DATABASE TO [login]".to_owned(),
+            );
+        }
+        if self.moves_tempdb && !may("sysadmin") {
+            return missing(
+                "the arms differ in where temporary space is, so that tempdb has to move, which takes a member of \
+                 sysadmin: ALTER SERVER ROLE sysadmin ADD MEMBER [login]"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Puts back what the journal says. Gives what could not be.
+    fn put_back(&self, session: &mut Driver) -> Vec<String> {
+        let changes = self.journal().changes().clone();
+        let mut left = Vec::new();
+        for name in &changes.databases {
+            left.extend(self.drop_database(session, name).err());
+        }
+        if let Some(mib) = changes.memory_mib {
+            left.extend(self.set_memory(session, mib).err());
+        }
+        if !changes.tempdb.is_empty() {
+            left.extend(tempdb::put_back(self).err().map(|error| error.to_string()));
+        }
+        left
+    }
+
+    /// Whether a database of this name was made, and not dropped.
+    pub(super) fn made(&self, name: &str) -> bool {
+        let journal = self.journal();
+        let mut databases = journal.changes().databases.iter();
+        databases.any(|known| known == name)
+    }
+
+    /// Drops a database that this run or an earlier one made.
+    pub(super) fn drop_database(&self, session: &mut Driver, name: &str) -> Result<(), String> {
+        let own = Name::new(name).map_err(|error| error.to_string())?;
+        let exists = capture::read(session, &question::DATABASES, |row| row.word("name"));
+        let exists = exists
+            .map_err(|error| error.to_string())?
+            .iter()
+            .any(|known| known == name);
+        if exists {
+            let alone = Statement::alter(&own, Alter::Set(DatabaseOption::SingleUser));
+            let mut statements = vec![
+                Statement::Use(Name::new("master").expect("a name")),
+                alone,
+                Statement::Drop(own),
+            ];
+            if self.product == Product::ManagedInstance {
+                statements.remove(1);
+            }
+            for statement in statements {
+                tell(session, &statement).map_err(|error| error.to_string())?;
+            }
+        }
+        self.note(|changes| changes.databases.retain(|known| known != name))
+            .map_err(|error| error.to_string())
+    }
+
+    fn set_memory(&self, session: &mut Driver, mib: i64) -> Result<(), String> {
+        let statement = Statement::MaxServerMemory {
+            mib: u32::try_from(mib).unwrap_or(u32::MAX),
+        };
+        tell(session, &statement).map_err(|error| error.to_string())?;
+        self.note(|changes| changes.memory_mib = None)
+            .map_err(|error| error.to_string())
+    }
+
+    /// When the service started.
+    pub(super) fn started(&self) -> Result<String, EngineError> {
+        started(&self.access)
+    }
+}
+
+/// Connects; a server that an earlier run left in the middle of a restart is started first, where that can be.
+fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
+    let failure = match access.attempt(OBSERVER) {
+        Ok(session) => return Ok(session),
+        Err(failure) => failure,
+    };
+    let error = access.in_words(&failure);
+    if !is_down(&failure) {
+        return Err(error);
+    }
+    let pending = Journal::pending(&state_directory(), &access.server());
+    let Some(journal) = pending.map_err(unusable)? else {
+        return Err(error);
+    };
+    let rescue = scripts_of(&journal).join(RESCUE);
+    restart.revive(access, &rescue).map_err(|failed| {
+        let left = format!(
+            "an earlier run changed it, as {} says; {}",
+            journal.display(),
+            does_not_start(&rescue)
+        );
+        EngineError::failed(failed.to_string(), left)
+    })?;
+    access.connect(OBSERVER)
+}
+
+/// Where the scripts of a run are, beside its journal.
+fn scripts_of(journal: &Path) -> PathBuf {
+    journal.with_extension("scripts")
+}
+
+fn unusable(error: JournalError) -> EngineError {
+    EngineError::Missing(error.to_string())
+}
+
+/// Two placements that differ in nothing but where their files are.
+fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
+    let sizes = |arm: &Arm, role| -> Vec<u64> {
+        let files = arm.settings.placement.files(role).iter();
+        files.map(place::bytes).collect()
+    };
+    let mut known: BTreeMap<Vec<Vec<u64>>, &str> = BTreeMap::new();
+    arms.iter().find_map(|arm| {
+        let shape = Role::ALL.map(|role| sizes(arm, role)).to_vec();
+        let name = arm.settings.placement.name.as_str();
+        let other = known.insert(shape, name)?;
+        (other != name).then_some([other, name])
+    })
+}

@@ -1,0 +1,17 @@
+//! Runs trials: a placement at a setting, once, simulated or for real.
+//!
+//! ```text
+//! Plan ──trial──> Record
+//!           │
+//!         engine      SQLite, PostgreSQL, SQL Server, or plain reads and writes
+//! ```
+
+// What names in an experiment stand for.
+pub mod inventory;
+
+// Running it.
+pub mod engine;
+pub mod trial;
+
+// What a volume of one's own is like.
+pub mod calibrate;

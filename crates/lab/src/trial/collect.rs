@@ -1,0 +1,222 @@
+//! What every record has in common, whatever was counted and how.
+
+use std::collections::BTreeMap;
+
+use model::{Counts, Duration};
+
+use super::TrialId;
+use super::sessions::Tally;
+use experiment::record::{
+    self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
+};
+use experiment::spec::Mode;
+use workload::OperationKind;
+
+/// A record that says which trial it is of, and nothing else.
+pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
+    Record {
+        schema: record::SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        experiment: id.experiment.clone(),
+        plan: id.plan.clone(),
+        mode: mode.to_string(),
+        arm: id.arm.clone(),
+        block: id.block,
+        position: id.position,
+        seed: id.seed,
+        outcome: Outcome::Finished,
+        metrics: BTreeMap::new(),
+        phases: Vec::new(),
+        time_split_ns: BTreeMap::new(),
+        volumes: Vec::new(),
+        limits: Vec::new(),
+        operations: None,
+        series: Series::default(),
+        errors: Errors::default(),
+        engine: None,
+        counters: BTreeMap::new(),
+        environment: BTreeMap::new(),
+        pacing: None,
+        client: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Refuses what sessions did if none of their operations succeeded, or there was no end to them: it has no figures.
+pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
+    if tally.timeless {
+        let why = "operations take no time at all, so that a duration never ends; give the disks a limit or a latency, \
+                   the processor a cost (engine.cpu), or the workload a number of operations";
+        return Err(why.to_owned());
+    }
+    match (tally.operations, tally.errors.count) {
+        (0, 0) => Err(record::NO_OPERATIONS.to_owned()),
+        (0, _) => Err(format!(
+            "no operation succeeded: {}",
+            tally.errors.first.join("; ")
+        )),
+        (_, _) => Ok(()),
+    }
+}
+
+/// The record of a trial that came to no end.
+pub(super) fn failed(id: &TrialId, mode: Mode, error: String) -> Record {
+    Record {
+        outcome: Outcome::Failed { error },
+        ..blank(id, mode)
+    }
+}
+
+/// What was counted in the measured phases; `None` where nobody counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) elapsed: Duration,
+    pub(super) operations: u64,
+    pub(super) statements: u64,
+    pub(super) logical_reads: Option<f64>,
+    pub(super) physical_reads: Option<f64>,
+    pub(super) transfers: Option<Transfers>,
+    /// Share of all cores that was busy.
+    pub(super) cpu_utilisation: Option<f64>,
+}
+
+/// What was read and written on all disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Transfers {
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    /// Of both.
+    pub(super) bytes: u64,
+    /// Mean latency of reads, in milliseconds; 0 without any.
+    pub(super) read_latency_ms: f64,
+    /// Mean latency of writes.
+    pub(super) write_latency_ms: f64,
+}
+
+impl Transfers {
+    /// The same, with latencies that are no finer than they were counted.
+    pub(super) fn in_whole_ms(self) -> Transfers {
+        Transfers {
+            read_latency_ms: self.read_latency_ms.round(),
+            write_latency_ms: self.write_latency_ms.round(),
+            ..self
+        }
+    }
+
+    fn requests(&self) -> f64 {
+        (self.reads + self.writes) as f64
+    }
+
+    /// Mean latency of reads and writes.
+    fn latency_ms(&self) -> f64 {
+        let both =
+            self.read_latency_ms * self.reads as f64 + self.write_latency_ms * self.writes as f64;
+        both / self.requests().max(1.0)
+    }
+}
+
+/// The metrics, by name.
+pub(super) fn metrics(counted: &Counted, operation: OperationKind) -> BTreeMap<String, f64> {
+    let elapsed = counted.elapsed.as_secs_f64();
+    let per_s = |count: f64| if elapsed > 0.0 { count / elapsed } else { 0.0 };
+    let operations_per_s = per_s(counted.operations as f64);
+    let mut metrics = BTreeMap::from([
+        ("elapsed_s", elapsed),
+        ("operations_per_s", operations_per_s),
+        ("batch_requests_per_s", per_s(counted.statements as f64)),
+    ]);
+    match operation {
+        OperationKind::Operation => None,
+        OperationKind::ApplicationRequest => {
+            metrics.insert("application_requests_per_s", operations_per_s)
+        }
+        OperationKind::BusinessTransaction => {
+            metrics.insert("business_transactions_per_s", operations_per_s)
+        }
+    };
+    let engine = [
+        ("logical_reads", counted.logical_reads),
+        ("physical_reads", counted.physical_reads),
+        ("cpu_utilisation", counted.cpu_utilisation),
+    ];
+    metrics.extend(
+        engine
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    if let Some(transfers) = &counted.transfers {
+        metrics.extend([
+            ("mb_per_s", per_s(transfers.bytes as f64 / 1e6)),
+            ("iops", per_s(transfers.requests())),
+            ("read_latency_ms", transfers.read_latency_ms),
+            ("write_latency_ms", transfers.write_latency_ms),
+            ("transfer_latency_ms", transfers.latency_ms()),
+            (
+                "transfer_size_kb",
+                transfers.bytes as f64 / 1e3 / transfers.requests().max(1.0),
+            ),
+        ]);
+    }
+    metrics
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// What each disk that holds temp files reads and writes, on average.
+pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
+    let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key("temp");
+    let disks: Vec<_> = volumes
+        .iter()
+        .filter(holds_temp)
+        .flat_map(|volume| &volume.disks)
+        .collect();
+    let mean = |of: fn(&DiskRecord) -> u64| {
+        let bytes: u64 = disks.iter().map(|disk| of(disk)).sum();
+        bytes as f64 / 1e6 / elapsed.as_secs_f64().max(1e-9) / (disks.len() as f64).max(1.0)
+    };
+    [
+        (
+            "disk_read_mb_per_s".to_owned(),
+            mean(|disk| disk.read_bytes),
+        ),
+        (
+            "disk_write_mb_per_s".to_owned(),
+            mean(|disk| disk.write_bytes),
+        ),
+    ]
+}
+
+/// The record of a limit: `used` of `rate` units per second, in `elapsed`.
+pub(super) fn limit(
+    name: String,
+    counts: Counts,
+    used: u64,
+    rate: u64,
+    elapsed: Duration,
+) -> LimitRecord {
+    let (used, rate) = (used as f64, rate as f64);
+    let allowed = rate * elapsed.as_secs_f64();
+    LimitRecord {
+        name,
+        counts: match counts {
+            Counts::All => "all",
+            Counts::Reads => "reads",
+            Counts::Writes => "writes",
+        }
+        .to_owned(),
+        used,
+        rate,
+        utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
+    }
+}
+
+/// How long the measured phases took.
+pub(super) fn measured(phases: &[Phase]) -> Duration {
+    let measured = phases.iter().filter(|phase| phase.measured);
+    Duration::from_nanos(
+        measured
+            .map(|phase| phase.end_ns.saturating_sub(phase.start_ns))
+            .sum(),
+    )
+}

@@ -1,0 +1,60 @@
+//! One trial: an arm carried out once from a clean start.
+//!
+//! ```text
+//! stage ─► load ─► quiesce, go cold or stay warm ─► run (warm-up left out) ─► collect ─► record
+//! ```
+
+mod collect;
+mod needs;
+mod sessions;
+mod simulate;
+mod stage;
+
+pub mod real;
+
+pub use needs::memory_needed;
+pub use simulate::carry_out as simulate;
+pub use stage::{Stage, StageError};
+
+use experiment::spec::{Settings, Variant};
+use workload::Workload;
+
+/// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
+pub type Cancel = std::rc::Rc<dyn Fn() -> bool>;
+
+/// The trial was stopped from outside; there is nothing to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// Which trial of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialId {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Digest of the plan.
+    pub plan: String,
+    /// Name of the arm.
+    pub arm: String,
+    /// Block, from 0.
+    pub block: u32,
+    /// Place in the block's order, from 0.
+    pub position: u32,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// What a trial is of.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// Which trial.
+    pub id: &'a TrialId,
+    /// How it is carried out, and by which engine.
+    pub variant: Variant,
+    /// All that the arm sets.
+    pub settings: &'a Settings,
+    /// The arm's volumes, looked up.
+    pub stage: &'a Stage,
+    /// What its sessions do.
+    pub workload: &'a Workload,
+}

@@ -1,0 +1,33 @@
+//! What a trial in virtual time takes of this machine's memory, told before it begins.
+//!
+//! Told is what follows from the experiment: sessions and disks. The database itself is kept packed, a quarter of its
+//! size at most and mostly far less (`volume::virtual_time`), and a page of the buffer pool that was used takes 100
+//! bytes; neither is known before the workload has run.
+
+use model::Bytes;
+
+use experiment::record::series;
+use experiment::spec::Settings;
+
+/// Of a session: the touched part of its stack, its connection, its statements.
+const SESSION: Bytes = Bytes::kib(512);
+
+/// Least size of a connection's two caches, that of its database and that of its temporary tables.
+const CACHE: Bytes = Bytes::kib(512);
+
+/// A histogram of latencies from microseconds to minutes.
+const HISTOGRAM: Bytes = Bytes::kib(300);
+
+/// The most memory that sessions and disks of an arm take.
+pub fn memory_needed(settings: &Settings) -> Bytes {
+    let cache = settings.engine.sort_memory.max(CACHE);
+    let session = SESSION.0 + HISTOGRAM.0 + cache.0.saturating_add(CACHE.0);
+    let sessions = session.saturating_mul(settings.workload.sessions.into());
+    let disks: u64 = settings
+        .volumes
+        .iter()
+        .map(|volume| u64::from(volume.count))
+        .sum();
+    let disk = 2 * HISTOGRAM.0 + series::disk_bytes(usize::try_from(disks).unwrap_or(usize::MAX));
+    Bytes(sessions.saturating_add(disk.saturating_mul(disks)))
+}

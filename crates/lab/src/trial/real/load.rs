@@ -1,0 +1,59 @@
+//! Loading, where it is not measured: every database at the same time, each by a session of its own.
+
+use std::thread;
+
+use model::{Instant, random};
+
+use super::super::sessions::{self, Window};
+use super::gate::Gate;
+use super::seat::RealSeat;
+use super::{Trial, joined};
+use crate::engine::Engine;
+use workload::Database;
+
+impl Trial<'_> {
+    /// Loads all databases. The first that fails ends the others.
+    pub(super) fn load(&self, engine: &dyn Engine) -> Result<(), String> {
+        let sessions = match self.subject.workload.database {
+            Database::PerSession => self.subject.settings.workload.sessions,
+            Database::Shared => 1,
+        };
+        let gate = Gate::new(self.common.clock, sessions);
+        thread::scope(|scope| {
+            let gate = &gate;
+            let one = |session| move || self.load_one(engine, gate, session);
+            let loads: Vec<_> = (0..sessions).map(|n| scope.spawn(one(n))).collect();
+            self.attend(gate, engine, |_| None);
+            let results: Vec<Result<(), String>> = loads.into_iter().map(joined).collect();
+            match self.common.stop.why() {
+                Some(why) => Err(why),
+                None => results.into_iter().collect(),
+            }
+        })
+    }
+
+    fn load_one(&self, engine: &dyn Engine, gate: &Gate, session: u32) -> Result<(), String> {
+        let _entered = gate.enter();
+        let workload = self.subject.workload;
+        let client = engine.connect(session).map_err(|error| error.to_string());
+        let result = client.and_then(|client| {
+            let mut seat = RealSeat::new(&self.common, client, ALL);
+            let count = self.subject.settings.workload.sessions;
+            let mut variables = workload.variables(session, count);
+            let seed = random::derive(self.subject.id.seed, "load", u64::from(session));
+            let spread = || engine.spread(session).map_err(|error| error.to_string());
+            sessions::load(&mut seat, workload, &mut variables, seed, spread)
+        });
+        result.map_err(|error| {
+            let error = format!("loading the database of session {session}: {error}");
+            self.common.stop.set(Some(error.clone()));
+            error
+        })
+    }
+}
+
+/// All time: nothing of a load is left out.
+const ALL: Window = Window {
+    from: Instant::ZERO,
+    until: None,
+};

@@ -1,0 +1,349 @@
+//! A trial in real time: a real engine on modelled or real disks.
+//!
+//! ```text
+//! place ─► load ─► quiesce, go cold or stay warm ─► warm-up ─► run ─► collect ─► stop, take away
+//!          │                                        │ a thread a session, one that looks at waits │
+//!          └ once a second: what the volumes did ───┴─────────────────────────────────────────────┘
+//! ```
+
+mod collect;
+mod emulated;
+mod engines;
+mod gate;
+mod ground;
+mod load;
+mod options;
+mod pauses;
+mod places;
+mod raw;
+mod run;
+mod seat;
+mod series;
+mod snapshot;
+mod stop;
+mod waits;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+
+use model::{Duration, Instant};
+use volume::clock::Clock;
+use volume::site::Site;
+
+use super::sessions::Window;
+use super::{Cancelled, Subject};
+use crate::engine::{Engine, EngineError};
+use experiment::record::{NOT_COLD, Phase, Record};
+use experiment::spec::{EngineKind, Mode, Temperature};
+use gate::Gate;
+pub use ground::GroundError;
+pub use options::{FrontKind, Options, OptionsError, TransportKind};
+pub use places::{Emulator, Leftovers, Outside, Places, PlacesError};
+use run::Ran;
+use seat::Common;
+use series::SecondBySecond;
+use stop::{Stop, StopOnDrop};
+
+/// Where a trial's files are, and the engine on them.
+pub trait Supply {
+    /// Makes directories for the arm's volumes.
+    ///
+    /// # Errors
+    /// What could not be made, and the remedy.
+    fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String>;
+}
+
+/// Directories that were made for one trial.
+pub struct Placed<'a> {
+    /// The volumes.
+    pub site: Arc<dyn Site + Send + Sync>,
+    /// What the disks of each volume are, in a word.
+    pub disks: Vec<String>,
+    /// Starts the engine on them, empty.
+    pub engine: Box<dyn FnOnce() -> Result<Box<dyn Engine + 'a>, EngineError> + 'a>,
+    /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
+    pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
+    /// Whether the engine is to leave its files.
+    pub keep: bool,
+}
+
+/// What a trial tells while it goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A phase begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`.
+    Phase(&'static str),
+    /// What the volumes did in the last second.
+    Second(Vec<VolumeRate>),
+    /// Something could not be cleaned up.
+    Left(String),
+}
+
+/// What a volume does at the moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeRate {
+    /// Its name.
+    pub volume: String,
+    /// Reads and writes per second.
+    pub iops: f64,
+    /// Megabytes (10⁶) read and written per second.
+    pub mb_per_s: f64,
+}
+
+/// How often it is looked whether a trial is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Carries a trial out. A trial that fails is a record too.
+///
+/// # Errors
+/// When `cancelled` says so before the end; all that was made is taken away then too.
+pub fn carry_out(
+    subject: &Subject<'_>,
+    supply: &dyn Supply,
+    tell: &(dyn Fn(Event) + Sync),
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<Record, Cancelled> {
+    let clock = Clock::start();
+    tell(Event::Phase("place"));
+    let record = match supply.place(subject) {
+        Ok(placed) => on(placed, subject, clock, tell, cancelled),
+        Err(error) => collect::failed(subject, error),
+    };
+    if cancelled() {
+        return Err(Cancelled);
+    }
+    Ok(record)
+}
+
+/// The trial on what was placed for it, which is taken away in the end.
+fn on(
+    placed: Placed<'_>,
+    subject: &Subject<'_>,
+    clock: Clock,
+    tell: &(dyn Fn(Event) + Sync),
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Record {
+    let Placed {
+        site,
+        disks,
+        engine,
+        close,
+        keep,
+    } = placed;
+    let trial = Trial::new(subject, clock, tell, cancelled);
+    let mut left = Vec::new();
+    let result = match subject.variant.engine {
+        EngineKind::Raw => {
+            drop(engine);
+            trial.plain_io(&*site, &disks)
+        }
+        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => match engine() {
+            Err(error) => Err(error.to_string()),
+            Ok(mut engine) => {
+                let result = trial.carry_out(&*site, &*engine);
+                let record = result.and_then(|observed| {
+                    collect::record(subject, &disks, &*site, &*engine, observed)
+                });
+                tell(Event::Phase("clean up"));
+                if keep {
+                    engine.keep();
+                }
+                left.extend(engine.stop().err().map(|error| error.to_string()));
+                record
+            }
+        },
+    };
+    let mut record = result.unwrap_or_else(|error| collect::failed(subject, error));
+    drop(site);
+    left.extend(close());
+    for left in left {
+        tell(Event::Left(left.clone()));
+        record.notes.push(format!("not cleaned up: {left}"));
+    }
+    record
+}
+
+/// A trial under way.
+struct Trial<'a> {
+    subject: &'a Subject<'a>,
+    common: Common,
+    tell: &'a (dyn Fn(Event) + Sync),
+    cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Everything a finished trial saw.
+struct Observed {
+    ran: Ran,
+    phases: Vec<Phase>,
+    series: SecondBySecond,
+    notes: Vec<String>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(
+        subject: &'a Subject<'a>,
+        clock: Clock,
+        tell: &'a (dyn Fn(Event) + Sync),
+        cancelled: &'a (dyn Fn() -> bool + Sync),
+    ) -> Trial<'a> {
+        let common = Common {
+            clock,
+            stop: Stop::new(clock),
+            failures: AtomicU64::new(0),
+        };
+        Trial {
+            subject,
+            common,
+            tell,
+            cancelled,
+        }
+    }
+
+    fn carry_out(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
+        let over = Stop::new(self.common.clock);
+        thread::scope(|scope| {
+            let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
+            let tell = self.tell;
+            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, tell));
+            let ended = StopOnDrop(over);
+            let result = self.phases(site, engine);
+            drop(ended);
+            let series = joined(series);
+            // What ended the trial early says more than what the sessions saw of it.
+            if let Some(why) = self.common.stop.why() {
+                return Err(why);
+            }
+            let (ran, phases, notes) = result?;
+            Ok(Observed {
+                ran,
+                phases,
+                series,
+                notes,
+            })
+        })
+    }
+
+    fn phases(
+        &self,
+        site: &dyn Site,
+        engine: &dyn Engine,
+    ) -> Result<(Ran, Vec<Phase>, Vec<String>), String> {
+        let now = || self.common.clock.now();
+        let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
+        if !self.subject.workload.load.measured {
+            (self.tell)(Event::Phase("load"));
+            self.load(engine)?;
+            phases.until("load", now(), false);
+        }
+        (self.tell)(Event::Phase("quiesce"));
+        let notes = self.quiesce(site, engine)?;
+        phases.until("quiesce", now(), false);
+        let ran = self.run(site, engine)?;
+        phases.run(&ran, self.subject.workload.load.measured);
+        Ok((ran, phases.0, notes))
+    }
+
+    /// After loading: the engine settles, and caches are emptied or kept. Gives what could not be done.
+    fn quiesce(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Vec<String>, String> {
+        let asked = &self.subject.settings.engine;
+        let host_cache = asked.host_cache_start == Temperature::Cold;
+        let mut forget = || {
+            site.go_cold(host_cache)
+                .map_err(|error| EngineError::failed("emptying the volumes' caches", error))
+        };
+        let mut work = || {
+            engine.quiesce()?;
+            engine.start(asked.start, &mut forget)
+        };
+        let not_done = work().map_err(|error| error.to_string())?;
+        let mut notes: Vec<String> = not_cold(not_done).collect();
+        let caches = self.subject.settings.volumes.iter();
+        let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
+        let modelled = self.subject.variant.mode == Mode::Emulate;
+        if asked.start == Temperature::Warm && host_cache && modelled && caches.next().is_some() {
+            let warm = "the host cache is as warm as the load left it: in real time it is emptied \
+                        only together with the engine's own (engine.start = \"cold\")";
+            notes.extend(not_cold(vec![warm.to_owned()]));
+        }
+        Ok(notes)
+    }
+
+    /// Waits until all of the gate's sessions have ended, and ends them where somebody says so. `look` is
+    /// asked again and again, and says when it has to be asked next.
+    fn attend(
+        &self,
+        gate: &Gate,
+        engine: &dyn Engine,
+        mut look: impl FnMut(Instant) -> Option<Instant>,
+    ) {
+        loop {
+            let now = self.common.clock.now();
+            let next = look(now);
+            self.heed(engine);
+            let soon = now + LOOK_EVERY;
+            if gate.all_ended(next.map_or(soon, |next| next.min(soon))) {
+                return;
+            }
+        }
+    }
+
+    /// Ends what is under way, if the trial is to end.
+    fn heed(&self, engine: &dyn Engine) {
+        if (self.cancelled)() {
+            self.common.stop.set(None);
+        }
+        if self.common.stop.is_set() {
+            engine.interrupt();
+        }
+    }
+}
+
+/// Notes about caches that are not as cold as they should be.
+fn not_cold(why: Vec<String>) -> impl Iterator<Item = String> {
+    why.into_iter().map(|why| format!("{NOT_COLD}{why}"))
+}
+
+struct Phases(Vec<Phase>);
+
+impl Phases {
+    /// A phase that began where the last one ended.
+    fn until(&mut self, name: &str, end: Instant, measured: bool) {
+        let start_ns = self.0.last().map_or(0, |phase| phase.end_ns);
+        self.0.push(Phase {
+            name: name.to_owned(),
+            start_ns,
+            end_ns: end.as_nanos(),
+            measured,
+        });
+    }
+
+    fn run(&mut self, ran: &Ran, load_measured: bool) {
+        let Window { from, until } = ran.window;
+        let mut run_from = from;
+        if load_measured {
+            self.0.push(phase("load", ran.start, ran.loaded, true));
+            run_from = ran.loaded;
+        }
+        if from > ran.start {
+            self.0.push(phase("warm-up", ran.start, from, false));
+        }
+        // A load that took longer than all of the window leaves nothing to measure.
+        let run_until = until.unwrap_or(ran.end).max(run_from);
+        self.0.push(phase("run", run_from, run_until, true));
+    }
+}
+
+fn phase(name: &str, start: Instant, end: Instant, measured: bool) -> Phase {
+    Phase {
+        name: name.to_owned(),
+        start_ns: start.as_nanos(),
+        end_ns: end.as_nanos(),
+        measured,
+    }
+}
+
+/// What a thread gives, or its panic.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    let result = thread.join();
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

@@ -1,0 +1,304 @@
+//! The run of a trial in real time: a thread a session, and one that looks at what they wait for.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use model::{Duration, Instant};
+use volume::site::Site;
+
+use super::super::sessions::{self, Run, Seat, Tally, Task, Window};
+use super::gate::Gate;
+use super::seat::RealSeat;
+use super::series::{EngineSeries, end_if_gone};
+use super::snapshot::{Counters, Snapshot};
+use super::stop::{Stop, StopOnDrop};
+use super::waits::{Samples, SessionTime};
+use super::{Event, LOOK_EVERY, Trial, joined};
+use crate::engine::Engine;
+use workload::{Database, Variables};
+
+/// What happened in a run.
+pub(super) struct Ran {
+    /// When the sessions began.
+    pub(super) start: Instant,
+    /// When the last one had its database loaded, where that is measured.
+    pub(super) loaded: Instant,
+    /// When the last one ended.
+    pub(super) end: Instant,
+    pub(super) window: Window,
+    pub(super) tally: Tally,
+    pub(super) time: SessionTime,
+    /// `None`: the engine cannot tell, for the reason in the notes if there is one.
+    pub(super) samples: Option<Samples>,
+    pub(super) series: EngineSeries,
+    pub(super) from: Snapshot,
+    pub(super) until: Snapshot,
+    pub(super) notes: Vec<String>,
+}
+
+/// What one session did.
+struct Done {
+    tally: Tally,
+    time: SessionTime,
+    loaded: Instant,
+    end: Instant,
+}
+
+/// How long after the end of the measured time a session may take for its last operation, which does not
+/// count any more.
+const GRACE: Duration = Duration::SECOND;
+
+impl Trial<'_> {
+    /// Carries the run out.
+    pub(super) fn run(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Ran, String> {
+        let sessions = self.subject.settings.workload.sessions;
+        let gate = &Gate::new(self.common.clock, sessions);
+        let loaded = &Stop::new(self.common.clock);
+        thread::scope(|scope| {
+            let one = |number| move || self.session(engine, gate, loaded, number);
+            let spawn = |n| thread::Builder::new().spawn_scoped(scope, one(n));
+            let threads = match (0..sessions).map(spawn).collect::<io::Result<Vec<_>>>() {
+                Ok(threads) => threads,
+                Err(error) => {
+                    // Sessions that are connected already leave without a run.
+                    gate.close();
+                    return Err(format!(
+                        "a thread for each of {sessions} sessions: {error}; use fewer sessions"
+                    ));
+                }
+            };
+            let window = |start| self.task(start).window;
+            let sampling = scope.spawn(move || Samples::take(engine, &self.common, gate, window));
+            let series =
+                scope.spawn(move || EngineSeries::read(engine, &self.common, gate, window));
+            let watched = self.watch(site, engine, gate);
+            if watched.is_err() {
+                self.common.stop.set(None);
+                gate.close();
+                self.attend(gate, engine, |_| None);
+            }
+            let done: Vec<_> = threads.into_iter().map(joined).collect();
+            let samples = joined(sampling);
+            let series = joined(series);
+            // A session that could not connect says more than that nobody could begin.
+            let done = done.into_iter().collect::<Result<Vec<_>, String>>()?;
+            let watched = watched?;
+            Ok(Ran::new(
+                watched,
+                done.into_iter().flatten(),
+                samples,
+                series,
+            ))
+        })
+    }
+
+    fn task(&self, start: Instant) -> Task<'_> {
+        let asked = &self.subject.settings.workload;
+        Task::new(asked, self.subject.workload, self.subject.id.seed, start)
+    }
+
+    /// One session from its connection to its end; `None` when it never began.
+    fn session(
+        &self,
+        engine: &dyn Engine,
+        gate: &Gate,
+        loaded: &Stop,
+        number: u32,
+    ) -> Result<Option<Done>, String> {
+        let _entered = gate.enter();
+        let client = engine.connect(number).map_err(|error| {
+            gate.close();
+            error.to_string()
+        })?;
+        let Some(start) = gate.ready() else {
+            return Ok(None);
+        };
+        let task = self.task(start);
+        let mut seat = RealSeat::new(&self.common, client, task.window);
+        let mut variables = task.workload.variables(number, task.sessions);
+        let mut tally = Tally::new();
+        let load = self.load_measured(engine, &mut seat, &mut variables, loaded, number);
+        let loaded = seat.now();
+        match load {
+            Ok(()) => tally = Run::new(&task, number, &mut seat).carry_out(&mut variables),
+            Err(error) => tally.error(error),
+        }
+        let end = seat.now();
+        let time = SessionTime {
+            active: seat.in_window(start, end),
+            thought: seat.thought(),
+        };
+        Ok(Some(Done {
+            tally,
+            time,
+            loaded,
+            end,
+        }))
+    }
+
+    /// Loads this session's database, where that is measured; one for all is loaded by the first, and the
+    /// others wait for it.
+    fn load_measured(
+        &self,
+        engine: &dyn Engine,
+        seat: &mut RealSeat<'_>,
+        variables: &mut Variables,
+        loaded: &Stop,
+        number: u32,
+    ) -> Result<(), String> {
+        let workload = self.subject.workload;
+        if !workload.load.measured {
+            return Ok(());
+        }
+        let mut load = || {
+            let seed = self.subject.id.seed;
+            let spread = || engine.spread(number).map_err(|error| error.to_string());
+            sessions::load(seat, workload, variables, seed, spread)
+        };
+        match workload.database {
+            Database::PerSession => load(),
+            Database::Shared if number == 0 => {
+                let _loaded = StopOnDrop(loaded);
+                load()
+            }
+            Database::Shared => {
+                loaded.sleep_until(Instant::from_nanos(u64::MAX));
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets the sessions begin once all are connected, takes the counters when the measured time begins
+    /// and when it ends, and sees to it that the sessions end.
+    fn watch(&self, site: &dyn Site, engine: &dyn Engine, gate: &Gate) -> Result<Watched, String> {
+        while !gate.all_ready(self.common.clock.now() + LOOK_EVERY) {
+            self.heed(engine);
+        }
+        if gate.is_closed() || self.common.stop.is_set() {
+            return Err("a session could not begin".to_owned());
+        }
+        let mut counters = Counters::new(site, engine);
+        let warm_up = self.subject.settings.workload.warm_up > Duration::ZERO;
+        (self.tell)(Event::Phase(if warm_up { "warm-up" } else { "run" }));
+        let mut snapshots = Vec::new();
+        if !warm_up {
+            snapshots.push(counters.snapshot()?);
+        }
+        let start = self.common.clock.now();
+        gate.open(start);
+        let window = self.task(start).window;
+        let mut alive = Alive::default();
+        let mut broken = None;
+        self.attend(gate, engine, |now| {
+            let due = match snapshots.len() {
+                0 => Some(window.from),
+                1 => window.until,
+                _ => None,
+            };
+            if due.is_some_and(|due| now >= due) && broken.is_none() {
+                match counters.snapshot() {
+                    Ok(snapshot) => snapshots.push(snapshot),
+                    Err(error) => {
+                        self.common.stop.set(Some(error.clone()));
+                        broken = Some(error);
+                    }
+                }
+                (self.tell)(Event::Phase("run"));
+            }
+            if window.until.is_some_and(|until| now >= until + GRACE) {
+                engine.interrupt();
+            }
+            alive.look(self, engine, now);
+            due.filter(|due| *due > now)
+        });
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        if self.common.stop.is_set() {
+            // Nobody waits for what was counted, and an engine that is gone does not tell.
+            return Err("the trial was ended".to_owned());
+        }
+        while snapshots.len() < 2 {
+            snapshots.push(counters.snapshot()?);
+        }
+        let [from, until] = <[Snapshot; 2]>::try_from(snapshots)
+            .unwrap_or_else(|_| unreachable!("one is taken at each end of the window"));
+        Ok(Watched {
+            start,
+            window,
+            from,
+            until,
+        })
+    }
+}
+
+/// What the watching thread saw.
+struct Watched {
+    start: Instant,
+    window: Window,
+    from: Snapshot,
+    until: Snapshot,
+}
+
+/// Asks an engine for a sign of life when operations fail.
+#[derive(Default)]
+struct Alive {
+    failures: u64,
+    next: Instant,
+}
+
+impl Alive {
+    /// Ends the trial when operations have failed since the last look, and the engine does not answer.
+    fn look(&mut self, trial: &Trial<'_>, engine: &dyn Engine, now: Instant) {
+        let failures = trial.common.failures.load(Ordering::Relaxed);
+        if now < self.next || failures == self.failures || trial.common.stop.is_set() {
+            return;
+        }
+        self.failures = failures;
+        self.next = now + Duration::SECOND;
+        end_if_gone(engine, &trial.common.stop);
+    }
+}
+
+impl Ran {
+    fn new(
+        watched: Watched,
+        done: impl Iterator<Item = Done>,
+        samples: Result<Option<Samples>, crate::engine::EngineError>,
+        series: EngineSeries,
+    ) -> Ran {
+        let mut ran = Ran {
+            start: watched.start,
+            loaded: watched.start,
+            end: watched.start,
+            window: watched.window,
+            tally: Tally::new(),
+            time: SessionTime::default(),
+            samples: None,
+            series,
+            from: watched.from,
+            until: watched.until,
+            notes: Vec::new(),
+        };
+        for done in done {
+            ran.tally.merge(done.tally);
+            ran.time.active += done.time.active;
+            ran.time.thought += done.time.thought;
+            ran.loaded = ran.loaded.max(done.loaded);
+            ran.end = ran.end.max(done.end);
+        }
+        if let Some(error) = &ran.series.error {
+            ran.notes.push(format!(
+                "what the engine counted is known in part only: {error}"
+            ));
+        }
+        match samples {
+            Ok(samples) => ran.samples = samples,
+            Err(error) => ran
+                .notes
+                .push(format!("what sessions waited for is not known: {error}")),
+        }
+        ran
+    }
+}

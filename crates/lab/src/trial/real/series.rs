@@ -1,0 +1,237 @@
+//! Reads counters once a second: the volumes' from the beginning of a trial to its end, the engine's in the run.
+
+use std::collections::BTreeMap;
+
+use model::{Duration, Instant};
+use reading::{DiskReading, Reading};
+use volume::clock::Clock;
+use volume::site::Site;
+
+use super::super::sessions::Window;
+use super::gate::Gate;
+use super::pauses::Pauses;
+use super::seat::Common;
+use super::stop::Stop;
+use super::{Event, VolumeRate};
+use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};
+use experiment::record::Series;
+use experiment::record::series::{self, COUNTED, INTERVAL, Points};
+
+/// Values by name, one an interval.
+type Values = BTreeMap<String, Points>;
+
+/// What was read of the volumes, interval by interval.
+pub(super) struct SecondBySecond {
+    values: Values,
+    /// When nothing could be read, because nothing ran.
+    pub(super) pauses: Pauses,
+}
+
+impl SecondBySecond {
+    /// Reads until `over`. A site that does not answer any more ends the `trial`.
+    pub(super) fn read(
+        site: &dyn Site,
+        clock: Clock,
+        over: &Stop,
+        trial: &Stop,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> SecondBySecond {
+        let mut series = SecondBySecond {
+            values: Values::new(),
+            pauses: Pauses::new(clock),
+        };
+        if let Err(error) = series.read_on(site, clock, over, tell) {
+            trial.set(Some(format!("the volumes' counters: {error}")));
+        }
+        series
+    }
+
+    fn read_on(
+        &mut self,
+        site: &dyn Site,
+        clock: Clock,
+        over: &Stop,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> std::io::Result<()> {
+        let mut last = site.reading()?;
+        let mut end = next_end(clock.now());
+        loop {
+            let whole = over.sleep_until(end);
+            self.pauses.look(end);
+            let reading = site.reading()?;
+            // Counters that start anew are no failure of the trial: the interval counts from zero.
+            let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
+            self.add(&done, end);
+            tell(Event::Second(rates(&done, reading.at.since(last.at))));
+            last = reading;
+            if !whole {
+                return Ok(());
+            }
+            end = next_end(clock.now());
+        }
+    }
+
+    /// Adds what was done in the interval that ends at `end`.
+    fn add(&mut self, done: &Reading, end: Instant) {
+        for disk in &done.disks {
+            for (counted, value) in COUNTED.iter().zip(counted(disk)) {
+                let name = format!("{}.{counted}", disk.name);
+                count(&mut self.values, name, end, value);
+            }
+        }
+    }
+
+    /// The series, with those of the `operations` and of the `engine`.
+    pub(super) fn finish(mut self, operations: Points, engine: &EngineSeries) -> Series {
+        self.values.insert("operations".to_owned(), operations);
+        self.values.extend(engine.told());
+        series::record(self.values)
+    }
+}
+
+/// What was read of the engine, interval by interval of the run.
+#[derive(Default)]
+pub(super) struct EngineSeries {
+    values: Values,
+    /// What ended it before the run did.
+    pub(super) error: Option<EngineError>,
+}
+
+impl EngineSeries {
+    /// Reads from the beginning of the run until all its sessions have ended. An engine that does not answer any
+    /// more ends the trial: its sessions might wait for ever.
+    pub(super) fn read(
+        engine: &dyn Engine,
+        common: &Common,
+        gate: &Gate,
+        window: impl Fn(Instant) -> Window,
+    ) -> EngineSeries {
+        let mut series = EngineSeries::default();
+        let Err(error) = series.read_on(engine, common.clock, gate) else {
+            return series;
+        };
+        // Sessions that go on beyond the measured time are interrupted, and this look with them.
+        let until = gate.opened().and_then(|start| window(start).until);
+        if common.stop.is_set() || until.is_some_and(|until| common.clock.now() >= until) {
+            return series;
+        }
+        series.error = Some(error);
+        end_if_gone(engine, &common.stop);
+        series
+    }
+
+    fn read_on(
+        &mut self,
+        engine: &dyn Engine,
+        clock: Clock,
+        gate: &Gate,
+    ) -> Result<(), EngineError> {
+        let Some(mut sampler) = engine.counter_sampler()? else {
+            return Ok(());
+        };
+        // Before the run most often, so that the beginning of a short one is not missed.
+        let mut last = sampler.sample()?;
+        if gate.begun().is_none() {
+            return Ok(());
+        }
+        loop {
+            let end = next_end(clock.now());
+            let ended = gate.all_ended(end);
+            last = self.sample(sampler.as_mut(), &last, end)?;
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds what was done in the interval that ends at `end`, and how high levels are then.
+    fn sample(
+        &mut self,
+        sampler: &mut dyn CounterSampler,
+        last: &CounterSample,
+        end: Instant,
+    ) -> Result<CounterSample, EngineError> {
+        let sample = sampler.sample()?;
+        for (name, value) in &sample.counters {
+            // A server leaves out what it never waited for.
+            let before = last.counters.get(name).copied().unwrap_or(0.0);
+            // Rounded before, so that the sum of differences is the difference over all.
+            let done = (value.round() - before.round()).max(0.0) as u64;
+            count(&mut self.values, format!("counter.{name}"), end, done);
+        }
+        for (name, value) in &sample.levels {
+            let values = self.values.entry(format!("level.{name}"));
+            let points = values.or_insert_with(Points::levels);
+            // Where a look took longer than an interval, the height is what it was at the last one.
+            points.set(within(end), value.round().max(0.0) as u64);
+        }
+        Ok(sample)
+    }
+
+    /// Names and values, but for what stayed at zero.
+    fn told(&self) -> impl Iterator<Item = (String, Points)> + '_ {
+        let moved = self.values.iter().filter(|(_, points)| !points.is_zero());
+        moved.map(|(name, points)| (name.clone(), points.clone()))
+    }
+}
+
+/// Ends the trial when the engine does not answer.
+pub(super) fn end_if_gone(engine: &dyn Engine, trial: &Stop) {
+    if let Err(error) = engine.counters() {
+        trial.set(Some(format!("the engine is gone: {error}")));
+    }
+}
+
+/// Counts what was done in the interval that ends at `end`.
+fn count(values: &mut Values, name: String, end: Instant, amount: u64) {
+    let points = values.entry(name).or_insert_with(Points::counts);
+    points.add(within(end), amount);
+}
+
+/// An instant within the interval that ends at `end`.
+fn within(end: Instant) -> Instant {
+    Instant::from_nanos(end.as_nanos().saturating_sub(INTERVAL.as_nanos()))
+}
+
+/// What each volume did per second of `span`, in the order of the site.
+fn rates(done: &Reading, span: Duration) -> Vec<VolumeRate> {
+    let mut rates: Vec<VolumeRate> = Vec::new();
+    let seconds = span.as_secs_f64().max(1e-9);
+    for disk in &done.disks {
+        // `<volume>.<number>`
+        let volume = disk
+            .name
+            .rsplit_once('.')
+            .map_or(&*disk.name, |(name, _)| name);
+        if rates.last().is_none_or(|rate| rate.volume != volume) {
+            rates.push(VolumeRate {
+                volume: volume.to_owned(),
+                iops: 0.0,
+                mb_per_s: 0.0,
+            });
+        }
+        if let Some(rate) = rates.last_mut() {
+            rate.iops += (disk.reads + disk.writes) as f64 / seconds;
+            rate.mb_per_s += (disk.read_bytes + disk.write_bytes) as f64 / 1e6 / seconds;
+        }
+    }
+    rates
+}
+
+/// In the order of [`COUNTED`].
+fn counted(disk: &DiskReading) -> [u64; COUNTED.len()] {
+    [
+        disk.reads,
+        disk.read_bytes,
+        disk.read_ns,
+        disk.writes,
+        disk.write_bytes,
+        disk.write_ns,
+    ]
+}
+
+/// The end of the interval that `now` lies in.
+fn next_end(now: Instant) -> Instant {
+    let intervals = now.as_nanos() / INTERVAL.as_nanos() + 1;
+    Instant::ZERO + Duration::from_nanos(intervals * INTERVAL.as_nanos())
+}

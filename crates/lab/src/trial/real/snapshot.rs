@@ -1,0 +1,67 @@
+//! All counters at an instant: those of the volumes, of the engine, and of the processors.
+
+use std::collections::BTreeMap;
+
+use cpu_time::ProcessTime;
+use model::Duration;
+use reading::Reading;
+use sysinfo::System;
+use volume::site::Site;
+
+use crate::engine::Engine;
+
+/// Whom to ask for counters.
+pub(super) struct Counters<'a> {
+    site: &'a dyn Site,
+    engine: &'a dyn Engine,
+    /// `None` on a platform that does not count.
+    processors: Option<System>,
+}
+
+/// What they said.
+pub(super) struct Snapshot {
+    pub(super) volumes: Reading,
+    /// Those of the engine, and what else the site counts.
+    pub(super) counted: BTreeMap<String, f64>,
+    /// Processor time of this process so far.
+    pub(super) own_cpu: Duration,
+    /// Share of the machine's processors that was busy since the snapshot before.
+    pub(super) cpu_utilisation: Option<f64>,
+}
+
+impl<'a> Counters<'a> {
+    pub(super) fn new(site: &'a dyn Site, engine: &'a dyn Engine) -> Counters<'a> {
+        Counters {
+            site,
+            engine,
+            processors: System::new().ok(),
+        }
+    }
+
+    /// Asks all of them.
+    pub(super) fn snapshot(&mut self) -> Result<Snapshot, String> {
+        let volumes = self
+            .site
+            .reading()
+            .map_err(|error| format!("the volumes' counters: {error}"))?;
+        let cpu_utilisation = self.processors.as_mut().map(|processors| {
+            processors.refresh_cpu_usage();
+            f64::from(processors.global_cpu_usage()) / 100.0
+        });
+        let mut counted = self.engine.counters().map_err(|error| error.to_string())?;
+        let others = self.site.counters();
+        counted.extend(others.map_err(|error| format!("the volumes' counters: {error}"))?);
+        Ok(Snapshot {
+            volumes,
+            counted,
+            own_cpu: own_cpu(),
+            cpu_utilisation,
+        })
+    }
+}
+
+/// Processor time of this process so far; zero where the platform does not tell.
+fn own_cpu() -> Duration {
+    let ns = ProcessTime::try_now().map_or(0, |time| time.as_duration().as_nanos());
+    Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,323 @@
+//! What each session does in a run, whatever the clock: its share, its turns, its keys, its operations,
+//! one after the other, until time or number is up.
+
+use hdrhistogram::Histogram;
+use model::random::{self, Stream};
+use model::{Duration, Instant};
+use rand_distr::{Distribution, Exp1};
+
+use experiment::record::series::Points;
+use experiment::record::{Errors, histogram};
+use experiment::spec::{Amount, Arrival, Workload as Asked};
+use workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
+
+/// How many operations of a session may take no time at all, one after the other, before a duration that is to end them
+/// counts as one that never does.
+const TIMELESS_MAX: u64 = 1_000_000;
+/// Texts of errors that are kept.
+const ERRORS_KEPT: usize = 5;
+
+/// A session's connection to its engine, and the clock it lives by.
+pub(super) trait Seat: Driver<Error = String> {
+    /// The present instant.
+    fn now(&self) -> Instant;
+
+    /// Says which script's statements come next.
+    fn enter(&mut self, script: usize);
+
+    /// Ends what a script leaves open.
+    fn settle(&mut self) -> Result<(), String>;
+
+    /// Ends an operation that failed: nothing of it stays.
+    fn roll_back(&mut self);
+
+    /// Statements carried out so far.
+    fn statements(&self) -> u64;
+
+    /// The measured time begins.
+    fn measure(&mut self);
+
+    /// An operation ended at `now`, with or without success, whether it is measured or not.
+    fn ended(&mut self, now: Instant, success: bool);
+
+    /// Whether the run is to end early.
+    fn stopping(&self) -> bool;
+}
+
+/// What all sessions of a run know.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) sessions: u32,
+    pub(super) seed: u64,
+    pub(super) arrival: Arrival,
+    /// Operations of all sessions together; `None`: until the window ends.
+    pub(super) operations: Option<u64>,
+    /// What is measured.
+    pub(super) window: Window,
+}
+
+impl<'a> Task<'a> {
+    /// The task of a run that begins at `start`.
+    pub(super) fn new(
+        asked: &Asked,
+        workload: &'a Workload,
+        seed: u64,
+        start: Instant,
+    ) -> Task<'a> {
+        let from = start + asked.warm_up;
+        let (operations, until) = match asked.amount {
+            Amount::Operations(operations) => (Some(operations), None),
+            Amount::Duration(duration) => (None, Some(from + duration)),
+        };
+        Task {
+            workload,
+            sessions: asked.sessions,
+            seed,
+            arrival: asked.arrival,
+            operations,
+            window: Window { from, until },
+        }
+    }
+
+    /// Operations of a session: its part of the whole, the first sessions one more where it is uneven.
+    fn share(&self, session: u32) -> u64 {
+        let (sessions, session) = (u64::from(self.sessions), u64::from(session));
+        self.operations.map_or(u64::MAX, |all| {
+            all / sessions + u64::from(session < all % sessions)
+        })
+    }
+}
+
+/// The measured time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// From here; before it is warm-up.
+    pub(super) from: Instant,
+    /// Until here; `None`: until the sessions are done.
+    pub(super) until: Option<Instant>,
+}
+
+impl Window {
+    fn holds(&self, now: Instant) -> bool {
+        now >= self.from && self.until.is_none_or(|until| now <= until)
+    }
+}
+
+/// What sessions did in the measured time.
+pub(super) struct Tally {
+    pub(super) operations: u64,
+    pub(super) statements: u64,
+    pub(super) latency: Histogram<u64>,
+    pub(super) errors: Errors,
+    /// Whether time did not go on, so that there was no end to operations.
+    pub(super) timeless: bool,
+    /// Operations that ended, per interval from time zero, whether measured or not.
+    pub(super) ended: Points,
+}
+
+impl Tally {
+    pub(super) fn new() -> Tally {
+        Tally {
+            operations: 0,
+            statements: 0,
+            latency: histogram::empty(),
+            errors: Errors::default(),
+            timeless: false,
+            ended: Points::counts(),
+        }
+    }
+
+    pub(super) fn error(&mut self, text: String) {
+        self.errors.count += 1;
+        if self.errors.first.len() < ERRORS_KEPT {
+            self.errors.first.push(text);
+        }
+    }
+
+    /// Adds what another session did.
+    pub(super) fn merge(&mut self, other: Tally) {
+        self.timeless |= other.timeless;
+        self.operations += other.operations;
+        self.statements += other.statements;
+        self.latency
+            .add(&other.latency)
+            .expect("a histogram that grows takes any other");
+        self.errors.count += other.errors.count;
+        let room = ERRORS_KEPT - self.errors.first.len();
+        let texts = other.errors.first.into_iter().take(room);
+        self.errors.first.extend(texts);
+        self.ended.merge(other.ended);
+    }
+}
+
+/// Loads a database: schema, then `spread`, then data. Says what went wrong.
+///
+/// The statements are numbered after those of the run, so that a connection which lives through both
+/// keeps each of them prepared under a key of its own.
+pub(super) fn load<S: Seat>(
+    seat: &mut S,
+    workload: &Workload,
+    variables: &mut Variables,
+    seed: u64,
+    spread: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    let mut random = random::stream(seed, "load");
+    let first = workload.run.scripts.len();
+    let mut carry_out = |seat: &mut S, number: usize, script: &Script| {
+        seat.enter(first + number);
+        script
+            .execute(variables, &mut random, seat)
+            .map_err(|error| format!("{}: {error}", script.name))?;
+        seat.settle()
+    };
+    for (number, script) in workload.load.schema.iter().enumerate() {
+        carry_out(seat, number, script)?;
+    }
+    spread()?;
+    let data = workload.load.scripts.iter();
+    for (number, script) in (workload.load.schema.len()..).zip(data) {
+        carry_out(seat, number, script)?;
+    }
+    Ok(())
+}
+
+/// One session's run.
+pub(super) struct Run<'a, 'b, S> {
+    task: &'a Task<'a>,
+    session: u32,
+    seat: &'b mut S,
+    keys: Stream,
+    arrivals: Stream,
+    tally: Tally,
+    /// Statements when the measured time began.
+    before: Option<u64>,
+}
+
+impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
+    /// The run of `session`, from 0. The same seed draws the same keys, whatever the clock.
+    pub(super) fn new(task: &'a Task<'a>, session: u32, seat: &'b mut S) -> Run<'a, 'b, S> {
+        let seed = random::derive(task.seed, "session", u64::from(session));
+        let (keys, arrivals) = (
+            random::stream(seed, "keys"),
+            random::stream(seed, "arrivals"),
+        );
+        Run {
+            task,
+            session,
+            seat,
+            keys,
+            arrivals,
+            tally: Tally::new(),
+            before: None,
+        }
+    }
+
+    /// Carries out this session's share.
+    pub(super) fn carry_out(mut self, variables: &mut Variables) -> Tally {
+        let mut due = self.seat.now();
+        let share = self.task.share(self.session);
+        let per_turn = self.task.workload.run.per_turn;
+        let (mut number, mut still) = (0, 0);
+        while number < share {
+            let Some(start) = self.next_start(&mut due) else {
+                break;
+            };
+            let count = per_turn.min(share - number);
+            self.begin_measuring();
+            variables.set_operation(number);
+            if per_turn > 1 {
+                set_turn(variables, number, count);
+            }
+            let before = self.seat.now();
+            self.operation(variables, start, count);
+            number += count;
+            still = if self.seat.now() > before {
+                0
+            } else {
+                still + 1
+            };
+            if still > TIMELESS_MAX && self.task.operations.is_none() {
+                self.tally.timeless = true;
+                break;
+            }
+        }
+        if let Some(before) = self.before {
+            self.tally.statements += self.seat.statements() - before;
+        }
+        self.tally
+    }
+
+    /// Waits for the next operation's turn: the instant it was due. `None` when the run is over.
+    fn next_start(&mut self, due: &mut Instant) -> Option<Instant> {
+        match self.task.arrival {
+            Arrival::Closed { think } => {
+                if think > Duration::ZERO {
+                    self.seat.sleep(think).ok()?;
+                }
+                *due = self.seat.now();
+            }
+            Arrival::Open { rate_per_s } => {
+                // A Poisson stream over all sessions is one of a share of the rate in each.
+                let gap: f64 = Exp1.sample(&mut self.arrivals);
+                *due += Duration::from_secs_f64(gap * f64::from(self.task.sessions) / rate_per_s);
+                let until_due = due.since(self.seat.now());
+                self.seat.sleep(until_due).ok()?;
+            }
+        }
+        let over = self
+            .task
+            .window
+            .until
+            .is_some_and(|until| self.seat.now() >= until);
+        (!over && !self.seat.stopping()).then_some(*due)
+    }
+
+    /// One turn, which carries out `count` operations.
+    fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) {
+        let mix = &self.task.workload.run;
+        let picked = mix.pick(&mut self.keys);
+        let script: &Script = &mix.scripts[picked].script;
+        self.seat.enter(picked);
+        let result = script
+            .execute(variables, &mut self.keys, self.seat)
+            .map_err(|error| error.to_string())
+            .and_then(|()| self.seat.settle());
+        if result.is_err() {
+            self.seat.roll_back();
+        }
+        let end = self.seat.now();
+        self.seat.ended(end, result.is_ok());
+        self.tally.ended.add(end, count);
+        if !self.task.window.holds(end) {
+            return;
+        }
+        match result {
+            Ok(()) => {
+                self.tally.operations += count;
+                if mix.per_turn == 1 {
+                    histogram::record(&mut self.tally.latency, end.since(start));
+                }
+            }
+            Err(error) => self.tally.error(format!("{}: {error}", script.name)),
+        }
+    }
+
+    fn begin_measuring(&mut self) {
+        if self.before.is_none() && self.seat.now() >= self.task.window.from {
+            self.before = Some(self.seat.statements());
+            self.seat.measure();
+        }
+    }
+}
+/// Tells a loop on the server which operations are its.
+fn set_turn(variables: &mut Variables, first: u64, count: u64) {
+    for (name, value) in [(LOOP_FIRST, first), (LOOP_COUNT, count)] {
+        let value = Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+        let known = variables.set(name, value);
+        assert!(
+            known,
+            "the workload's reader has seen to it that the loop reads :{name}"
+        );
+    }
+}

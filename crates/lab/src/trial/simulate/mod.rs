@@ -1,0 +1,243 @@
+//! A trial in virtual time.
+
+mod collect;
+mod meter;
+mod raw;
+mod seat;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use model::Instant;
+use model::random;
+use model::split::TimeSplit;
+use model::store::Role;
+use rusqlite::Connection;
+use volume::virtual_time::{self, Session, Simulation};
+
+use collect::{Collected, Snapshot, record};
+use meter::{Meter, SharedMeter};
+use seat::{Body, Sums};
+
+use super::sessions::{Tally, Task, Window};
+use super::{Cancel, Cancelled, Stage, Subject, TrialId};
+use experiment::record::{Phase, Record};
+use experiment::spec::{EngineKind, Settings, Temperature};
+use workload::{Database, Tables, Workload};
+
+/// Carries a trial out. A trial that fails is a record too.
+///
+/// # Errors
+/// When `cancelled` says so before the end.
+pub fn carry_out(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
+    let record = match subject.variant.engine {
+        EngineKind::Raw => raw::record(subject, &**cancelled),
+        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => {
+            sql(subject, cancelled)
+        }
+    };
+    if cancelled() {
+        return Err(Cancelled);
+    }
+    Ok(record)
+}
+
+fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
+    let Subject {
+        id,
+        settings,
+        stage,
+        workload,
+        variant: _,
+    } = *subject;
+    let volumes = stage
+        .volumes
+        .iter()
+        .map(|volume| (volume.name.as_str(), volume.disks.len()));
+    let meter = SharedMeter(Rc::new(RefCell::new(Meter::new(volumes))));
+    let result = Trial {
+        id,
+        settings,
+        stage,
+        workload,
+        cancelled,
+        meter: meter.clone(),
+    }
+    .run();
+    record(id, stage, workload, &meter, result)
+}
+
+struct Trial<'a> {
+    id: &'a TrialId,
+    settings: &'a Settings,
+    stage: &'a Stage,
+    workload: &'a Workload,
+    cancelled: &'a Cancel,
+    meter: SharedMeter,
+}
+
+impl Trial<'_> {
+    fn run(&self) -> Result<Collected, String> {
+        let mut store = self.stage.build(random::derive(self.id.seed, "store", 0));
+        store.observe(Box::new(self.meter.clone()));
+        let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
+            .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
+        simulation.stop_when(Rc::clone(self.cancelled));
+        let connections = simulation.timeless(|session| self.prepare(session))?;
+        self.quiesce(&simulation, &connections);
+        let loaded = Snapshot::take(&simulation, Instant::ZERO);
+        let asked = &self.settings.workload;
+        let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
+        let sums = Rc::new(RefCell::new(Sums {
+            tally: Tally::new(),
+            split: TimeSplit::default(),
+            loaded: Instant::ZERO,
+        }));
+        let snapshots = Rc::new(RefCell::new(Vec::new()));
+        self.meter.0.borrow_mut().measure(
+            task.window.from,
+            task.window.until.unwrap_or(Instant::from_nanos(u64::MAX)),
+        );
+        let mut bodies: Vec<virtual_time::Body<'_>> = Vec::new();
+        for connection in &connections {
+            let (task, sums) = (&task, Rc::clone(&sums));
+            bodies.push(Box::new(move |session| {
+                let body = Body {
+                    task,
+                    session,
+                    sums,
+                };
+                body.carry_out(connection);
+            }));
+        }
+        bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
+        let end = simulation
+            .run_to_end(bodies)
+            .map_err(|error| error.to_string())?;
+        if (self.cancelled)() {
+            return Err(Cancelled.to_string());
+        }
+        drop(connections);
+        let sums = Rc::into_inner(sums)
+            .expect("every session has ended")
+            .into_inner();
+        let mut snapshots = snapshots.take();
+        if snapshots.is_empty() {
+            snapshots.push(loaded);
+        }
+        if snapshots.len() == 1 {
+            snapshots.push(Snapshot::take(&simulation, end));
+        }
+        let phases = phases(&task, sums.loaded, end);
+        Ok(Collected {
+            tally: sums.tally,
+            split: sums.split,
+            from: snapshots.remove(0),
+            until: snapshots.remove(0),
+            phases,
+            cores: self.stage.machine.cores,
+        })
+    }
+
+    /// Opens every session's connection, and loads what is not to be measured.
+    fn prepare(&self, session: &Session) -> Result<Vec<Connection>, String> {
+        let tables = match self.workload.tables {
+            Tables::Data => Role::Data,
+            Tables::Temp => Role::Temp,
+        };
+        let count = self.settings.workload.sessions;
+        let mut connections = Vec::new();
+        for number in 0..count {
+            if session.stopping() {
+                return Err(Cancelled.to_string());
+            }
+            let name = match self.workload.database {
+                Database::PerSession => format!("session-{number}"),
+                Database::Shared => "shared".to_owned(),
+            };
+            let connection = session
+                .open(&name, tables)
+                .map_err(|error| error.to_string())?;
+            let kib = (self.settings.engine.sort_memory.0 >> 10).max(512);
+            connection
+                .execute_batch(&format!("PRAGMA cache_size = -{kib}"))
+                .map_err(|error| error.to_string())?;
+            let first = number == 0 || self.workload.database == Database::PerSession;
+            if first && !self.workload.load.measured {
+                let mut variables = self.workload.variables(number, count);
+                let seed = random::derive(self.id.seed, "load", u64::from(number));
+                seat::load(session, &connection, self.workload, &mut variables, seed)?;
+            }
+            connections.push(connection);
+        }
+        Ok(connections)
+    }
+
+    /// After loading: SQLite's own caches are let go, the store's and the host's kept or emptied.
+    fn quiesce(&self, simulation: &Simulation, connections: &[Connection]) {
+        for connection in connections {
+            // Best effort: what stays is at most the few pages of SQLite's own cache.
+            let _ = connection.release_memory();
+        }
+        let engine = &self.settings.engine;
+        simulation.with_store(|store| {
+            if engine.start == Temperature::Cold {
+                store.empty_pool();
+            }
+            if engine.host_cache_start == Temperature::Cold {
+                store.empty_host_cache();
+            }
+        });
+    }
+}
+
+/// A session that does nothing but look when the measured time begins and ends.
+fn watcher<'a>(
+    simulation: &'a Simulation,
+    window: Window,
+    snapshots: Rc<RefCell<Vec<Snapshot>>>,
+) -> Option<virtual_time::Body<'a>> {
+    if window.from == Instant::ZERO && window.until.is_none() {
+        return None;
+    }
+    Some(Box::new(move |session| {
+        for instant in [Some(window.from), window.until].into_iter().flatten() {
+            session.sleep(instant.since(session.now()));
+            if session.stopping() {
+                return;
+            }
+            snapshots
+                .borrow_mut()
+                .push(Snapshot::take(simulation, session.now()));
+        }
+    }))
+}
+
+/// The phases of the trial; loading before time zero took no virtual time.
+fn phases(task: &Task<'_>, loaded: Instant, end: Instant) -> Vec<Phase> {
+    let phase = |name: &str, start: Instant, end: Instant, measured| Phase {
+        name: name.to_owned(),
+        start_ns: start.as_nanos(),
+        end_ns: end.as_nanos(),
+        measured,
+    };
+    let mut phases = Vec::new();
+    let run_from = if task.workload.load.measured {
+        phases.push(phase("load", Instant::ZERO, loaded, true));
+        loaded
+    } else {
+        phases.push(phase("load", Instant::ZERO, Instant::ZERO, false));
+        task.window.from
+    };
+    if task.window.from > Instant::ZERO {
+        phases.push(phase("warm-up", Instant::ZERO, task.window.from, false));
+    }
+    phases.push(phase(
+        "run",
+        run_from,
+        // A load that took longer than all of the window leaves nothing to measure.
+        task.window.until.unwrap_or(end).max(run_from),
+        true,
+    ));
+    phases
+}

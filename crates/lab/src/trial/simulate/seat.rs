@@ -1,0 +1,145 @@
+//! A session's place in virtual time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use model::split::TimeSplit;
+use model::{Duration, Instant};
+use rusqlite::Connection;
+use volume::virtual_time::Session;
+
+use super::super::sessions::{self, Run, Seat, Tally, Task};
+use crate::engine::sqlite::SqliteDriver;
+use workload::{Driver, Statement, Value, Variables, Workload};
+
+/// What all sessions of a run did.
+pub(super) struct Sums {
+    pub(super) tally: Tally,
+    pub(super) split: TimeSplit,
+    /// When the last session had its database loaded.
+    pub(super) loaded: Instant,
+}
+
+/// One session's run, and the load before it where that is measured.
+pub(super) struct Body<'a> {
+    pub(super) task: &'a Task<'a>,
+    pub(super) session: &'a Session,
+    pub(super) sums: Rc<RefCell<Sums>>,
+}
+
+impl Body<'_> {
+    /// Carries out this session's share.
+    pub(super) fn carry_out(&self, connection: &Connection) {
+        let (task, session) = (self.task, self.session);
+        let mut variables = task.workload.variables(session.id(), task.sessions);
+        if task.workload.load.measured && !self.load(connection, &mut variables) {
+            return;
+        }
+        let mut seat = VirtualSeat::new(session, connection, task.workload);
+        let tally = Run::new(task, session.id(), &mut seat).carry_out(&mut variables);
+        session.settle();
+        let mut sums = self.sums.borrow_mut();
+        sums.tally.merge(tally);
+        if let Some(before) = &seat.before {
+            sums.split.merge(&session.split().since(before));
+        }
+    }
+
+    fn load(&self, connection: &Connection, variables: &mut Variables) -> bool {
+        let (task, session) = (self.task, self.session);
+        let result = load(session, connection, task.workload, variables, task.seed);
+        let mut sums = self.sums.borrow_mut();
+        sums.loaded = sums.loaded.max(session.now());
+        sums.split.merge(&session.split());
+        match result {
+            Ok(()) => true,
+            Err(error) => {
+                sums.tally.error(error);
+                false
+            }
+        }
+    }
+}
+
+/// Loads a database on a connection that is given back as it was. Says what went wrong.
+pub(super) fn load(
+    session: &Session,
+    connection: &Connection,
+    workload: &Workload,
+    variables: &mut Variables,
+    seed: u64,
+) -> Result<(), String> {
+    let mut seat = VirtualSeat::new(session, connection, workload);
+    sessions::load(&mut seat, workload, variables, seed, || Ok(()))
+}
+
+struct VirtualSeat<'a> {
+    session: &'a Session,
+    driver: SqliteDriver<'a>,
+    /// Where time had gone when the measured time began.
+    before: Option<TimeSplit>,
+}
+
+impl<'a> VirtualSeat<'a> {
+    fn new(
+        session: &'a Session,
+        connection: &'a Connection,
+        workload: &Workload,
+    ) -> VirtualSeat<'a> {
+        VirtualSeat {
+            session,
+            driver: SqliteDriver::new(session, connection, workload.run.log_bytes_per_row),
+            before: None,
+        }
+    }
+}
+
+impl Driver for VirtualSeat<'_> {
+    type Error = String;
+
+    fn statement(
+        &mut self,
+        index: usize,
+        statement: &Statement,
+        arguments: &[Value],
+    ) -> Result<(), String> {
+        self.driver.statement(index, statement, arguments)
+    }
+
+    fn sleep(&mut self, span: Duration) -> Result<(), String> {
+        self.driver.sleep(span)
+    }
+}
+
+impl Seat for VirtualSeat<'_> {
+    fn now(&self) -> Instant {
+        self.session.now()
+    }
+
+    fn enter(&mut self, script: usize) {
+        self.driver.enter(script);
+    }
+
+    fn settle(&mut self) -> Result<(), String> {
+        self.session.settle();
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        self.driver.roll_back();
+    }
+
+    fn statements(&self) -> u64 {
+        self.driver.work().statements
+    }
+
+    fn measure(&mut self) {
+        self.before = Some(self.session.split());
+    }
+
+    fn ended(&mut self, _now: Instant, _success: bool) {}
+
+    fn stopping(&self) -> bool {
+        self.session.stopping()
+    }
+}

@@ -1,0 +1,336 @@
+//! From an arm's settings to the model: machine, volumes, files and store.
+
+use std::collections::BTreeMap;
+
+use model::store::{Commit, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
+use model::{Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
+use volume::virtual_time::CpuCosts;
+
+use catalogue::{Catalogue, CatalogueError, Provision};
+use experiment::spec::{self, Disk, Settings};
+
+/// An arm, ready to be carried out.
+pub struct Stage {
+    /// The machine.
+    pub machine: MachineSpec,
+    /// Its volumes, in the order of the settings; only those that hold files.
+    pub volumes: Vec<VolumeSpec>,
+    /// Catalogue name of each volume's disks.
+    pub disks: Vec<String>,
+    /// Number of files by role, for each volume.
+    pub files: Vec<BTreeMap<String, u32>>,
+    /// What stands between SQL and its files.
+    pub store: StoreSpec,
+    /// What execution costs.
+    pub costs: CpuCosts,
+    /// Price of all disks a month, in US dollars, where every one is known.
+    pub usd_per_month: Option<f64>,
+}
+
+/// Why an arm cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A disk or machine is not in the catalogue, or not sold like this.
+    #[error("volume \"{volume}\": {source}")]
+    Volume {
+        /// Which volume.
+        volume: String,
+        /// Why.
+        source: Box<CatalogueError>,
+    },
+    /// The machine is not in the catalogue.
+    #[error("machine: {0}")]
+    Machine(#[from] Box<CatalogueError>),
+    /// The machine has no disk of its own.
+    #[error(
+        "volume \"{volume}\" is the machine's local disk, but {machine} has none; name a disk of the catalogue (`dbstow disks`)"
+    )]
+    NoLocalDisk {
+        /// Which volume.
+        volume: String,
+        /// Which machine.
+        machine: String,
+    },
+    /// The vendor allows no host cache for this disk.
+    #[error(
+        "volume \"{volume}\" asks for a host cache, which {disk} does not have; set host_cache = \"none\""
+    )]
+    NoHostCache {
+        /// Which volume.
+        volume: String,
+        /// Which disk.
+        disk: String,
+    },
+    /// Its files are larger than the volume.
+    #[error(
+        "the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger"
+    )]
+    TooSmall {
+        /// Which volume.
+        volume: String,
+        /// What its files take.
+        files: Bytes,
+        /// What it holds.
+        capacity: Bytes,
+    },
+}
+
+impl Stage {
+    /// Looks everything up that `settings` name.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a vendor does not sell what is asked for.
+    pub fn new(settings: &Settings, catalogue: &Catalogue) -> Result<Stage, StageError> {
+        let machine = machine(&settings.machine, catalogue)?;
+        let used = settings.placement.volumes();
+        let mut stage = Stage {
+            machine,
+            volumes: Vec::new(),
+            disks: Vec::new(),
+            files: Vec::new(),
+            store: store(settings),
+            costs: CpuCosts {
+                statement: settings.engine.cpu.statement,
+                logical_read: settings.engine.cpu.logical_read,
+                vm_step: settings.engine.cpu.vm_step,
+            },
+            usd_per_month: Some(0.0),
+        };
+        for volume in settings
+            .volumes
+            .iter()
+            .filter(|volume| used.contains(volume.name.as_str()))
+        {
+            stage.add(volume, settings, catalogue)?;
+        }
+        Ok(stage)
+    }
+
+    /// The store of a trial, empty.
+    pub fn build(&self, seed: u64) -> Store {
+        Store::new(
+            &self.store,
+            Storage::new(&self.machine, &self.volumes, seed),
+            seed,
+        )
+    }
+
+    fn add(
+        &mut self,
+        volume: &spec::Volume,
+        settings: &Settings,
+        catalogue: &Catalogue,
+    ) -> Result<(), StageError> {
+        let (disk, usd) = disk(volume, &self.machine, &settings.machine, catalogue)?;
+        let capacity = Bytes(disk.size.0.saturating_mul(u64::from(volume.count)));
+        let files = settings.placement.size_on(&volume.name);
+        if files > capacity {
+            return Err(StageError::TooSmall {
+                volume: volume.name.clone(),
+                files,
+                capacity,
+            });
+        }
+        let usd = usd.map(|usd| usd * f64::from(volume.count));
+        self.usd_per_month = self.usd_per_month.zip(usd).map(|(sum, usd)| sum + usd);
+        self.disks.push(volume.disk.to_string());
+        self.files.push(files_by_role(settings, &volume.name));
+        self.volumes.push(striped(volume, disk));
+        Ok(())
+    }
+
+    /// Volumes by themselves, and the machine they share.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a vendor does not sell what is asked for.
+    pub fn volumes(
+        asked: &spec::Volumes,
+        catalogue: &Catalogue,
+    ) -> Result<(MachineSpec, Vec<VolumeSpec>), StageError> {
+        let machine = machine(&asked.machine, catalogue)?;
+        let volumes = asked.volumes.iter().map(|volume| {
+            let (disk, _) = disk(volume, &machine, &asked.machine, catalogue)?;
+            Ok(striped(volume, disk))
+        });
+        let volumes = volumes.collect::<Result<_, StageError>>()?;
+        Ok((machine, volumes))
+    }
+
+    /// Place of the volume of each of `files`.
+    ///
+    /// # Panics
+    /// When a file is on none of the volumes.
+    pub fn places(&self, files: &[spec::File]) -> Vec<usize> {
+        let place = |file: &spec::File| {
+            let mut volumes = self.volumes.iter();
+            let place = volumes.position(|volume| volume.name == file.volume);
+            place.expect("a checked spec defines every volume")
+        };
+        files.iter().map(place).collect()
+    }
+
+    /// One disk of a volume on a machine.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a vendor does not sell what is asked for.
+    pub fn disk_of(
+        volume: &spec::Volume,
+        asked: &spec::Machine,
+        catalogue: &Catalogue,
+    ) -> Result<DiskSpec, StageError> {
+        Ok(disk(volume, &machine(asked, catalogue)?, asked, catalogue)?.0)
+    }
+}
+
+fn striped(volume: &spec::Volume, disk: DiskSpec) -> VolumeSpec {
+    VolumeSpec {
+        name: volume.name.clone(),
+        disks: vec![disk; volume.count as usize],
+        interleave: volume.interleave,
+        host_cache: volume.host_cache,
+    }
+}
+
+/// One disk of a volume, and its price a month; the machine's own disk comes with the machine.
+fn disk(
+    volume: &spec::Volume,
+    machine: &MachineSpec,
+    asked: &spec::Machine,
+    catalogue: &Catalogue,
+) -> Result<(DiskSpec, Option<f64>), StageError> {
+    let at = |source| StageError::Volume {
+        volume: volume.name.clone(),
+        source: Box::new(source),
+    };
+    let (disk, usd) = match &volume.disk {
+        Disk::Unlimited => (DiskSpec::unlimited(), None),
+        Disk::Local => {
+            let local = machine.local_disk.clone();
+            let machine = asked.kind.clone().unwrap_or_else(|| "this machine".into());
+            let missing = StageError::NoLocalDisk {
+                volume: volume.name.clone(),
+                machine,
+            };
+            (local.ok_or(missing)?, Some(0.0))
+        }
+        Disk::Catalogue(name) => {
+            let entry = catalogue.disk(name).map_err(at)?;
+            let provisioned = entry.provision(&provision(&volume.provision)).map_err(at)?;
+            (provisioned.spec, provisioned.usd_per_month)
+        }
+    };
+    if volume.host_cache != model::HostCacheMode::None && !disk.host_cache_allowed {
+        return Err(StageError::NoHostCache {
+            volume: volume.name.clone(),
+            disk: volume.disk.to_string(),
+        });
+    }
+    Ok((replaced(disk, &volume.replaced), usd))
+}
+
+fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, StageError> {
+    let mut machine = match &asked.kind {
+        Some(kind) => catalogue.machine(kind).map_err(Box::new)?.spec.clone(),
+        None => MachineSpec::unlimited(),
+    };
+    machine.cores = asked.cores.unwrap_or(machine.cores);
+    machine.memory = asked.memory.unwrap_or(machine.memory);
+    Ok(machine)
+}
+
+fn provision(asked: &spec::Provision) -> Provision {
+    Provision {
+        size: asked.size,
+        iops: asked.iops,
+        throughput: asked.throughput,
+        bursting: asked.bursting.unwrap_or(false),
+    }
+}
+
+/// The catalogue's entry with what the experiment sets itself.
+fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
+    let mut limit = |measure: Measure, rate: Rate| {
+        let same = |limit: &LimitSpec| match limit.rate {
+            Rate::Iops(_) => measure == Measure::Iops,
+            Rate::Throughput(_) => measure == Measure::Throughput,
+        };
+        disk.limits.retain(|limit| !same(limit));
+        disk.limits.push(match rate {
+            Rate::Iops(iops) => LimitSpec::iops(iops),
+            Rate::Throughput(throughput) => LimitSpec::throughput(throughput),
+        });
+    };
+    if let Some(iops) = by.iops_limit {
+        limit(Measure::Iops, Rate::Iops(iops));
+    }
+    if let Some(throughput) = by.throughput_limit {
+        limit(Measure::Throughput, Rate::Throughput(throughput));
+    }
+    disk.in_flight_max = by.in_flight_max.or(disk.in_flight_max);
+    disk.read_latency = by.read_latency.unwrap_or(disk.read_latency);
+    disk.write_latency = by.write_latency.unwrap_or(disk.write_latency);
+    disk.flush_latency = by.flush_latency.unwrap_or(disk.flush_latency);
+    disk.transfer = by.transfer.or(disk.transfer);
+    disk
+}
+
+fn store(settings: &Settings) -> StoreSpec {
+    let used = settings.placement.volumes();
+    let places: Vec<&str> = settings
+        .volumes
+        .iter()
+        .map(|volume| volume.name.as_str())
+        .filter(|name| used.contains(name))
+        .collect();
+    let file = |file: &spec::File| FileSpec {
+        volume: places
+            .iter()
+            .position(|name| *name == file.volume)
+            .expect("a checked spec defines every volume"),
+        size: file.size,
+    };
+    let engine = &settings.engine;
+    StoreSpec {
+        memory: engine.memory,
+        read_unit: match engine.read_unit {
+            spec::ReadUnit::Page => ReadUnit::Page,
+            spec::ReadUnit::Extent => ReadUnit::Extent,
+        },
+        read_ahead: engine.read_ahead,
+        write_gather: engine.write_gather,
+        writes_in_flight: engine.writes_in_flight,
+        checkpoint: engine.checkpoint,
+        commit: match engine.commit {
+            spec::Commit::Durable => Commit::Durable,
+            spec::Commit::Relaxed => Commit::Relaxed,
+        },
+        log_block: engine.log_gather,
+        versions: engine.versions.map(|versions| VersionSpec {
+            bytes_per_row: versions.bytes_per_row,
+            retention: versions.retention,
+        }),
+        data: settings.placement.data.iter().map(file).collect(),
+        temp: settings.placement.temp.iter().map(file).collect(),
+        log: file(&settings.placement.log),
+    }
+}
+
+fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<String, u32> {
+    let count = |role: spec::Role| {
+        let files = settings
+            .placement
+            .files(role)
+            .iter()
+            .filter(|file| file.volume == volume)
+            .count();
+        (
+            role.name().to_owned(),
+            u32::try_from(files).unwrap_or(u32::MAX),
+        )
+    };
+    [spec::Role::Data, spec::Role::Log, spec::Role::Temp]
+        .map(count)
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! A new database with its files where an arm has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement, literal};
+
+use super::super::folder::Folder;
+use super::super::quote::line;
+use super::super::{LayoutError, On, Script, Target, Wish};
+use super::kit::{enough, sqlcmd};
+use super::service::Service;
+use super::steps::stop_if;
+use super::{batches, files, linux, windows};
+use experiment::spec::Role;
+
+/// `CREATE DATABASE` with its folders and its way back.
+pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+    let Some(name) = &wish.database else {
+        return Err(LayoutError::Database(
+            "--role data: whose data? Add --database NAME of a database that is to be made"
+                .to_owned(),
+        ));
+    };
+    let known = target.capture.iter().flat_map(|capture| &capture.databases);
+    if known
+        .clone()
+        .any(|database| database.name.to_lowercase() == name.to_lowercase())
+    {
+        return Err(LayoutError::Database(format!(
+            "--database {name}: it is there already, and layout makes new ones only; take another name, or move its files \
+             by hand (https://learn.microsoft.com/sql/relational-databases/databases/move-user-databases)"
+        )));
+    }
+    let service = Service::new(wish.service.as_deref(), target.on, target.capture.as_ref())?;
+    let (create, needs) = create(wish, target, name)?;
+    enough(target, &needs)?;
+    check_paths(target, &create)?;
+    let folders: Vec<Folder> = needs.into_keys().collect();
+    let mut folder_script = match target.on {
+        On::Linux => linux::folders(&service, &folders),
+        On::Windows | On::ManagedInstance | On::AzureSqlDatabase => {
+            windows::folders(&service, &folders)
+        }
+    };
+    folder_script.name = format!("database-{}", folder_script.name);
+    let guard = stop_if(
+        &format!("DB_ID({}) IS NOT NULL", literal(name)),
+        "There is a database of this name already.",
+    );
+    let name = create.name.clone();
+    let end = "SET NOEXEC OFF;\nGO\n";
+    let apply = format!(
+        "{}-- {}: makes the database. Folders first: {}. As: {}\nUSE [master];\nGO\n{guard}{}{end}",
+        lost(wish),
+        line(&wish.title),
+        folder_script.name,
+        sqlcmd(&service, target.on, "database-create.sql"),
+        batches(&[Statement::Create(create)])
+    );
+    let undo = format!(
+        "-- Drops the database, with ALL that is in it by now.\nUSE [master];\nGO\n{}",
+        batches(&[Statement::Drop(name)])
+    );
+    Ok(vec![
+        folder_script,
+        Script::new("database-create.sql", apply),
+        Script::new("database-undo.sql", undo),
+    ])
+}
+
+type Needs = BTreeMap<Folder, u64>;
+
+fn create(
+    wish: &Wish,
+    target: &Target,
+    name: &str,
+) -> Result<(CreateDatabase, Needs), LayoutError> {
+    let stem: String = name.chars().map(plain).collect();
+    let mut needs = Needs::new();
+    let mut made = |role: Role| -> Result<Vec<FileSpec>, LayoutError> {
+        let mut specs = Vec::new();
+        for (number, file) in (1..).zip(wish.files(role)) {
+            let folder = wish.folder(&file.volume, target.style())?;
+            let size = files::size(file.size)?;
+            *needs.entry(folder.clone()).or_insert(0) += size.map_or(0, |size| size.get());
+            let end = match (role, number) {
+                (Role::Log, _) => "ldf",
+                (Role::Data | Role::Temp, 1) => "mdf",
+                (Role::Data | Role::Temp, _) => "ndf",
+            };
+            let called = format!("{role}{number}");
+            specs.push(FileSpec {
+                path: Some(FilePath::new(
+                    folder.file(&format!("{stem}_{called}.{end}")),
+                )?),
+                size,
+                growth: Some(files::growth(wish.growth)?),
+                ..FileSpec::named(Name::new(called)?)
+            });
+        }
+        Ok(specs)
+    };
+    let data = made(Role::Data)?;
+    let log = match wish.has(Role::Log) {
+        true => made(Role::Log)?,
+        false => Vec::new(),
+    };
+    let name = Name::new(name)?;
+    Ok((CreateDatabase { name, data, log }, needs))
+}
+
+/// What a disk that comes back empty means for a database.
+fn lost(wish: &Wish) -> String {
+    let roles = [Role::Data, Role::Log]
+        .into_iter()
+        .filter(|role| wish.has(*role));
+    let mut volumes = roles
+        .flat_map(|role| wish.files(role))
+        .map(|file| &file.volume);
+    match volumes.find(|volume| wish.ephemeral.contains(*volume)) {
+        None => String::new(),
+        Some(volume) => format!(
+            "-- WARNING: volume \"{}\" is empty after the machine was stopped or moved, and THIS DATABASE IS LOST THEN. It is\n\
+             -- for tests only.\n",
+            line(volume)
+        ),
+    }
+}
+
+/// A letter of a file's name, whatever a database is called.
+fn plain(letter: char) -> char {
+    if letter.is_alphanumeric() || "-_. ".contains(letter) {
+        letter
+    } else {
+        '_'
+    }
+}
+
+fn check_paths(target: &Target, create: &CreateDatabase) -> Result<(), LayoutError> {
+    let files = target.capture.iter().flat_map(|capture| &capture.files);
+    let taken: BTreeSet<String> = files.map(|file| file.path.to_lowercase()).collect();
+    let mut paths = create
+        .data
+        .iter()
+        .chain(&create.log)
+        .filter_map(|file| file.path.as_ref());
+    match paths.find(|path| taken.contains(&path.text().to_lowercase())) {
+        None => Ok(()),
+        Some(path) => Err(LayoutError::Database(format!(
+            "{}: another database has this file; give the database another name, or another folder",
+            path.text()
+        ))),
+    }
+}

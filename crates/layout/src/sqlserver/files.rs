@@ -1,0 +1,240 @@
+//! Which files tempdb is to have: names that are free, paths that nobody uses, one size and one growth.
+
+use std::collections::BTreeSet;
+
+use model::Bytes;
+use sqlserver::capture::Capture;
+use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove};
+use sqlserver::tsql::{FilePath, FileSpec, Growth, MaxSize, Name, Size};
+
+use super::super::folder::{Folder, Style};
+use super::super::{LayoutError, Target, Wish};
+use experiment::spec::{File, Role};
+
+/// Names and paths that are spoken for, without case.
+pub(super) struct Taken {
+    names: BTreeSet<String>,
+    paths: BTreeSet<String>,
+}
+
+impl Taken {
+    pub(super) fn new(from: &[TempdbFile], capture: Option<&Capture>) -> Taken {
+        let own = from.iter().filter_map(|file| file.path.as_ref());
+        let captured = capture.iter().flat_map(|capture| &capture.files);
+        let captured = captured.map(|file| file.path.to_lowercase());
+        Taken {
+            names: from
+                .iter()
+                .map(|file| file.name.text().to_lowercase())
+                .collect(),
+            paths: own
+                .map(|path| path.text().to_lowercase())
+                .chain(captured)
+                .collect(),
+        }
+    }
+
+    /// Names only.
+    pub(super) fn empty<'a>(names: impl Iterator<Item = &'a str>) -> Taken {
+        Taken {
+            names: names.map(str::to_lowercase).collect(),
+            paths: BTreeSet::new(),
+        }
+    }
+
+    /// `stem` with the first number from `number` on that is free; that is how setup names files.
+    pub(super) fn name(&mut self, stem: &str, number: usize) -> Result<Name, LayoutError> {
+        let free = (number..).map(|n| format!("{stem}{n}"));
+        let mut free = free.filter(|name| !self.names.contains(&name.to_lowercase()));
+        let name = free.next().expect("there is always another number");
+        self.names.insert(name.to_lowercase());
+        Ok(Name::new(name)?)
+    }
+
+    fn path(
+        &mut self,
+        folder: &Folder,
+        name: impl Fn(usize) -> String,
+    ) -> Result<FilePath, LayoutError> {
+        let paths = (0..).map(|again| folder.file(&name(again)));
+        let mut free = paths.filter(|path| !self.paths.contains(&path.to_lowercase()));
+        let path = free.next().expect("there is always another number");
+        self.paths.insert(path.to_lowercase());
+        Ok(FilePath::new(path)?)
+    }
+}
+
+/// Where a file goes: its folder, unless nobody may say.
+pub(super) type Place = Option<Folder>;
+
+/// The move from `from` to the wished files. With `placed`, folders of volumes are looked up.
+pub(super) fn planned(
+    wish: &Wish,
+    target: &Target,
+    from: Vec<TempdbFile>,
+    placed: bool,
+) -> Result<TempdbMove, LayoutError> {
+    let style = target.style();
+    let mut taken = Taken::new(&from, target.capture.as_ref());
+    let place = |volume: &str| match placed {
+        true => wish.folder(volume, style).map(Some),
+        false => Ok(None),
+    };
+    let of = |kind: Kind| {
+        let mut files: Vec<&TempdbFile> = from.iter().filter(|file| file.kind == kind).collect();
+        files.sort_by_key(|file| file.id);
+        files
+    };
+    let present = of(Kind::Data);
+    let largest = present.iter().map(|file| file.size).max();
+    let mut data = Vec::new();
+    for (index, file) in wish.temp.iter().enumerate() {
+        let place = place(&file.volume)?;
+        let asked = size(file.size)?;
+        let spec = one(
+            &mut taken,
+            present.get(index).copied(),
+            place,
+            index,
+            Kind::Data,
+        )?;
+        data.push(FileSpec {
+            size: asked.or(largest),
+            growth: Some(growth(wish.growth)?),
+            ..spec
+        });
+    }
+    let volume = log_volume(wish);
+    let mut log = Vec::new();
+    for (index, file) in of(Kind::Log).into_iter().enumerate() {
+        let place = place(volume)?;
+        let spec = one(&mut taken, Some(file), place, index, Kind::Log)?;
+        let asked = if index == 0 { log_size(wish)? } else { None };
+        log.push(FileSpec {
+            size: asked.or(Some(file.size)),
+            ..spec
+        });
+    }
+    Ok(TempdbMove { from, data, log })
+}
+
+/// tempdb's log lives beside its first data file, unless the log was asked for too.
+fn log_volume(wish: &Wish) -> &str {
+    let first = |files: &'_ [File]| files.first().map(|file| file.volume.clone());
+    let own = wish.has(Role::Log) && !wish.has(Role::Data);
+    let file = if own {
+        wish.log.first()
+    } else {
+        wish.temp.first()
+    };
+    debug_assert!(
+        first(&wish.temp).is_some(),
+        "a placement has a file of each role"
+    );
+    file.map_or("", |file| file.volume.as_str())
+}
+
+fn log_size(wish: &Wish) -> Result<Option<Size>, LayoutError> {
+    let own = wish.has(Role::Log) && !wish.has(Role::Data);
+    let placed = wish.log.first().filter(|_| own).and_then(|file| file.size);
+    size(wish.log_size.or(placed))
+}
+
+/// A file that is there keeps its name, and its path where it is in the right folder already.
+fn one(
+    taken: &mut Taken,
+    present: Option<&TempdbFile>,
+    place: Place,
+    index: usize,
+    kind: Kind,
+) -> Result<FileSpec, LayoutError> {
+    let name = match present {
+        Some(file) => file.name.clone(),
+        None => taken.name("temp", index + 1)?,
+    };
+    let path = match place {
+        None => None,
+        Some(folder) => {
+            let own = present.and_then(|file| file.path.clone());
+            match own.filter(|path| folder.holds(path.text())) {
+                Some(path) => Some(path),
+                None => Some(taken.path(&folder, |again| file_name(kind, index, again))?),
+            }
+        }
+    };
+    Ok(FileSpec {
+        path,
+        ..FileSpec::named(name)
+    })
+}
+
+/// As setup calls them, with a letter more where that is taken.
+fn file_name(kind: Kind, index: usize, again: usize) -> String {
+    let more = if again == 0 {
+        String::new()
+    } else {
+        format!("_{again}")
+    };
+    match (kind, index) {
+        (Kind::Data, 0) => format!("tempdb{more}.mdf"),
+        (Kind::Data, _) => format!("tempdb_mssql_{}{more}.ndf", index + 1),
+        (Kind::Log, 0) => format!("templog{more}.ldf"),
+        (Kind::Log, _) => format!("templog_{}{more}.ldf", index + 1),
+    }
+}
+
+/// A size in whole mebibytes, rounded up: what a person reads, and what `DBCC SHRINKFILE` takes.
+pub(super) fn size(asked: Option<Bytes>) -> Result<Option<Size>, LayoutError> {
+    let Some(Bytes(bytes)) = asked else {
+        return Ok(None);
+    };
+    Ok(Some(Size::bytes(bytes.next_multiple_of(1 << 20))?))
+}
+
+pub(super) fn growth(asked: Bytes) -> Result<Growth, LayoutError> {
+    Ok(size(Some(asked).filter(|bytes| bytes.0 > 0))?.map_or(Growth::Never, Growth::By))
+}
+
+/// tempdb's files as captured.
+pub(super) fn captured(capture: &Capture) -> Result<Vec<TempdbFile>, LayoutError> {
+    let files: Result<Vec<TempdbFile>, _> = capture.tempdb().map(TempdbFile::of).collect();
+    let files = files?;
+    if files.is_empty() {
+        let asked = capture.unanswered.first();
+        let why = asked.map_or(String::new(), |asked| {
+            format!(" (\"{}\": {})", asked.question, asked.why)
+        });
+        return Err(LayoutError::Capture(format!(
+            "the capture has no files of tempdb{why}; take it again with VIEW ANY DEFINITION or ALTER ANY DATABASE"
+        )));
+    }
+    Ok(files)
+}
+
+/// tempdb's files as the smallest setup leaves them.
+///
+/// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11: 8 MB
+/// each, growing by 64 MB. The folder is that of SQL Server 2022.
+pub(super) fn assumed(style: Style) -> Result<Vec<TempdbFile>, LayoutError> {
+    let folder = match style {
+        Style::Windows => {
+            "C:\\Program Files\\Microsoft SQL Server\\MSSQL16.MSSQLSERVER\\MSSQL\\DATA\\"
+        }
+        Style::Unix => "/var/opt/mssql/data/",
+    };
+    let file = |id, kind, name: &str, file: &str| -> Result<TempdbFile, LayoutError> {
+        Ok(TempdbFile {
+            id,
+            kind,
+            name: Name::new(name)?,
+            path: Some(FilePath::new(format!("{folder}{file}"))?),
+            size: Size::mib(8)?,
+            max: MaxSize::Unlimited,
+            growth: Growth::By(Size::mib(64)?),
+        })
+    };
+    Ok(vec![
+        file(1, Kind::Data, "tempdev", "tempdb.mdf")?,
+        file(2, Kind::Log, "templog", "templog.ldf")?,
+    ])
+}

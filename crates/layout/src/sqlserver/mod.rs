@@ -1,0 +1,69 @@
+//! Scripts for SQL Server.
+
+mod check;
+mod database;
+mod files;
+mod kit;
+mod linux;
+mod managed;
+mod readme;
+mod service;
+mod steps;
+mod windows;
+
+use kit::Kit;
+use sqlserver::tsql::Statement;
+
+use super::{LayoutError, On, Script, Target, Wish};
+use experiment::spec::Role;
+
+/// All scripts for what is wished.
+pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+    match target.on {
+        On::AzureSqlDatabase => Err(LayoutError::Impossible(NO_FILES.to_owned())),
+        On::ManagedInstance => managed::scripts(wish, target),
+        On::Windows | On::Linux => {
+            wish.check_folders()?;
+            boxed(wish, target)
+        }
+    }
+}
+
+const NO_FILES: &str = "Azure SQL Database has no files to place: neither tempdb nor data nor log. What \
+    changes its I/O there is the service objective (ALTER DATABASE .. MODIFY (SERVICE_OBJECTIVE = ..)) or the \
+    tier (General Purpose has remote storage, Business Critical a local SSD); `dbstow disks` lists what they do";
+
+fn boxed(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+    let mut scripts = Vec::new();
+    if wish.has(Role::Temp) {
+        let kit = Kit::new(wish, target)?;
+        scripts.push(readme::tempdb(&kit));
+        scripts.push(match target.on {
+            On::Linux => linux::folders(&kit.service, &kit.fresh),
+            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => {
+                windows::folders(&kit.service, &kit.fresh)
+            }
+        });
+        scripts.push(check::script(&kit));
+        scripts.extend(steps::scripts(&kit));
+        scripts.extend(match target.on {
+            On::Linux => linux::scripts(&kit),
+            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => windows::scripts(&kit),
+        });
+    }
+    if wish.has(Role::Data) {
+        scripts.extend(database::scripts(wish, target)?);
+    } else if wish.has(Role::Log) && !wish.has(Role::Temp) {
+        return Err(LayoutError::Impossible(
+            "a log alone is of no database; add --role temp for tempdb's log, or --role data and --database \
+             for a new database"
+                .to_owned(),
+        ));
+    }
+    Ok(scripts)
+}
+
+/// Statements as batches.
+fn batches(statements: &[Statement]) -> String {
+    sqlserver::tsql::script(statements)
+}

@@ -1,0 +1,143 @@
+//! The server that scripts are for: what a capture says of it, or what is taken for granted without one.
+
+use std::fmt;
+
+use sqlserver::capture::{Capture, FORMAT, Product};
+
+use super::folder::{Folder, Style};
+use super::{LayoutError, Wish};
+
+/// What a server is, as far as its files go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// A machine with Windows
+    Windows,
+    /// A machine or container with Linux
+    Linux,
+    /// Azure SQL Managed Instance
+    ManagedInstance,
+    /// Azure SQL Database
+    AzureSqlDatabase,
+}
+
+impl fmt::Display for On {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            On::Windows => "windows",
+            On::Linux => "linux",
+            On::ManagedInstance => "managed-instance",
+            On::AzureSqlDatabase => "azure-sql-database",
+        })
+    }
+}
+
+/// A server that scripts are for.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// What it is.
+    pub on: On,
+    /// What it said of itself.
+    pub capture: Option<Capture>,
+}
+
+impl Target {
+    /// The server of a capture, or one that the wish says enough of: by `--on`, or by the look of its folders.
+    ///
+    /// # Errors
+    /// When nothing says what it is, when two things do, or when the capture is of no use.
+    pub fn new(capture: Option<Capture>, wish: &Wish) -> Result<Target, LayoutError> {
+        let on = match &capture {
+            Some(capture) => {
+                check(capture)?;
+                let is = of(capture)?;
+                match wish.on {
+                    Some(asked) if asked != is => {
+                        let (asked, is) = (asked.to_string(), is.to_string());
+                        return Err(LayoutError::Elsewhere { asked, is });
+                    }
+                    Some(_) | None => is,
+                }
+            }
+            None => match (wish.on, looks(wish)) {
+                (Some(on), _) => on,
+                (None, Some(Style::Windows)) => On::Windows,
+                (None, Some(Style::Unix)) => On::Linux,
+                (None, None) => return Err(LayoutError::Where),
+            },
+        };
+        Ok(Target { on, capture })
+    }
+
+    /// How it writes paths.
+    pub(super) fn style(&self) -> Style {
+        match self.on {
+            On::Linux => Style::Unix,
+            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => Style::Windows,
+        }
+    }
+
+    /// Bytes that are free on the volume of a folder, and where that is mounted; `None`: not known. T-SQL sees
+    /// volumes that hold a file of a database.
+    pub(super) fn free(&self, folder: &Folder) -> Option<(&str, u64)> {
+        let volumes = self.capture.iter().flat_map(|capture| &capture.volumes);
+        let holding = volumes.filter(|volume| folder.is_under(&volume.mount_point));
+        let volume = holding.max_by_key(|volume| volume.mount_point.len())?;
+        let bytes = u64::try_from(volume.available_bytes).unwrap_or(0);
+        Some((&volume.mount_point, bytes))
+    }
+
+    /// Whether somebody told that the volume of a folder is empty after the machine was moved.
+    pub(super) fn told_ephemeral(&self, folder: &Folder) -> bool {
+        let told = self
+            .capture
+            .iter()
+            .filter_map(|capture| capture.told.as_ref());
+        let volumes = told.flat_map(|told| &told.volumes);
+        let holding = volumes.filter(|volume| folder.is_under(&volume.mount_point));
+        let volume = holding.max_by_key(|volume| volume.mount_point.len());
+        volume.is_some_and(|volume| volume.ephemeral == Some(true))
+    }
+}
+
+fn looks(wish: &Wish) -> Option<Style> {
+    wish.folders.values().find_map(|folder| Style::of(folder))
+}
+
+fn check(capture: &Capture) -> Result<(), LayoutError> {
+    if capture.format > FORMAT {
+        return Err(LayoutError::Capture(format!(
+            "the capture has format {}, and this program reads {FORMAT}; take a newer dbstow",
+            capture.format
+        )));
+    }
+    if capture.redacted {
+        return Err(LayoutError::Capture(
+            "the capture has its names replaced, so that scripts from it would name files that are not there; \
+             take one that is not redacted"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn of(capture: &Capture) -> Result<On, LayoutError> {
+    let refused = |what: &str| Err(LayoutError::Capture(what.to_owned()));
+    match capture.identity.product() {
+        Product::AzureDatabase => Ok(On::AzureSqlDatabase),
+        Product::ManagedInstance => Ok(On::ManagedInstance),
+        Product::Boxed => match capture.machine.platform.to_lowercase().as_str() {
+            "windows" => Ok(On::Windows),
+            "linux" => Ok(On::Linux),
+            // Before 2017 there is no view that tells, and nothing but Windows.
+            "" if capture.identity.major() < 14 => Ok(On::Windows),
+            _ => refused(
+                "the capture does not say whether the server runs on Windows or Linux; take it again with \
+                 VIEW SERVER STATE",
+            ),
+        },
+        Product::Other => refused(&format!(
+            "the capture is of {}, whose files dbstow knows nothing of",
+            capture.identity.edition
+        )),
+    }
+}

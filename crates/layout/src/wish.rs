@@ -1,0 +1,133 @@
+//! What is to live where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::Bytes;
+
+use super::folder::{Folder, Style};
+use super::{LayoutError, On};
+use experiment::spec::{Disk, File, Role, Settings};
+
+/// What is to live where, whoever asked for it.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Where it comes from, in words.
+    pub title: String,
+    /// Which roles are to be laid out.
+    pub roles: BTreeSet<Role>,
+    /// Files of tables and indexes.
+    pub data: Vec<File>,
+    /// Files of temporary space.
+    pub temp: Vec<File>,
+    /// The file of the log.
+    pub log: Vec<File>,
+    /// Folders of volumes, on the server.
+    pub folders: BTreeMap<String, String>,
+    /// Volumes that are empty after the machine was moved or stopped.
+    pub ephemeral: BTreeSet<String>,
+    /// By how much files grow.
+    pub growth: Bytes,
+    /// Size of the log of temporary space; `None`: as it is.
+    pub log_size: Option<Bytes>,
+    /// Service that is restarted, where it has another name than usual.
+    pub service: Option<String>,
+    /// Whose data and log are laid out.
+    pub database: Option<String>,
+    /// What the server is, where no capture says so.
+    pub on: Option<On>,
+    /// Data directory of a PostgreSQL server.
+    pub data_directory: Option<String>,
+}
+
+impl Wish {
+    /// By how much files grow unless it is said: what SQL Server's setup gives tempdb (2016 and later).
+    ///
+    /// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11.
+    pub const GROWTH: Bytes = Bytes::mib(64);
+
+    /// Nothing yet, to be filled.
+    pub fn new(title: impl Into<String>) -> Wish {
+        Wish {
+            title: title.into(),
+            roles: [Role::Temp].into(),
+            data: Vec::new(),
+            temp: Vec::new(),
+            log: Vec::new(),
+            folders: BTreeMap::new(),
+            ephemeral: BTreeSet::new(),
+            growth: Wish::GROWTH,
+            log_size: None,
+            service: None,
+            database: None,
+            on: None,
+            data_directory: None,
+        }
+    }
+
+    /// What an arm of an experiment places. Its machine's own disk is taken to be ephemeral.
+    pub fn of(title: impl Into<String>, settings: &Settings) -> Wish {
+        let placement = &settings.placement;
+        let local = settings.volumes.iter().filter(|v| v.disk == Disk::Local);
+        Wish {
+            data: placement.data.clone(),
+            temp: placement.temp.clone(),
+            log: vec![placement.log.clone()],
+            ephemeral: local.map(|volume| volume.name.clone()).collect(),
+            ..Wish::new(title)
+        }
+    }
+
+    /// Files of a role.
+    pub fn files(&self, role: Role) -> &[File] {
+        match role {
+            Role::Data => &self.data,
+            Role::Temp => &self.temp,
+            Role::Log => &self.log,
+        }
+    }
+
+    /// Whether a role is to be laid out.
+    pub(super) fn has(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// The folder of a volume.
+    pub(super) fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
+        let Some(given) = self.folders.get(volume) else {
+            // Files that no experiment dealt have a volume without a name.
+            let volume = if volume.is_empty() { "d" } else { volume };
+            return Err(LayoutError::NoFolder {
+                volume: volume.to_owned(),
+                example: style.example(),
+            });
+        };
+        Folder::new(given, style).map_err(|why| LayoutError::Folder {
+            volume: volume.to_owned(),
+            folder: given.clone(),
+            why,
+        })
+    }
+
+    /// Refuses folders of volumes that hold nothing: most often a slip in the volume's name.
+    pub(super) fn check_folders(&self) -> Result<(), LayoutError> {
+        let roles = self.roles.iter();
+        let used: BTreeSet<&str> = roles
+            .flat_map(|role| self.files(*role))
+            .map(|file| file.volume.as_str())
+            .collect();
+        let unused = self
+            .folders
+            .keys()
+            .find(|name| !used.contains(name.as_str()));
+        match unused {
+            None => Ok(()),
+            Some(volume) => Err(LayoutError::Unused {
+                volume: volume.clone(),
+                used: format!(
+                    "volumes that hold one: {}; see --role",
+                    used.into_iter().collect::<Vec<_>>().join(", ")
+                ),
+            }),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What has happened at volumes so far: counters that only grow, read at an instant.
+//!
+//! A trial takes a [`Reading`] when the measured time begins and one when it ends, and keeps the
+//! difference. Modelled volumes count every request; real ones what the operating system counts.
+
+pub mod histogram;
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use model::{Instant, LimitSpec, Measure, Owner, Throttle};
+use serde::{Deserialize, Serialize};
+
+/// Counters of all volumes of a site at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// When it was taken, from the start of the site.
+    pub at: Instant,
+    /// Every disk of every volume, in the order of the volumes and of their stripes.
+    pub disks: Vec<DiskReading>,
+    /// Every limit of modelled disks and their machine; none where the disks are real.
+    pub limits: Vec<LimitReading>,
+    /// How well modelled time was kept; `None` where nothing is paced.
+    pub pacing: Option<Pacing>,
+}
+
+/// What one disk did so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DiskReading {
+    /// Place of its volume in the site.
+    pub volume: usize,
+    /// `<volume>.<number from 1>`; a real directory has one disk.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Reads that a modelled host cache served.
+    pub cache_hits: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Sum of the latencies of all reads.
+    pub read_ns: u64,
+    /// Sum of the latencies of all writes.
+    pub write_ns: u64,
+    /// Time during which at least one request was under way; `None` where nobody counts it.
+    pub busy_ns: Option<u64>,
+    /// Requests under way at this instant.
+    pub in_flight: u64,
+    /// Where the time of requests went, in nanoseconds, by `read.`, `write.` or `flush.` and
+    /// `service`, `queued`, `throttled.disk.iops`, ..: the names of a record's time split. Modelled
+    /// disks only.
+    pub spent_ns: BTreeMap<String, u64>,
+    /// Latencies of reads, of writes and of flushes, where each request is seen.
+    pub latency: Option<Latencies>,
+}
+
+/// Distributions of latency, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// Of reads.
+    #[serde(with = "histogram::text")]
+    pub reads: Histogram<u64>,
+    /// Of writes.
+    #[serde(with = "histogram::text")]
+    pub writes: Histogram<u64>,
+    /// Of flushes.
+    #[serde(with = "histogram::text")]
+    pub flushes: Histogram<u64>,
+}
+
+/// How much of one limit was used so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitReading {
+    /// `machine.<limit>.<iops|throughput>` or `disk.<disk name>.<iops|throughput>`.
+    pub name: String,
+    /// The limit.
+    pub limit: LimitSpec,
+    /// What it limits.
+    pub measure: Measure,
+    /// I/Os or bytes taken so far.
+    pub used: u64,
+    /// I/Os or bytes per second sustained.
+    pub rate: u64,
+}
+
+/// How well the emulator kept modelled time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pacing {
+    /// How requests reach the emulator: `fuser` or `io_uring`.
+    pub transport: String,
+    /// Requests answered.
+    pub requests: u64,
+    /// Those of them whose real files took longer than the model allowed: no reply can mend that.
+    pub late: u64,
+    /// How far from its instant each reply that had to wait was sent, in nanoseconds, early or late.
+    #[serde(with = "histogram::text")]
+    pub error: Histogram<u64>,
+    /// How much earlier than its instant a reply is sent, to make up for the time the caller takes to
+    /// wake up; measured when the emulator starts.
+    pub lead_ns: u64,
+    /// Processor time of the emulator.
+    pub cpu_ns: u64,
+}
+
+impl Reading {
+    /// What happened from `earlier` until this reading.
+    ///
+    /// # Errors
+    /// When `earlier` is not an earlier reading of the same site: some counter would have shrunk.
+    pub fn since(&self, earlier: &Reading) -> Result<Reading, NotEarlier> {
+        if self.disks.len() != earlier.disks.len() || self.limits.len() != earlier.limits.len() {
+            return Err(NotEarlier);
+        }
+        let disks = self.disks.iter().zip(&earlier.disks);
+        let limits = self.limits.iter().zip(&earlier.limits);
+        let pacing = match (&self.pacing, &earlier.pacing) {
+            (Some(own), Some(earlier)) => Some(own.since(earlier)?),
+            (own, _) => own.clone(),
+        };
+        Ok(Reading {
+            at: self.at,
+            disks: disks
+                .map(|(own, earlier)| own.since(earlier))
+                .collect::<Result<_, _>>()?,
+            limits: limits
+                .map(|(own, earlier)| {
+                    let used = less(own.used, earlier.used)?;
+                    Ok(LimitReading {
+                        used,
+                        ..own.clone()
+                    })
+                })
+                .collect::<Result<_, _>>()?,
+            pacing,
+        })
+    }
+}
+
+/// The name of what held a request back, as time splits have it: `disk.iops`, `disk.credits`,
+/// `machine.<limit>.throughput`, .. `machine_limits` are the names of the machine's limits in their order.
+///
+/// # Panics
+/// When `by` is a limit of another machine.
+pub fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
+    let measure = if by.credits {
+        "credits".to_owned()
+    } else {
+        by.measure.to_string()
+    };
+    match by.owner {
+        Owner::Disk => format!("disk.{measure}"),
+        Owner::Machine(place) => {
+            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
+        }
+    }
+}
+
+/// Two readings that do not follow on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the counters of the volumes started anew in between")]
+pub struct NotEarlier;
+
+fn less(own: u64, earlier: u64) -> Result<u64, NotEarlier> {
+    own.checked_sub(earlier).ok_or(NotEarlier)
+}
+
+fn rest(own: &Histogram<u64>, earlier: &Histogram<u64>) -> Result<Histogram<u64>, NotEarlier> {
+    let mut rest = own.clone();
+    rest.subtract(earlier).map_err(|_| NotEarlier)?;
+    Ok(rest)
+}
+
+impl DiskReading {
+    fn since(&self, earlier: &DiskReading) -> Result<DiskReading, NotEarlier> {
+        let spent = self.spent_ns.iter().map(|(name, ns)| {
+            let before = earlier.spent_ns.get(name).copied().unwrap_or(0);
+            Ok((name.clone(), less(*ns, before)?))
+        });
+        Ok(DiskReading {
+            volume: self.volume,
+            name: self.name.clone(),
+            reads: less(self.reads, earlier.reads)?,
+            writes: less(self.writes, earlier.writes)?,
+            flushes: less(self.flushes, earlier.flushes)?,
+            cache_hits: less(self.cache_hits, earlier.cache_hits)?,
+            read_bytes: less(self.read_bytes, earlier.read_bytes)?,
+            write_bytes: less(self.write_bytes, earlier.write_bytes)?,
+            read_ns: less(self.read_ns, earlier.read_ns)?,
+            write_ns: less(self.write_ns, earlier.write_ns)?,
+            busy_ns: match (self.busy_ns, earlier.busy_ns) {
+                (Some(own), Some(earlier)) => Some(less(own, earlier)?),
+                (_, _) => None,
+            },
+            in_flight: self.in_flight,
+            spent_ns: spent.collect::<Result<_, _>>()?,
+            latency: match (&self.latency, &earlier.latency) {
+                (Some(own), Some(earlier)) => Some(Latencies {
+                    reads: rest(&own.reads, &earlier.reads)?,
+                    writes: rest(&own.writes, &earlier.writes)?,
+                    flushes: rest(&own.flushes, &earlier.flushes)?,
+                }),
+                (_, _) => None,
+            },
+        })
+    }
+}
+
+impl Pacing {
+    fn since(&self, earlier: &Pacing) -> Result<Pacing, NotEarlier> {
+        Ok(Pacing {
+            requests: less(self.requests, earlier.requests)?,
+            late: less(self.late, earlier.late)?,
+            error: rest(&self.error, &earlier.error)?,
+            cpu_ns: less(self.cpu_ns, earlier.cpu_ns)?,
+            transport: self.transport.clone(),
+            lead_ns: self.lead_ns,
+        })
+    }
+}
