@@ -44,7 +44,7 @@ pub const TARGETS: [Target; 6] = [
     },
     Target {
         name: "experiment",
-        seeds: Some(("experiments", ".toml")),
+        seeds: Some(("crates/experiment/experiments", ".toml")),
         read: experiment::read,
     },
     Target {
@@ -59,7 +59,7 @@ pub const TARGETS: [Target; 6] = [
     },
     Target {
         name: "script",
-        seeds: Some(("workloads", ".sql")),
+        seeds: Some(("crates/workload/workloads", ".sql")),
         read: script::read,
     },
 ];

@@ -131,6 +131,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
+            || cause.is::<lab::run::PrepareError>()
             || cause.is::<trial::real::OptionsError>()
             || cause.is::<trial::real::PlacesError>() && !is_io(cause)
             || cause.is::<lab::calibrate::EntryError>()

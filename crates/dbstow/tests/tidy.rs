@@ -75,7 +75,10 @@ const WRITERS: [(&str, &str); 30] = [
         "a folder beside the journal",
     ),
     ("files/src/input.rs", "opens for reading only"),
-    ("experiment/src/results.rs", "makes the folder that --out names"),
+    (
+        "experiment/src/results.rs",
+        "makes the folder that --out names",
+    ),
     (
         "lab/src/trial/real/ground.rs",
         "removes the run's own directory",

@@ -8,6 +8,7 @@
 //! happened in one trial, and a [results](results) folder holds both. Nothing here runs a trial.
 
 // What was asked.
+pub mod build;
 pub mod question;
 pub mod spec;
 

@@ -1,9 +1,9 @@
 //! Runs trials: a placement at a setting, once, simulated or for real.
 //!
 //! ```text
-//! Plan ──trial──> Record
-//!           │
-//!         engine      SQLite, PostgreSQL, SQL Server, or plain reads and writes
+//! Plan ──run──> trial ──> Record
+//!                 │
+//!               engine      SQLite, PostgreSQL, SQL Server, or plain reads and writes
 //! ```
 
 // What names in an experiment stand for.
@@ -15,3 +15,8 @@ pub mod trial;
 
 // What a volume of one's own is like.
 pub mod calibrate;
+
+// All of a plan.
+pub mod run;
+
+pub use run::{Event, Finished, Observer, Prepared, Providers, RunError, run, run_into};

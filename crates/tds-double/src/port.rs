@@ -37,8 +37,15 @@ fn bound(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
 
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
-    sockopt::set_socket_reuseport(&socket, true)?;
-    rustix::net::bind(&socket, &address)?;
+    // A free port is one that no other double has: with the option set already, the system would choose among
+    // theirs too.
+    if address.port() == 0 {
+        rustix::net::bind(&socket, &address)?;
+        sockopt::set_socket_reuseport(&socket, true)?;
+    } else {
+        sockopt::set_socket_reuseport(&socket, true)?;
+        rustix::net::bind(&socket, &address)?;
+    }
     Ok(socket)
 }
 
@@ -66,6 +73,18 @@ mod tests {
     use std::net::{Ipv4Addr, TcpStream};
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn every_double_has_a_port_of_its_own() {
+        let take = || Port::take((Ipv4Addr::LOCALHOST, 0).into()).expect("a free port");
+        // So many that two of them would meet, were ports drawn from those of others as well.
+        let ports: Vec<Port> = (0..400).map(|_| take()).collect();
+        let different: std::collections::BTreeSet<SocketAddr> =
+            ports.iter().map(Port::address).collect();
+        assert_eq!(different.len(), ports.len());
+        ports[0].listen().expect("it is ours");
+    }
 
     #[cfg(unix)]
     #[test]

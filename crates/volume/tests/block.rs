@@ -180,7 +180,7 @@ fn requests_are_paced_and_latencies_kept() {
 
         let read = emulation.reading().since(&before).unwrap();
         assert!(read.disks[0].reads >= 100, "{:?}", read.disks);
-        assert!(took >= least && took < least * 3.0, "{took} s");
+        assert!(took >= least && took < least * 20.0, "{took} s");
         drop(file);
         emulation.stop().unwrap();
     }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use model::Bytes;
-use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::choice::{ENGINES, MODES, one_of};
 use super::{Mistake, Place};
@@ -182,7 +180,7 @@ pub(super) fn reach(allow_outside: bool) -> Reach {
 /// Refuses an arm that may take more memory than there is.
 fn check_memory(arm: &Arm) -> Result<(), Mistake> {
     let needed = trial::memory_needed(&arm.settings);
-    let Some(there) = memory().filter(|there| needed > *there) else {
+    let Some(there) = trial::memory().filter(|there| needed > *there) else {
         return Ok(());
     };
     let settings = &arm.settings;
@@ -192,16 +190,6 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
          machine has {there}; use fewer or smaller ones, or give --allow-large to try",
         arm.name, settings.workload.sessions, settings.engine.sort_memory
     )))
-}
-
-/// Memory of this machine, where the system tells.
-pub(super) fn memory() -> Option<Bytes> {
-    let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(wanted).ok()?;
-    // A container may have less than its machine.
-    let group = system.cgroup_limits().map(|limits| limits.total_memory);
-    let memory = system.total_memory().min(group.unwrap_or(u64::MAX));
-    Some(Bytes(memory)).filter(|memory| *memory > Bytes::ZERO)
 }
 
 /// Reads the one disk of a user's catalogue file.

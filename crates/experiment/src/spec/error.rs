@@ -17,6 +17,16 @@ pub enum SpecError {
         /// The value and the remedy.
         message: String,
     },
+    /// A key that code has set is wrong.
+    #[error("experiment \"{experiment}\", {key}: {message}")]
+    Code {
+        /// The experiment's name.
+        experiment: String,
+        /// The key, or what was set where no key is known.
+        key: String,
+        /// The value and the remedy.
+        message: String,
+    },
     /// The file is right, but not with this override.
     #[error("--set {key}={value}: {message}")]
     Override {

@@ -88,10 +88,44 @@ pub struct Arm {
 /// Where the text came from: turns a fault into an error with its place.
 #[derive(Clone, Debug)]
 struct Origin {
-    file: String,
+    place: Place,
     text: Text,
     overrides: Vec<(String, String)>,
     variant: Variant,
+}
+
+/// What the text stands in.
+#[derive(Clone, Debug)]
+enum Place {
+    /// A file, as the user named it.
+    File(String),
+    /// The code that made the experiment of this name.
+    Code(String),
+}
+
+impl Place {
+    /// A mistake on a line of `text`, or at `key` where that is known.
+    fn error(&self, text: &str, line: usize, key: &[String], message: String) -> SpecError {
+        match self {
+            Place::File(file) => SpecError::File {
+                file: file.clone(),
+                line,
+                message,
+            },
+            Place::Code(experiment) => {
+                let set = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+                let key = match key {
+                    [] => format!("`{}`", set.trim()),
+                    key => key.join("."),
+                };
+                SpecError::Code {
+                    experiment: experiment.clone(),
+                    key,
+                    message,
+                }
+            }
+        }
+    }
 }
 
 impl Spec {
@@ -108,13 +142,24 @@ impl Spec {
         overrides: &[(String, String)],
         variant: Variant,
     ) -> Result<Spec, SpecError> {
-        let (original, asked) = Text::read(text).map_err(|(line, message)| SpecError::File {
-            file: file.to_owned(),
-            line,
-            message,
-        })?;
+        Spec::read(Place::File(file.to_owned()), text, overrides, variant)
+    }
+
+    /// The experiment `name` that code has made: `text` as a file would have it.
+    pub(crate) fn made(name: &str, text: &str, variant: Variant) -> Result<Spec, SpecError> {
+        Spec::read(Place::Code(name.to_owned()), text, &[], variant)
+    }
+
+    fn read(
+        place: Place,
+        text: &str,
+        overrides: &[(String, String)],
+        variant: Variant,
+    ) -> Result<Spec, SpecError> {
+        let (original, asked) =
+            Text::read(text).map_err(|(line, message)| place.error(text, line, &[], message))?;
         let origin = Origin {
-            file: file.to_owned(),
+            place,
             text: original,
             overrides: overrides.to_vec(),
             variant,
@@ -237,11 +282,7 @@ impl Origin {
                 Some(self.text.line(&[section.to_owned(), set.clone()]))
             });
         let line = set_by.unwrap_or_else(|| self.text.line(&key));
-        SpecError::File {
-            file: self.file.clone(),
-            line,
-            message,
-        }
+        self.place.error("", line, &key, message)
     }
 }
 

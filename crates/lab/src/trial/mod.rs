@@ -12,7 +12,7 @@ mod stage;
 
 pub mod real;
 
-pub use needs::memory_needed;
+pub use needs::{memory, memory_needed};
 pub use simulate::carry_out as simulate;
 pub use stage::{Stage, StageError};
 

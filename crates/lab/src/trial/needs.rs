@@ -5,6 +5,7 @@
 //! bytes; neither is known before the workload has run.
 
 use model::Bytes;
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use experiment::record::series;
 use experiment::spec::Settings;
@@ -17,6 +18,16 @@ const CACHE: Bytes = Bytes::kib(512);
 
 /// A histogram of latencies from microseconds to minutes.
 const HISTOGRAM: Bytes = Bytes::kib(300);
+
+/// Memory of this machine, where the system tells.
+pub fn memory() -> Option<Bytes> {
+    let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(wanted).ok()?;
+    // A container may have less than its machine.
+    let group = system.cgroup_limits().map(|limits| limits.total_memory);
+    let memory = system.total_memory().min(group.unwrap_or(u64::MAX));
+    Some(Bytes(memory)).filter(|memory| *memory > Bytes::ZERO)
+}
 
 /// The most memory that sessions and disks of an arm take.
 pub fn memory_needed(settings: &Settings) -> Bytes {

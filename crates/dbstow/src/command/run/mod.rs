@@ -2,31 +2,25 @@
 
 mod interruption;
 mod prompt;
-mod real_time;
-mod simulated;
+mod shown;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use interruption::Interruption;
+use shown::Shown;
 
-use super::asked::memory;
 use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, Understood};
-use analysis::findings::{ArmQuestion, Question};
-use experiment::plan::{Plan, Trial};
+use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::results::Results;
 use experiment::spec::{EngineKind, Mode, Variant};
-use lab::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
-use lab::inventory::Inventory;
-use lab::trial::real::{Leftovers, Outside, Places};
-use lab::trial::{self, Stage, Subject, TrialId};
-use workload::Workload;
+use lab::trial::real::{Leftovers, Outside};
+use lab::{Prepared, Providers, RunError, run_into};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -63,12 +57,6 @@ pub struct Args {
     pub keep: bool,
 }
 
-/// An arm with everything looked up.
-struct Ready {
-    stage: Stage,
-    workload: Workload,
-}
-
 /// Carries out `dbstow run`.
 ///
 /// # Errors
@@ -77,60 +65,63 @@ pub fn run(args: &Args) -> Result<()> {
     let Understood { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan.variant)?;
-    let ready = arms(&plan, &inventory, args.asked.place.driven)?;
-    let question = question(&plan, &ready);
+    let prepared = Prepared::new(&plan, &inventory, args.asked.place.driven)?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
-    let interrupted = Arc::clone(&interruption.asked);
-    let results = Results::create(&folder, question, plan, args.fresh)?;
-    let outstanding = results.outstanding();
-    if outstanding.len() < results.plan.trials().len() {
-        let all = results.plan.trials().len();
-        let done = all - outstanding.len();
+    let results = Results::create(&folder, prepared.question(), plan, args.fresh)?;
+    let outstanding = results.outstanding().len();
+    let all = results.plan.trials().len();
+    if outstanding < all {
+        let done = all - outstanding;
         note(&format!(
             "{done} of {all} trials are recorded in {} already; --fresh runs them again",
             folder.display()
         ));
     }
-    let mut left = Leftovers::default();
-    match mode {
-        Mode::Simulate => {
-            let cores = || thread::available_parallelism().map_or(1, Into::into);
-            let jobs = args.jobs.unwrap_or_else(cores).max(1);
-            let jobs = jobs.min(fitting(&results.plan));
-            simulated::carry_out(&results, &ready, &outstanding, jobs, &interrupted)?;
-        }
-        Mode::Emulate | Mode::Measure => {
-            #[cfg(target_os = "linux")]
-            super::emulated::clear_leftovers()?;
-            let options = args.asked.place.options();
-            let progress = real_time::progress(outstanding.len());
-            let outside = Outside {
-                emulator,
-                prompt: prompt::prompt(Arc::clone(&interrupted), progress.clone()),
-                interrupted: Arc::clone(&interrupted),
-            };
-            let places = Places::claim(&results.plan, &options, args.keep, outside)?;
-            let done = real_time::carry_out(
-                (&results, &ready),
-                &outstanding,
-                &places,
-                progress,
-                &interrupted,
-            );
-            left = places.close();
-            for left in left.others.iter().chain(&left.not_put_back) {
-                note(&format!("dbstow: {left}"));
-            }
-            done?;
-        }
+    #[cfg(target_os = "linux")]
+    if mode != Mode::Simulate {
+        super::emulated::clear_leftovers()?;
     }
+    let shown = Shown::new(&results.plan.experiment, mode, outstanding);
+    let interrupted = Arc::clone(&interruption.asked);
+    let defaults = Providers::default();
+    let providers = Providers {
+        inventory,
+        options: args.asked.place.options(),
+        keep: args.keep,
+        jobs: args.jobs.unwrap_or(defaults.jobs),
+        outside: Outside {
+            emulator,
+            prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
+            interrupted,
+        },
+    };
+    let left = run_into(&results, &prepared, &providers, &shown);
+    let left = left.map_err(|error| told(error, &folder))?;
     interruption.idle();
     if interruption.was_asked() {
         bail!(interruption::text(&folder));
     }
     show(&results, &args.output)?;
+    check_end(&results, &left)
+}
+
+/// The error as a user is told, who can go on from what the folder holds.
+fn told(error: RunError, folder: &Path) -> anyhow::Error {
+    match error {
+        RunError::GivenUp { .. } => anyhow::anyhow!(
+            "{error}; finished trials are kept in {}: fix the cause, then rerun the same command",
+            folder.display()
+        ),
+        RunError::Prepare(error) => error.into(),
+        RunError::Places(error) => error.into(),
+        RunError::Store(_) => error.into(),
+    }
+}
+
+/// Whether a run whose results were shown is a success.
+fn check_end(results: &Results, left: &Leftovers) -> Result<()> {
     if !left.lost_emulators.is_empty() {
         bail!(
             "the emulator ended before it was stopped ({}); rerun the same command to repeat the trials that failed",
@@ -148,16 +139,6 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("not everything is as it was on the server; what is missing is said above");
     }
     Ok(())
-}
-
-/// How many simulated trials this machine has the memory for at the same time; at least one.
-fn fitting(plan: &Plan) -> usize {
-    let needed = plan.arms.iter();
-    let needed = needed.map(|arm| trial::memory_needed(&arm.settings).0);
-    let Some((there, needed)) = memory().zip(needed.max()) else {
-        return usize::MAX;
-    };
-    usize::try_from(there.0 / needed.max(1)).map_or(usize::MAX, |jobs| jobs.max(1))
 }
 
 /// What only one of the modes knows.
@@ -189,92 +170,4 @@ fn emulator() -> std::io::Result<std::process::Command> {
 /// Where the results of a plan go, unless the user says so.
 pub(super) fn default_folder(plan: &Plan) -> PathBuf {
     PathBuf::from("dbstow-results").join(format!("{}-{}", plan.experiment, &plan.digest()[..8]))
-}
-
-/// Looks up what every arm needs, before anything runs.
-fn arms(plan: &Plan, inventory: &Inventory, driven: Option<DrivenKind>) -> Result<Vec<Ready>> {
-    let ready = plan.arms.iter().map(|arm| {
-        let stage = Stage::new(&arm.settings, &inventory.catalogue)
-            .with_context(|| format!("arm \"{}\"", arm.name))?;
-        let mut workload = inventory
-            .workload(&arm.settings.workload)
-            .map_err(|error| anyhow!(error))?;
-        if driven == Some(DrivenKind::Server) {
-            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
-            workload.run = run.ok_or_else(|| {
-                Mistake(format!(
-                    "the workload {} has no loop on the server (`server_loop` in its workload.toml); leave \
-                     --driven out",
-                    workload.name
-                ))
-            })?;
-        }
-        Ok(Ready { stage, workload })
-    });
-    ready.collect()
-}
-
-fn question(plan: &Plan, ready: &[Ready]) -> Question {
-    let arm = |(arm, ready): (&experiment::spec::Arm, &Ready)| ArmQuestion {
-        name: arm.name.clone(),
-        baseline: arm.baseline.clone(),
-        published: arm.published.clone(),
-        fitted: arm.fitted,
-        // Real directories have no list price.
-        usd_per_month: ready
-            .stage
-            .usd_per_month
-            .filter(|_| plan.variant.mode != Mode::Measure),
-    };
-    let asked = plan
-        .arms
-        .iter()
-        .zip(ready)
-        .filter(|(arm, _)| plan.twin.as_ref() != Some(&arm.name));
-    Question {
-        experiment: plan.experiment.clone(),
-        question: plan.question.clone(),
-        source: plan.source.as_ref().map(ToString::to_string),
-        mode: plan.variant.mode.to_string(),
-        seed: plan.protocol.seed,
-        blocks: plan.protocol.blocks,
-        margin: plan.protocol.margin,
-        baseline: Some(plan.protocol.baseline.clone()),
-        metric: plan.protocol.metric.clone(),
-        arms: asked.map(arm).collect(),
-        fitted: plan
-            .fitted
-            .iter()
-            .map(|fitted| analysis::findings::Fitted {
-                parameter: fitted.parameter.clone(),
-                value: fitted.value.clone(),
-                to: fitted.to.clone(),
-            })
-            .collect(),
-        aa: plan.twin.is_some(),
-    }
-}
-
-/// What a trial is of.
-fn subject<'a>(plan: &'a Plan, ready: &'a [Ready], id: &'a TrialId) -> Subject<'a> {
-    let place = plan.arms.iter().position(|arm| arm.name == id.arm);
-    let place = place.expect("a plan's trials are of its arms");
-    Subject {
-        id,
-        variant: plan.variant,
-        settings: &plan.arms[place].settings,
-        stage: &ready[place].stage,
-        workload: &ready[place].workload,
-    }
-}
-
-fn id(plan: &Plan, trial: &Trial) -> TrialId {
-    TrialId {
-        experiment: plan.experiment.clone(),
-        plan: plan.digest().to_owned(),
-        arm: trial.arm.clone(),
-        block: trial.block,
-        position: trial.position,
-        seed: trial.seed,
-    }
 }

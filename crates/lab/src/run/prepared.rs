@@ -1,0 +1,153 @@
+//! A plan with everything looked up, before anything runs.
+
+use experiment::plan::{Plan, Trial};
+use experiment::question::{ArmQuestion, Fitted, Question};
+use experiment::spec::{Arm, Mode};
+use workload::Workload;
+
+use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
+use crate::inventory::Inventory;
+use crate::trial::{Stage, StageError, Subject, TrialId};
+
+/// A plan and what its names stand for.
+pub struct Prepared {
+    plan: Plan,
+    /// One for each arm of the plan, in its order.
+    arms: Vec<Ready>,
+}
+
+/// An arm with everything looked up.
+struct Ready {
+    stage: Stage,
+    workload: Workload,
+}
+
+/// Why a plan cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// An arm names a disk or machine that is not there, or not sold like this.
+    #[error("arm \"{arm}\"")]
+    Stage {
+        /// Which arm.
+        arm: String,
+        /// Why.
+        source: StageError,
+    },
+    /// A workload cannot be read.
+    #[error("{0}")]
+    Workload(String),
+    /// The server is to drive a workload that it cannot.
+    #[error(
+        "the workload {0} has no loop on the server (`server_loop` in its workload.toml); leave --driven out"
+    )]
+    NoServerLoop(String),
+}
+
+impl Prepared {
+    /// Looks everything up that `plan` names; `driven` by the server, a workload needs a loop of its own.
+    ///
+    /// # Errors
+    /// The first name that stands for nothing.
+    pub fn new(
+        plan: &Plan,
+        inventory: &Inventory,
+        driven: Option<DrivenKind>,
+    ) -> Result<Prepared, PrepareError> {
+        let ready = |arm| Ready::new(arm, inventory, driven);
+        Ok(Prepared {
+            arms: plan.arms.iter().map(ready).collect::<Result<_, _>>()?,
+            plan: plan.clone(),
+        })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What the plan's records answer.
+    pub fn question(&self) -> Question {
+        let plan = &self.plan;
+        let asked = plan.arms.iter().zip(&self.arms);
+        let asked = asked.filter(|(arm, _)| plan.twin.as_ref() != Some(&arm.name));
+        let fitted = plan.fitted.iter().map(|fitted| Fitted {
+            parameter: fitted.parameter.clone(),
+            value: fitted.value.clone(),
+            to: fitted.to.clone(),
+        });
+        Question {
+            experiment: plan.experiment.clone(),
+            question: plan.question.clone(),
+            source: plan.source.as_ref().map(ToString::to_string),
+            mode: plan.variant.mode.to_string(),
+            seed: plan.protocol.seed,
+            blocks: plan.protocol.blocks,
+            margin: plan.protocol.margin,
+            baseline: Some(plan.protocol.baseline.clone()),
+            metric: plan.protocol.metric.clone(),
+            arms: asked
+                .map(|(arm, ready)| ready.question(arm, plan.variant.mode))
+                .collect(),
+            fitted: fitted.collect(),
+            aa: plan.twin.is_some(),
+        }
+    }
+
+    /// What a trial of the plan is of.
+    pub(super) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
+        let place = self.plan.arms.iter().position(|arm| arm.name == id.arm);
+        let place = place.expect("a plan's trials are of its arms");
+        Subject {
+            id,
+            variant: self.plan.variant,
+            settings: &self.plan.arms[place].settings,
+            stage: &self.arms[place].stage,
+            workload: &self.arms[place].workload,
+        }
+    }
+
+    pub(super) fn id(&self, trial: &Trial) -> TrialId {
+        TrialId {
+            experiment: self.plan.experiment.clone(),
+            plan: self.plan.digest().to_owned(),
+            arm: trial.arm.clone(),
+            block: trial.block,
+            position: trial.position,
+            seed: trial.seed,
+        }
+    }
+}
+
+impl Ready {
+    fn new(
+        arm: &Arm,
+        inventory: &Inventory,
+        driven: Option<DrivenKind>,
+    ) -> Result<Ready, PrepareError> {
+        let stage = Stage::new(&arm.settings, &inventory.catalogue);
+        let stage = stage.map_err(|source| PrepareError::Stage {
+            arm: arm.name.clone(),
+            source,
+        })?;
+        let workload = inventory.workload(&arm.settings.workload);
+        let mut workload = workload.map_err(PrepareError::Workload)?;
+        if driven == Some(DrivenKind::Server) {
+            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
+            let missing = || PrepareError::NoServerLoop(workload.name.clone());
+            workload.run = run.ok_or_else(missing)?;
+        }
+        Ok(Ready { stage, workload })
+    }
+
+    fn question(&self, arm: &Arm, mode: Mode) -> ArmQuestion {
+        // Real directories have no list price.
+        let price = self.stage.usd_per_month;
+        ArmQuestion {
+            name: arm.name.clone(),
+            baseline: arm.baseline.clone(),
+            published: arm.published.clone(),
+            fitted: arm.fitted,
+            usd_per_month: price.filter(|_| mode != Mode::Measure),
+        }
+    }
+}

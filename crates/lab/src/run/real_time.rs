@@ -1,0 +1,104 @@
+//! Trials in real time: one after the other, so that they do not disturb each other.
+
+use std::collections::BTreeMap;
+
+use experiment::plan::{Estimate, Trial};
+use experiment::record::{Outcome, Record};
+use volume::clock::Clock;
+
+use super::{Event, FAILURES_MAX, Providers, Run, RunError};
+use crate::trial::real::{self, Leftovers, Places, Supply};
+
+impl Run<'_> {
+    /// Runs `trials` on volumes that are made for them and taken away in the end.
+    pub(super) fn in_real_time(
+        &self,
+        trials: &[Trial],
+        providers: &Providers,
+    ) -> Result<Leftovers, RunError> {
+        let plan = self.prepared.plan();
+        let outside = providers.outside.clone();
+        let places = Places::claim(plan, &providers.options, providers.keep, outside)?;
+        let ended = self.one_by_one(trials, &places);
+        let left = places.close();
+        for what in left.others.iter().chain(&left.not_put_back) {
+            self.observer.on(Event::Warning(what));
+        }
+        ended.map(|()| left)
+    }
+
+    fn one_by_one(&self, trials: &[Trial], supply: &dyn Supply) -> Result<(), RunError> {
+        let clock = Clock::start();
+        let mut durations = self.store.durations();
+        let mut failures = Failures::default();
+        let left = |trials, durations: &_| Estimate::of(self.prepared.plan(), trials, durations);
+        self.observer.on(Event::Planned {
+            trials,
+            left: Some(left(trials, &durations)),
+        });
+        for (number, trial) in trials.iter().enumerate() {
+            if self.is_interrupted() {
+                break;
+            }
+            let left = Some(left(&trials[number..], &durations));
+            self.observer.on(Event::TrialBegan { trial, left });
+            let start = clock.now();
+            let Some(record) = self.real_trial(trial, supply) else {
+                break;
+            };
+            self.store.keep(&record).map_err(RunError::Store)?;
+            let took = clock.now().since(start);
+            if record.outcome == Outcome::Finished {
+                durations.insert(trial.arm.clone(), took);
+            }
+            self.observer.on(Event::TrialEnded {
+                trial,
+                record: &record,
+                took: Some(took),
+            });
+            failures.count(&record)?;
+        }
+        Ok(())
+    }
+
+    /// Its record, unless the run was interrupted.
+    fn real_trial(&self, trial: &Trial, supply: &dyn Supply) -> Option<Record> {
+        let id = self.prepared.id(trial);
+        let tell = |event| {
+            self.observer.on(match &event {
+                real::Event::Phase(phase) => Event::PhaseBegan { trial, phase },
+                real::Event::Second(volumes) => Event::SecondPassed { trial, volumes },
+                real::Event::Left(what) => {
+                    let text = format!("could not be cleaned up: {what}");
+                    return self.observer.on(Event::Warning(&text));
+                }
+            });
+        };
+        let stop = || self.is_interrupted();
+        real::carry_out(&self.prepared.subject(&id), supply, &tell, &stop).ok()
+    }
+}
+
+/// Failures of each arm since it last succeeded.
+#[derive(Default)]
+struct Failures(BTreeMap<String, u32>);
+
+impl Failures {
+    /// # Errors
+    /// When an arm has failed too often.
+    fn count(&mut self, record: &Record) -> Result<(), RunError> {
+        let Outcome::Failed { error } = &record.outcome else {
+            self.0.remove(&record.arm);
+            return Ok(());
+        };
+        let failures = self.0.entry(record.arm.clone()).or_default();
+        *failures += 1;
+        if *failures < FAILURES_MAX {
+            return Ok(());
+        }
+        Err(RunError::GivenUp {
+            arm: record.arm.clone(),
+            error: error.clone(),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Where records go.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use experiment::plan::{Plan, Trial};
+use experiment::record::Record;
+use experiment::results::{Results, ResultsError};
+use model::Duration;
+
+/// Keeps the records of a run.
+pub trait Store: Sync {
+    /// Trials that have no record yet, in the order of the plan.
+    fn outstanding(&self) -> Vec<Trial>;
+
+    /// How long a whole trial of each arm took, as far as that is known from earlier ones.
+    fn durations(&self) -> BTreeMap<String, Duration>;
+
+    /// Keeps a record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn keep(&self, record: &Record) -> Result<(), ResultsError>;
+}
+
+impl Store for Results {
+    fn outstanding(&self) -> Vec<Trial> {
+        Results::outstanding(self)
+    }
+
+    fn durations(&self) -> BTreeMap<String, Duration> {
+        Results::durations(self)
+    }
+
+    fn keep(&self, record: &Record) -> Result<(), ResultsError> {
+        self.write(record)
+    }
+}
+
+/// Records in memory.
+#[derive(Debug)]
+pub struct Memory {
+    trials: Vec<Trial>,
+    records: Mutex<Vec<Record>>,
+}
+
+impl Memory {
+    /// None yet of `plan`.
+    pub fn of(plan: &Plan) -> Memory {
+        Memory {
+            trials: plan.trials().to_vec(),
+            records: Mutex::default(),
+        }
+    }
+
+    /// The records, in the order of the plan.
+    pub fn records(self) -> Vec<Record> {
+        let records = self.records.into_inner();
+        let mut records = records.unwrap_or_else(PoisonError::into_inner);
+        records.sort_by_key(|record| (record.block, record.position));
+        records
+    }
+}
+
+impl Store for Memory {
+    fn outstanding(&self) -> Vec<Trial> {
+        self.trials.clone()
+    }
+
+    fn durations(&self) -> BTreeMap<String, Duration> {
+        BTreeMap::new()
+    }
+
+    fn keep(&self, record: &Record) -> Result<(), ResultsError> {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.push(record.clone());
+        Ok(())
+    }
+}
