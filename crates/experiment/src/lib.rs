@@ -5,7 +5,7 @@
 //! ```
 //!
 //! An [experiment](spec) is read and checked, a [plan] decides all that it leaves open, a [record] is what
-//! happened in one trial, and a [results](results) folder holds both. Nothing here runs a trial.
+//! happened in one trial, and a [results] folder holds both. Nothing here runs a trial.
 
 // What was asked.
 pub mod build;

@@ -117,6 +117,15 @@ mod tests {
     }
 
     #[test]
+    fn the_spread_of_a_group_counts_by_its_size() {
+        // Sums of squares within {0, 2, 5, 9, 9} and {9, 12, 30}: 66 + 258 = 324, the least of the three splits
+        // ({0, 2, 5} and the rest: 12.7 + 334.8 = 347.5). By variances, without weights, {0, 2, 5} would win:
+        // 6.3 + 83.7 = 90.0 against 16.5 + 129 = 145.5.
+        let sorted = [0.0, 2.0, 5.0, 9.0, 9.0, 9.0, 12.0, 30.0];
+        assert_eq!(split(&sorted).0.len(), 5);
+    }
+
+    #[test]
     fn groups_are_two_from_a_distance_of_8_widths_on() {
         // 0 +- 1 and d +- 1, four each: s = sqrt(4 / 3) a group, widths sqrt(8 / 3) = 1.632993, so that
         // sqrt 2 x d = 8 x 1.632993 at d = 9.237604. The gap there is d - 2 > d / 2.

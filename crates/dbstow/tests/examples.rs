@@ -1,0 +1,70 @@
+//! The examples of the crates run, and print what they promise. `cargo test --workspace` builds them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use assert_cmd::prelude::*;
+
+/// What an example prints. Cargo puts examples beside the folder of the tests.
+fn printed(example: &str, arguments: &[&str]) -> String {
+    let own = std::env::current_exe().expect("a test is a file");
+    let deps = own.parent().expect("it lies in a folder");
+    let examples: PathBuf = deps.with_file_name("examples");
+    let program = examples.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
+    assert!(
+        program.exists(),
+        "{} is not built; run `cargo build --workspace --examples`",
+        program.display()
+    );
+    let output = Command::new(program).args(arguments).assert().success();
+    String::from_utf8(output.get_output().stdout.clone()).expect("text")
+}
+
+#[test]
+fn quickstart_prints_a_table_with_a_verdict() {
+    let table = printed("quickstart", &[]);
+    assert!(
+        table.contains("local-ssd") && table.contains("p30"),
+        "{table}"
+    );
+    assert!(table.contains("no difference"), "{table}");
+}
+
+#[test]
+fn sweep_says_where_more_iops_stop_helping() {
+    let steps = printed("sweep", &[]);
+    assert_eq!(steps.lines().count(), 6, "{steps}");
+    let last = steps.lines().last().expect("six lines");
+    assert!(
+        last.contains("16000 IOPS") && last.ends_with("no longer helps"),
+        "{steps}"
+    );
+    let first = steps.lines().next().expect("six lines");
+    assert!(!first.contains("no longer"), "{steps}");
+}
+
+#[test]
+fn own_disk_holds_it_against_a_p30() {
+    let table = printed("own_disk", &[]);
+    assert!(table.contains("corner") && table.contains("p30"), "{table}");
+}
+
+#[test]
+fn read_records_prints_what_a_run_found() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = place.path().join("results");
+    let folder = folder.to_str().expect("a short path");
+    Command::cargo_bin("dbstow")
+        .expect("it is built")
+        .args(["run", "tempdb-ssd-vs-premium", "--quick", "--out", folder])
+        .assert()
+        .success();
+
+    let compared = printed("read_records", &[folder]);
+
+    assert!(
+        compared.starts_with("p30 against local-ssd: elapsed_s "),
+        "{compared}"
+    );
+    assert!(compared.contains("95 % CI"), "{compared}");
+}
