@@ -1,6 +1,6 @@
 //! Disks, machines and managed tiers: what vendors sell, with source and date of every figure.
 //!
-//! The catalogue is data (`catalogue/*.toml`), so that a new disk is one entry and no code. A name
+//! The catalogue is data (`entries/*.toml`), so that a new disk is one entry and no code. A name
 //! leads to an entry; an entry, with what the user asks of it, becomes a [`model::DiskSpec`]:
 //!
 //! ```text

@@ -27,7 +27,10 @@ fn quickstart_prints_a_table_with_a_verdict() {
         table.contains("local-ssd") && table.contains("p30"),
         "{table}"
     );
-    assert!(table.contains("no difference"), "{table}");
+    assert!(
+        table.contains("p30 and local-ssd tie (within 5 %)"),
+        "{table}"
+    );
 }
 
 #[test]

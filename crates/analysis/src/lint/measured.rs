@@ -202,7 +202,7 @@ fn how(mode: Mode, engine: EngineKind) -> String {
     }
 }
 
-/// `8 temp files took 0.99 (0.97 to 1.01) times as long as 1`.
+/// `8 temp files: 0.99x the elapsed time of 1 temp file (0.97-1.01)`.
 fn sentence(
     change: Change,
     comparison: &Comparison,
@@ -213,7 +213,7 @@ fn sentence(
     let [mean, low, high] = [mean, low, high].map(quantity::ratio);
     let interval = match comparison.blocks {
         0 | 1 => "one block, no interval".to_owned(),
-        _ => format!("{low} to {high}"),
+        _ => format!("{low}-{high}"),
     };
     let shown = |role: Role, settings: &Settings| {
         let files = settings.placement.files(role).len();
@@ -228,12 +228,11 @@ fn sentence(
             (comparison.baseline.clone(), comparison.candidate.clone())
         }
     };
-    if comparison.metric == "elapsed_s" {
-        format!("{ours} took {mean} ({interval}) times as long as {theirs}")
-    } else {
-        let metric = &comparison.metric;
-        format!("{ours} had {mean} ({interval}) times the {metric} of {theirs}")
-    }
+    let what = match comparison.metric.as_str() {
+        "elapsed_s" => "elapsed time",
+        metric => metric,
+    };
+    format!("{ours}: {mean}x the {what} of {theirs} ({interval})")
 }
 
 fn conclusion(speaks: Speaks) -> &'static str {

@@ -226,7 +226,7 @@ mod tests {
         insta::assert_snapshot!(render(&findings), @r#"
     ## Is tempdb faster on the local SSD or on a P30?
 
-    > p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference larger than 5 %.
+    > p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
     | placement | figures | elapsed, s | throughput, MB/s | physical reads |
     | --- | --- | ---: | ---: | ---: |

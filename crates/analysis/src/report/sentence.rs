@@ -4,16 +4,58 @@ use super::words;
 use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Verdict};
 use crate::quantity::{number, percent, ratio};
 
-/// What a comparison says: `p30 took 1.04 times as long as local-ssd (95 % interval 1.02 to 1.06,
-/// 5 blocks): no difference larger than 5 %.`
+/// The metric that is a time: its ratios are told as faster or slower.
+const ELAPSED: &str = "elapsed_s";
+
+/// What a comparison says, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
+/// 1.02-1.06, 5 blocks).`
 pub(super) fn verdict(comparison: &Comparison) -> String {
-    let blocks = comparison.blocks;
-    format!(
-        "{} ({}): {}.",
-        measured(comparison),
-        basis(&comparison.ratio, blocks),
-        conclusion(comparison, blocks)
-    )
+    let Comparison {
+        baseline,
+        candidate,
+        metric,
+        ..
+    } = comparison;
+    let seen = &comparison.ratio;
+    let basis = |seen: &Ratio| basis(seen, comparison.blocks);
+    let times = format!("{}x the {}", ratio(seen.mean), what(metric));
+    match comparison.verdict {
+        Verdict::NoDifference => format!(
+            "{candidate} and {baseline} tie (within {}): {times} ({}).",
+            percent(comparison.margin),
+            basis(seen)
+        ),
+        Verdict::CannotTell => format!(
+            "Cannot tell {candidate} from {baseline}: {times} ({}); {}.",
+            basis(seen),
+            unsettled(comparison)
+        ),
+        Verdict::Faster if metric == ELAPSED => {
+            let inverse = Ratio {
+                mean: 1.0 / seen.mean,
+                low: 1.0 / seen.high,
+                high: 1.0 / seen.low,
+            };
+            format!(
+                "{candidate} is {}x faster than {baseline} ({}).",
+                ratio(inverse.mean),
+                basis(&inverse)
+            )
+        }
+        Verdict::Slower if metric == ELAPSED => format!(
+            "{candidate} is {}x slower than {baseline} ({}).",
+            ratio(seen.mean),
+            basis(seen)
+        ),
+        Verdict::Faster => format!(
+            "{candidate}: {times} of {baseline} ({}), faster.",
+            basis(seen)
+        ),
+        Verdict::Slower => format!(
+            "{candidate}: {times} of {baseline} ({}), slower.",
+            basis(seen)
+        ),
+    }
 }
 
 /// What to buy: `Cheapest that is not more than 5 % worse than the best: p30, at 135 $ a month.`
@@ -52,58 +94,37 @@ pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
     )
 }
 
-fn measured(comparison: &Comparison) -> String {
-    let Comparison {
-        baseline,
-        candidate,
-        metric,
-        ..
-    } = comparison;
-    let times = ratio(comparison.ratio.mean);
-    if metric == "elapsed_s" {
-        format!("{candidate} took {times} times as long as {baseline}")
-    } else {
-        format!(
-            "{candidate} had {times} times the {} of {baseline}",
-            what(metric)
-        )
-    }
-}
-
 /// A metric as something to have more or less of.
 fn what(metric: &str) -> String {
     let words = words::metric(metric);
     match metric {
+        ELAPSED => "elapsed time".to_owned(),
         "mb_per_s" | "iops" => words,
         _ if metric.ends_with("_per_s") => format!("{words} per second"),
         _ => words,
     }
 }
 
-fn basis(ratio_seen: &Ratio, blocks: u32) -> String {
+fn basis(seen: &Ratio, blocks: u32) -> String {
     if blocks < 2 {
         return "1 block, no interval".into();
     }
     format!(
-        "95 % interval {} to {}, {blocks} blocks",
-        ratio(ratio_seen.low),
-        ratio(ratio_seen.high)
+        "95 % CI {}-{}, {blocks} blocks",
+        ratio(seen.low),
+        ratio(seen.high)
     )
 }
 
-fn conclusion(comparison: &Comparison, blocks: u32) -> String {
-    let margin = percent(comparison.margin);
-    match (comparison.verdict, comparison.blocks_needed) {
-        (Verdict::Faster, _) => "faster".into(),
-        (Verdict::Slower, _) => "slower".into(),
-        (Verdict::NoDifference, _) => format!("no difference larger than {margin}"),
-        (Verdict::CannotTell, Some(needed)) => {
-            format!("cannot tell; about {needed} blocks in all would settle it")
-        }
-        (Verdict::CannotTell, None) if blocks < 2 => "cannot tell from one block".into(),
-        (Verdict::CannotTell, None) => {
-            format!("cannot tell; it is too close to the margin of {margin} for blocks to settle")
-        }
+/// What would settle a comparison that is not.
+fn unsettled(comparison: &Comparison) -> String {
+    match comparison.blocks_needed {
+        Some(needed) => format!("about {needed} blocks in all would settle it"),
+        None if comparison.blocks < 2 => "one block is not enough".into(),
+        None => format!(
+            "it is too close to the margin of {} for more blocks to settle",
+            percent(comparison.margin)
+        ),
     }
 }
 
@@ -128,13 +149,33 @@ mod tests {
 
     #[test]
     fn a_tie_is_said_with_its_margin() {
-        insta::assert_snapshot!(said(&examples::question(), 3, 1.0), @"p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference larger than 5 %.");
+        insta::assert_snapshot!(said(&examples::question(), 3, 1.0), @"p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).");
     }
 
     #[test]
     fn too_few_blocks_are_said_with_how_many_would_do() {
-        insta::assert_snapshot!(said(&examples::question(), 3, 1.05), @"p30 took 1.14 times as long as local-ssd (95 % interval 1.03 to 1.27, 3 blocks): slower.");
-        insta::assert_snapshot!(said(&examples::question(), 1, 1.5), @"p30 took 1.56 times as long as local-ssd (1 block, no interval): cannot tell from one block.");
+        insta::assert_snapshot!(said(&examples::question(), 3, 1.05), @"p30 is 1.14x slower than local-ssd (95 % CI 1.03-1.27, 3 blocks).");
+        insta::assert_snapshot!(said(&examples::question(), 1, 1.5), @"Cannot tell p30 from local-ssd: 1.56x the elapsed time (1 block, no interval); one block is not enough.");
+    }
+
+    #[test]
+    fn less_time_is_told_as_how_much_faster() {
+        let comparison = Comparison {
+            baseline: "local-ssd".into(),
+            candidate: "p30".into(),
+            metric: ELAPSED.into(),
+            ratio: Ratio {
+                mean: 0.07,
+                low: 0.068,
+                high: 0.072,
+            },
+            verdict: Verdict::Faster,
+            margin: 0.05,
+            blocks: 3,
+            blocks_needed: None,
+        };
+        // 1 / 0.07 = 14.29, 1 / 0.072 = 13.89, 1 / 0.068 = 14.71
+        insta::assert_snapshot!(verdict(&comparison), @"p30 is 14.3x faster than local-ssd (95 % CI 13.9-14.7, 3 blocks).");
     }
 
     #[test]
@@ -144,6 +185,6 @@ mod tests {
             ..examples::question()
         };
 
-        insta::assert_snapshot!(said(&question, 3, 3.0), @"p30 had 4.54 times the throughput of local-ssd (95 % interval 1.56 to 13.2, 3 blocks): faster.");
+        insta::assert_snapshot!(said(&question, 3, 3.0), @"p30: 4.54x the throughput of local-ssd (95 % CI 1.56-13.2, 3 blocks), faster.");
     }
 }

@@ -157,8 +157,7 @@ mod tests {
                                  publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
-        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
-          larger than 5 %.
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
         - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
@@ -214,8 +213,7 @@ mod tests {
                      modelled disks   publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
-        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
-          larger than 5 %.
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
         - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
@@ -261,8 +259,7 @@ mod tests {
                                 publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
-        = p30 took 1.04 times as long as local-ssd (95 % interval 1.03 to 1.05, 3 blocks): no difference
-          larger than 5 %.
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
         - local-ssd, p30: most time went to the latency of reads on volume temp: 70 % of session time (1.50
