@@ -1,4 +1,4 @@
-//! Scripts of workloads, in every dialect, read and carried out by nobody.
+//! Scripts of workloads, in every dialect, read and run by nobody.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn executed(text: &str, dialect: Dialect) -> Result<(), String> {
     Ok(())
 }
 
-/// Carries nothing out, and looks whether what it is given goes together.
+/// Executes nothing, and looks whether what it is given goes together.
 struct Counted {
     statements: usize,
 }

@@ -16,17 +16,17 @@ pub struct Class {
     pub io_unit: IoUnit,
     /// How fast the bytes of one request move; `None` adds nothing to the latency.
     pub transfer: Option<Throughput>,
-    /// Requests carried out at the same time; `None` is no bound.
+    /// Requests served at the same time; `None` is no bound.
     pub in_flight_max: Option<u32>,
     /// Machine limits that govern its disks, in order of preference.
     pub machine_limits: Vec<String>,
     /// Whether a host cache may stand in front.
     pub host_cache: bool,
-    /// Time to carry out a read.
+    /// Time to serve a read.
     pub read: Latency,
-    /// Time to carry out a write.
+    /// Time to serve a write.
     pub write: Latency,
-    /// Time to carry out a flush.
+    /// Time to serve a flush.
     pub flush: Latency,
     /// Where all but the latencies comes from.
     pub sources: Vec<Source>,

@@ -19,7 +19,7 @@ mod bench {
     use volume::clock::Clock;
     use workload::{Dialect, Names, Script, Variables};
 
-    use super::server::{Folders, Seat, binaries, experiment, start};
+    use super::server::{Folders, SessionContext, binaries, experiment, start};
 
     /// pgbench's own `-S`, and its default.
     const SCRIPTS: [(&str, u64, &str); 2] = [
@@ -105,7 +105,7 @@ mod bench {
                         ]);
                     }));
                     ours.push(cost(UsageWho::RUSAGE_SELF, all, || {
-                        carry_out(&engine, text, sessions, transactions);
+                        run_transactions(&engine, text, sessions, transactions);
                     }));
                 }
                 let (theirs, ours) = (middle(theirs), middle(ours));
@@ -122,7 +122,7 @@ mod bench {
         engine.stop().expect("nothing left");
     }
 
-    fn carry_out(engine: &Postgres, text: &str, sessions: u32, transactions: u64) {
+    fn run_transactions(engine: &Postgres, text: &str, sessions: u32, transactions: u64) {
         let mut names = Names::new();
         let script = Script::parse("bench.sql", text, Dialect::Postgres, &mut names).expect(text);
         let names = Arc::new(names);
@@ -130,7 +130,7 @@ mod bench {
             for session in 0..sessions {
                 let (script, names) = (&script, Arc::clone(&names));
                 scope.spawn(move || {
-                    let mut seat = Seat(engine.connect(session).expect("a connection"));
+                    let mut seat = SessionContext(engine.connect(session).expect("a connection"));
                     let mut variables = Variables::new(names, session, sessions);
                     let mut random = stream(u64::from(session), "keys");
                     for _ in 0..transactions {

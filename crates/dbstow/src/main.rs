@@ -18,8 +18,8 @@ use lab::trial;
 #[command(
     version,
     after_help = "Start with:\n  dbstow experiments\n  dbstow run tempdb-ssd-vs-premium\n\n\
-        Exit codes: 0 fine, 1 failed, 2 a mistake in what was asked,\n\
-        3 an expectation that was stated is not met."
+        Exit codes: 0 success, 1 failure, 2 usage error,\n\
+        3 a stated expectation was not met."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -28,24 +28,24 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Carry out an experiment and say what came of it
+    /// Run an experiment and report the results
     Run(run::Args),
     /// Show what would run, before anything runs
     Plan(plan::Args),
-    /// Say whether an experiment can be run
+    /// Check whether an experiment can run
     Check(check::Args),
-    /// Say what recorded trials show, or show two results side by side
+    /// Report on recorded trials, or compare two results
     Report(report::Args),
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
-    /// Look at a capture of a SQL Server with rules that name their source and know their exceptions
+    /// Check the storage layout of a SQL Server against documented rules
     Lint(lint::Args),
-    /// Write the scripts that bring a placement about on a server, and those of the way back
+    /// Generate apply and rollback scripts for a placement
     Layout(layout::Args),
-    /// Measure a directory, and write a disk of the catalogue that behaves like it
+    /// Benchmark a directory and generate a matching disk model
     Calibrate(calibrate::Args),
-    /// Look at a SQL Server: what it is, what dbstow may do there, where its files are
+    /// Inspect a SQL Server: version, permissions, and where its files are
     Doctor(doctor::Args),
     /// List disks, or show one
     Disks(disks::Args),
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(output::usage(&error)),
     };
-    match carry_out(arguments.command) {
+    match run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::note(&format!("dbstow: {}", message(&error)));
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(command: Command) -> anyhow::Result<()> {
+fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),

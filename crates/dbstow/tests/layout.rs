@@ -14,12 +14,17 @@ mod windows;
 use std::collections::BTreeMap;
 
 use experiment::spec::File;
-use layout::{Engine, Script, Target, Wish, scripts};
+use layout::{Engine, LayoutRequest, Script, Target, scripts};
 use model::Bytes;
 use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
 
 /// `count` temp files on `volumes` in turn.
-pub(crate) fn wish(title: &str, volumes: &[(&str, &str)], count: usize, size: Bytes) -> Wish {
+pub(crate) fn wish(
+    title: &str,
+    volumes: &[(&str, &str)],
+    count: usize,
+    size: Bytes,
+) -> LayoutRequest {
     let names = volumes.iter().cycle().take(count);
     let file = |(volume, _): &(&str, &str)| File {
         volume: (*volume).to_owned(),
@@ -27,24 +32,24 @@ pub(crate) fn wish(title: &str, volumes: &[(&str, &str)], count: usize, size: By
     };
     let own = |(name, folder): &(&str, &str)| ((*name).to_owned(), (*folder).to_owned());
     let folders: BTreeMap<String, String> = volumes.iter().map(own).collect();
-    Wish {
+    LayoutRequest {
         temp: names.map(file).collect(),
         log: vec![File {
             volume: volumes.first().map_or("", |(name, _)| name).to_owned(),
             size: None,
         }],
         folders,
-        ..Wish::new(title)
+        ..LayoutRequest::new(title)
     }
 }
 
-pub(crate) fn made(engine: Engine, wish: &Wish, capture: Option<Capture>) -> Vec<Script> {
+pub(crate) fn made(engine: Engine, wish: &LayoutRequest, capture: Option<Capture>) -> Vec<Script> {
     let target = Target::new(capture, wish).unwrap_or_else(|error| panic!("{error}"));
     scripts(engine, wish, &target).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The error of what cannot be.
-pub(crate) fn refused(engine: Engine, wish: &Wish, capture: Option<Capture>) -> String {
+pub(crate) fn refused(engine: Engine, wish: &LayoutRequest, capture: Option<Capture>) -> String {
     let made = Target::new(capture, wish).and_then(|target| scripts(engine, wish, &target));
     made.expect_err("a mistake").to_string()
 }

@@ -459,7 +459,7 @@ mod signals {
     }
 
     #[test]
-    fn what_is_within_the_bounds_is_carried_out_in_two_gigabytes_or_refused() {
+    fn what_is_within_the_bounds_runs_in_two_gigabytes_or_refused() {
         for sets in [
             &[
                 "volume.d.count=1024",

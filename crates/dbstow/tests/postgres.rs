@@ -18,12 +18,12 @@ use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rows::{Sqlite, psql};
-use server::{Folders, RUN, Seat, binaries, experiment, load, load_in, run, start};
+use server::{Folders, RUN, SessionContext, binaries, experiment, load, load_in, run, start};
 use volume::site::Site;
 use workload::{Database, Dialect, Names, Script, Tables, Variables, Workload};
 
-/// Carries out SQL in a session; scripts of their own number.
-fn execute(seat: &mut Seat<'_>, sql: &str) -> Result<(), String> {
+/// Runs SQL in a session; scripts of their own number.
+fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
     let mut names = Names::new();
     let script = Script::parse("test.sql", sql, Dialect::Postgres, &mut names).expect(sql);
     let mut variables = Variables::new(Arc::new(names), 0, 1);
@@ -77,7 +77,7 @@ fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
             load(&engine, &workload, 1);
             engine.quiesce().expect("a checkpoint");
         }
-        let mut seat = Seat(engine.connect(0).expect("a connection"));
+        let mut seat = SessionContext(engine.connect(0).expect("a connection"));
         if workload.load.measured {
             load_in(&engine, &workload, &mut seat, (0, 1));
         }
@@ -123,7 +123,7 @@ fn several_sessions_at_once_carry_a_workload_out() {
         std::thread::scope(|scope| {
             for session in 0..3 {
                 scope.spawn(move || {
-                    let mut seat = Seat(engine.connect(session).expect("a connection"));
+                    let mut seat = SessionContext(engine.connect(session).expect("a connection"));
                     if workload.load.measured {
                         load_in(engine, workload, &mut seat, (session, 3));
                     }
@@ -144,7 +144,7 @@ fn data_temp_space_and_log_lie_where_the_placement_says() {
         return;
     };
     load(&engine, &workload, 1);
-    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     // More than the session's own buffers hold, so that they reach the files.
     assert_eq!(run(&mut seat, &workload, (0, 1), 100), [""; 0]);
     engine.quiesce().expect("a checkpoint");
@@ -236,7 +236,7 @@ fn a_cold_start_forgets_while_the_server_is_down_and_keeps_what_was_loaded() {
 
     let counters = |engine: &Postgres| engine.counters().expect("counters");
     let earlier = counters(&engine);
-    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     assert_eq!(run(&mut seat, &workload, (0, 1), 60), [""; 0]);
     // A session's counts are sure to have arrived once it is over.
     drop(seat);
@@ -273,7 +273,7 @@ fn what_does_not_fit_into_memory_spills_into_temp_space() {
     };
     load(&engine, &workload, 1);
     let before = engine.counters().expect("counters");
-    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     assert_eq!(run(&mut seat, &workload, (0, 1), 4), [""; 0]);
     drop(seat);
     let clock = volume::clock::Clock::start();
@@ -352,7 +352,7 @@ fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
         return;
     };
     load(&engine, &workload, 1);
-    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     assert_eq!(run(&mut seat, &workload, (0, 1), 10), [""; 0]);
 
     let postmaster = i32::try_from(engine.postmaster().expect("a server")).unwrap();
@@ -402,11 +402,11 @@ fn an_interrupted_session_comes_back_at_once_with_an_error() {
         .expect("PostgreSQL tells");
     std::thread::scope(|scope| {
         let sleeper = scope.spawn(|| {
-            let mut seat = Seat(engine.connect(0).expect("a connection"));
+            let mut seat = SessionContext(engine.connect(0).expect("a connection"));
             execute(&mut seat, "SELECT pg_sleep(600); SELECT 1;")
         });
         let waiter = scope.spawn(|| {
-            let mut seat = Seat(engine.connect(1).expect("a connection"));
+            let mut seat = SessionContext(engine.connect(1).expect("a connection"));
             execute(&mut seat, "\\sleep 600 s")
         });
         let clock = volume::clock::Clock::start();
@@ -439,8 +439,8 @@ fn an_operation_that_fails_keeps_no_lock_and_no_transaction() {
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
     };
-    let mut one = Seat(engine.connect(0).expect("a connection"));
-    let mut other = Seat(engine.connect(1).expect("a connection"));
+    let mut one = SessionContext(engine.connect(0).expect("a connection"));
+    let mut other = SessionContext(engine.connect(1).expect("a connection"));
     let error = execute(&mut one, "BEGIN; SELECT pg_advisory_lock(1); SELECT 1 / 0;").unwrap_err();
     assert!(
         error.starts_with("line 1: SQLSTATE 22012: division by zero"),

@@ -18,7 +18,7 @@ use std::process::Command;
 use experiment::spec::{EngineKind, Temperature};
 use lab::engine::postgres::{self, Binaries, Owner, Postgres, ServerUrl};
 use lab::engine::{Engine, EngineError};
-use server::{Folders, Seat, binaries, experiment, load, run};
+use server::{Folders, SessionContext, binaries, experiment, load, run};
 use tempfile::TempDir;
 
 const PASSWORD: &str = "correct-horse%battery";
@@ -167,7 +167,7 @@ fn a_given_server_gets_a_database_for_the_run_and_is_left_as_it_was() {
     for said in ["not restarted", "pg_wal", "shared_buffers"] {
         assert!(notes.contains(said), "{notes}");
     }
-    let mut seat = Seat(engine.connect(0).expect("a connection"));
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     assert_eq!(run(&mut seat, &workload, (0, 1), 20), [""; 0]);
 
     // The password is nowhere but in this process.

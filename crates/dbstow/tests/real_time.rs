@@ -176,9 +176,9 @@ impl Prepared {
         }
     }
 
-    /// Carries the trial out.
+    /// Runs the trial.
     fn record(&self, supply: &Folder) -> Record {
-        let record = real::carry_out(&self.subject(), supply, &|_| {}, &|| false);
+        let record = real::run_trial(&self.subject(), supply, &|_| {}, &|| false);
         record.expect("nobody cancels it")
     }
 }
@@ -466,7 +466,7 @@ fn a_trial_goes_through_its_phases_and_is_recorded() {
     let tell = |event| told.lock().expect("no panic").push(event);
 
     // when
-    let record = real::carry_out(&prepared.subject(), &supply, &tell, &|| false);
+    let record = real::run_trial(&prepared.subject(), &supply, &tell, &|| false);
 
     // then
     let record = record.expect("nobody cancels it");
@@ -570,7 +570,7 @@ fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait
         });
         let kept = prepared.folder.path().join("volumes/d/shared");
         let supply = Keeping(prepared.supply());
-        let record = real::carry_out(&prepared.subject(), &supply, &|_| {}, &|| false);
+        let record = real::run_trial(&prepared.subject(), &supply, &|_| {}, &|| false);
         assert_eq!(record.expect("nobody cancels it").errors.count, 0);
         let connection = Connection::open(kept).expect("it was kept");
         let mut rows = connection
@@ -754,7 +754,7 @@ fn a_cancelled_trial_ends_at_once_takes_everything_away_and_records_nothing() {
 
     // when
     let cancelled = || running.load(Ordering::Relaxed);
-    let result = real::carry_out(&prepared.subject(), &supply, &tell, &cancelled);
+    let result = real::run_trial(&prepared.subject(), &supply, &tell, &cancelled);
 
     // then
     assert!(result.is_err());

@@ -80,12 +80,12 @@ const WRITERS: [(&str, &str); 30] = [
         "makes the folder that --out names",
     ),
     (
-        "lab/src/trial/real/ground.rs",
+        "lab/src/trial/real/work_dir.rs",
         "removes the run's own directory",
     ),
     (
         "lab/src/trial/real/places.rs",
-        "the default for --backing, claimed by `Ground`",
+        "the default for --backing, claimed by `WorkDir`",
     ),
     ("volume/src/virtual_time/spool.rs", "a file without a name"),
     (

@@ -3,7 +3,7 @@
 use model::Bytes;
 use sqlserver::capture::{Capture, Database, File as CapturedFile, FileKind, Growth, TEMPDB};
 
-use super::{Engine, On, Target, Wish, scripts};
+use super::{Engine, LayoutRequest, Platform, Target, scripts};
 use experiment::spec::{File, Role};
 
 /// Names and texts of all `.sql` scripts for SQL Server, batches parted by `GO`. Names and paths are as hostile
@@ -23,55 +23,55 @@ pub fn examples() -> Vec<(String, String)> {
 
 const ODD: &str = "o'dd] name;--$(x)";
 
-fn sets() -> Vec<(&'static str, Wish, Target)> {
+fn sets() -> Vec<(&'static str, LayoutRequest, Target)> {
     let on = |on, capture| Target { on, capture };
     let windows = placed("D:\\it's [odd]; --\\$(x)", 3);
     let linux = placed("/nvme/it's [odd]; --", 1);
-    let managed = Wish {
+    let managed = LayoutRequest {
         folders: Default::default(),
         ..placed("", 4)
     };
     let database = Some(ODD.to_owned());
-    let all = |wish: &Wish| Wish {
+    let all = |wish: &LayoutRequest| LayoutRequest {
         roles: Role::ALL.into(),
         database: database.clone(),
         ..wish.clone()
     };
-    let of_instance = Wish {
+    let of_instance = LayoutRequest {
         roles: [Role::Temp, Role::Data].into(),
         database: database.clone(),
         ..managed
     };
     vec![
-        ("windows", all(&windows), on(On::Windows, None)),
+        ("windows", all(&windows), on(Platform::Windows, None)),
         (
             "windows-captured",
             windows,
-            on(On::Windows, Some(captured(3, 2))),
+            on(Platform::Windows, Some(captured(3, 2))),
         ),
-        ("linux", all(&linux), on(On::Linux, None)),
+        ("linux", all(&linux), on(Platform::Linux, None)),
         (
             "managed-instance",
             of_instance,
-            on(On::ManagedInstance, Some(captured(8, 12))),
+            on(Platform::ManagedInstance, Some(captured(8, 12))),
         ),
     ]
 }
 
-fn placed(folder: &str, files: usize) -> Wish {
+fn placed(folder: &str, files: usize) -> LayoutRequest {
     let file = |size| File {
         volume: "v".to_owned(),
         size,
     };
     let sized = vec![file(Some(Bytes::gib(4))); files];
-    Wish {
+    LayoutRequest {
         data: sized.clone(),
         temp: sized,
         log: vec![file(None)],
         folders: [("v".to_owned(), folder.to_owned())].into(),
         ephemeral: ["v".to_owned()].into(),
         log_size: Some(Bytes::mib(512)),
-        ..Wish::new("examples")
+        ..LayoutRequest::new("examples")
     }
 }
 

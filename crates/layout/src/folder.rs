@@ -67,7 +67,7 @@ impl Folder {
             }
             (None, _) => {
                 return Err(format!(
-                    "the path is not whole, and the server has another current folder; give one such as {example}"
+                    "the path is not absolute, and the server has another current folder; give one such as {example}"
                 ));
             }
             (Some(_), _) => {}
@@ -137,12 +137,12 @@ fn windows(text: &str) -> Result<String, String> {
         .get(2..)
         .filter(|_| is_share || !text.starts_with('\\'));
     let Some(rest) = rest else {
-        let why = "without a drive, the path is not whole; give one such as D:\\tempdb";
+        let why = "without a drive, the path is not absolute; give one such as D:\\tempdb";
         return Err(why.to_owned());
     };
     if !is_share && !rest.starts_with('\\') {
         return Err(format!(
-            "without a backslash after the drive, the path is not whole; give {}\\{rest}",
+            "without a backslash after the drive, the path is not absolute; give {}\\{rest}",
             &text[..2]
         ));
     }

@@ -1,10 +1,10 @@
-//! From a placement to scripts that bring it about on a server, and back. Nothing here runs them.
+//! From a placement to scripts that apply it on a server, and to those that roll it back. Nothing here runs them.
 //!
 //! ```text
-//! arm, folders ──► Wish ─┐
-//!                        ├─► sqlserver: tempdb, a new database, a managed instance ─► scripts, README
-//! capture ──► Target ────┤
-//!                        └─► postgres: tablespaces, the write-ahead log            ─► scripts, README
+//! arm, folders ──► LayoutRequest ─┐
+//!                                 ├─► sqlserver: tempdb, a new database, a managed instance ─► scripts, README
+//! capture ──► Target ─────────────┤
+//!                                 └─► postgres: tablespaces, the write-ahead log            ─► scripts, README
 //! ```
 
 mod error;
@@ -12,15 +12,15 @@ mod examples;
 mod folder;
 mod postgres;
 mod quote;
+mod request;
 mod sqlserver;
 mod target;
-mod wish;
 
 pub use error::LayoutError;
 pub use examples::examples;
 pub use folder::{Folder, Style};
-pub use target::{On, Target};
-pub use wish::Wish;
+pub use request::LayoutRequest;
+pub use target::{Platform, Target};
 
 /// What is to be read first.
 const README: &str = "README.md";
@@ -57,7 +57,11 @@ pub enum Engine {
 ///
 /// # Errors
 /// When it cannot be done on such a server, or too little of it is known.
-pub fn scripts(engine: Engine, wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+pub fn scripts(
+    engine: Engine,
+    wish: &LayoutRequest,
+    target: &Target,
+) -> Result<Vec<Script>, LayoutError> {
     let mut scripts = match engine {
         Engine::Sqlserver => sqlserver::scripts(wish, target)?,
         Engine::Postgres => postgres::scripts(wish, target)?,

@@ -5,11 +5,11 @@ use std::fmt;
 use sqlserver::capture::{Capture, FORMAT, Product};
 
 use super::folder::{Folder, Style};
-use super::{LayoutError, Wish};
+use super::{LayoutError, LayoutRequest};
 
 /// What a server is, as far as its files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum Platform {
     /// A machine with Windows
     Windows,
     /// A machine or container with Linux
@@ -20,13 +20,13 @@ pub enum On {
     AzureSqlDatabase,
 }
 
-impl fmt::Display for On {
+impl fmt::Display for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            On::Windows => "windows",
-            On::Linux => "linux",
-            On::ManagedInstance => "managed-instance",
-            On::AzureSqlDatabase => "azure-sql-database",
+            Platform::Windows => "windows",
+            Platform::Linux => "linux",
+            Platform::ManagedInstance => "managed-instance",
+            Platform::AzureSqlDatabase => "azure-sql-database",
         })
     }
 }
@@ -35,7 +35,7 @@ impl fmt::Display for On {
 #[derive(Clone, Debug)]
 pub struct Target {
     /// What it is.
-    pub on: On,
+    pub on: Platform,
     /// What it said of itself.
     pub capture: Option<Capture>,
 }
@@ -45,7 +45,7 @@ impl Target {
     ///
     /// # Errors
     /// When nothing says what it is, when two things do, or when the capture is of no use.
-    pub fn new(capture: Option<Capture>, wish: &Wish) -> Result<Target, LayoutError> {
+    pub fn new(capture: Option<Capture>, wish: &LayoutRequest) -> Result<Target, LayoutError> {
         let on = match &capture {
             Some(capture) => {
                 check(capture)?;
@@ -60,8 +60,8 @@ impl Target {
             }
             None => match (wish.on, looks(wish)) {
                 (Some(on), _) => on,
-                (None, Some(Style::Windows)) => On::Windows,
-                (None, Some(Style::Unix)) => On::Linux,
+                (None, Some(Style::Windows)) => Platform::Windows,
+                (None, Some(Style::Unix)) => Platform::Linux,
                 (None, None) => return Err(LayoutError::Where),
             },
         };
@@ -71,8 +71,10 @@ impl Target {
     /// How it writes paths.
     pub(super) fn style(&self) -> Style {
         match self.on {
-            On::Linux => Style::Unix,
-            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => Style::Windows,
+            Platform::Linux => Style::Unix,
+            Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
+                Style::Windows
+            }
         }
     }
 
@@ -99,7 +101,7 @@ impl Target {
     }
 }
 
-fn looks(wish: &Wish) -> Option<Style> {
+fn looks(wish: &LayoutRequest) -> Option<Style> {
     wish.folders.values().find_map(|folder| Style::of(folder))
 }
 
@@ -120,16 +122,16 @@ fn check(capture: &Capture) -> Result<(), LayoutError> {
     Ok(())
 }
 
-fn of(capture: &Capture) -> Result<On, LayoutError> {
+fn of(capture: &Capture) -> Result<Platform, LayoutError> {
     let refused = |what: &str| Err(LayoutError::Capture(what.to_owned()));
     match capture.identity.product() {
-        Product::AzureDatabase => Ok(On::AzureSqlDatabase),
-        Product::ManagedInstance => Ok(On::ManagedInstance),
+        Product::AzureDatabase => Ok(Platform::AzureSqlDatabase),
+        Product::ManagedInstance => Ok(Platform::ManagedInstance),
         Product::Boxed => match capture.machine.platform.to_lowercase().as_str() {
-            "windows" => Ok(On::Windows),
-            "linux" => Ok(On::Linux),
+            "windows" => Ok(Platform::Windows),
+            "linux" => Ok(Platform::Linux),
             // Before 2017 there is no view that tells, and nothing but Windows.
-            "" if capture.identity.major() < 14 => Ok(On::Windows),
+            "" if capture.identity.major() < 14 => Ok(Platform::Windows),
             _ => refused(
                 "the capture does not say whether the server runs on Windows or Linux; take it again with \
                  VIEW SERVER STATE",

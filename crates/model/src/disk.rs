@@ -1,4 +1,4 @@
-//! One disk at work: limits, places in flight, and the time to carry a request out.
+//! One disk at work: limits, places in flight, and the time to serve a request.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -86,7 +86,7 @@ impl Disk {
         latency.draw(&mut self.random)
     }
 
-    /// Carries out a request that was admitted at `admitted`: time spent queued, and time of service.
+    /// Executes a request that was admitted at `admitted`: time spent queued, and time of service.
     pub(crate) fn serve(&mut self, admitted: Instant, request: &Request) -> (Duration, Duration) {
         let drawn = match request.operation {
             Operation::Read => self.latency[0].draw(&mut self.random),

@@ -1,4 +1,4 @@
-//! A recorded run over other disks, memory or processors: a sweep without carrying out a statement again.
+//! A recorded run over other disks, memory or processors: a sweep without executing a statement again.
 //!
 //! Sessions take the same turns as in a simulated run. Whoever is earliest goes on: it spends its CPU time
 //! on a core where it has to, then asks the store until that says done, and waits as told.
@@ -137,7 +137,7 @@ impl Use {
     }
 }
 
-/// Carries out what came before the run.
+/// Executes what came before the run.
 fn load(trace: &Trace, store: &mut Store, files: &[FileId]) -> Result<(), Full> {
     store.set_timeless(true);
     let mut now = Instant::ZERO;
@@ -200,7 +200,7 @@ enum Stage {
     Next,
     /// Its CPU time is to be spent, if it has to be.
     Burst(Asked),
-    /// Its access is to be carried out.
+    /// Its access is to be executed.
     Access(Asked),
 }
 
@@ -278,7 +278,7 @@ impl<'a> Session<'a> {
         Some(end)
     }
 
-    /// Carries out the access, or says until when it waits and what it is at then.
+    /// Executes the access, or says until when it waits and what it is at then.
     fn access(
         &mut self,
         world: &mut World,

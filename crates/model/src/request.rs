@@ -74,7 +74,7 @@ pub struct Completion {
     pub throttled_by: Option<Throttle>,
     /// Waiting for one of the disk's places in flight.
     pub queued: Duration,
-    /// Being carried out.
+    /// Being served.
     pub service: Duration,
 }
 

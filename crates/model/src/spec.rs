@@ -21,15 +21,15 @@ pub struct DiskSpec {
     pub limits: Vec<LimitSpec>,
     /// How the vendor counts one I/O.
     pub io_unit: IoUnit,
-    /// Time to carry out a read, once admitted and started.
+    /// Time to serve a read, once admitted and started.
     pub read_latency: LatencySpec,
-    /// Time to carry out a write.
+    /// Time to serve a write.
     pub write_latency: LatencySpec,
-    /// Time to carry out a flush.
+    /// Time to serve a flush.
     pub flush_latency: LatencySpec,
     /// How fast the bytes of one request move, added to the latency; `None` adds nothing.
     pub transfer: Option<Throughput>,
-    /// Requests carried out at the same time; `None` is no bound.
+    /// Requests served at the same time; `None` is no bound.
     pub in_flight_max: Option<u32>,
     /// Names of the machine limits that govern requests to this disk, in order of preference: the
     /// first that the machine has applies. Empty: none does.
@@ -97,7 +97,7 @@ pub struct IoUnit {
     pub charge_min: Option<Bytes>,
 }
 
-/// A latency: how long carrying out one request takes, without queueing and throttling.
+/// A latency: how long serving one request takes, without queueing and throttling.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "shape")]
 pub enum LatencySpec {

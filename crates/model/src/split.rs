@@ -24,7 +24,7 @@ pub enum Spent {
 /// Which part of a request was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Being carried out.
+    /// Being served.
     Service,
     /// Waiting for a place in flight.
     Queued,

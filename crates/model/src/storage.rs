@@ -324,7 +324,7 @@ impl Volume {
 }
 
 impl Attached {
-    /// Carries out a request, and says whether it was a cache hit.
+    /// Executes a request, and says whether it was a cache hit.
     fn submit(
         &mut self,
         machine: &mut Machine,

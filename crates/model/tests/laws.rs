@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn no_more_requests_are_carried_out_at_once_than_the_disk_has_places(
+    fn no_more_requests_are_served_at_once_than_the_disk_has_places(
         disk in disk(latency().boxed()),
         places in 1..8_u32,
         arrivals in arrivals(),

@@ -70,7 +70,7 @@ fn rows_counts_messages_and_errors_keep_their_order() {
 }
 
 #[test]
-fn a_loop_is_given_up_as_a_batch_and_carried_out_as_a_statement() {
+fn a_loop_is_given_up_as_a_batch_and_executed_as_a_statement() {
     // The client's limit of 10,000 ends of statements in a row, which a plain batch sends one by one.
     let double = start();
     let mut session = connect(&double);

@@ -139,16 +139,16 @@ impl Sequence {
     }
 
     /// In real time: `file` gives what carries a lane's requests out.
-    fn carried_out<F: FnMut(&Request) + Send>(&self, file: impl Fn(usize) -> F) -> Latencies {
+    fn in_lanes<F: FnMut(&Request) + Send>(&self, file: impl Fn(usize) -> F) -> Latencies {
         let clock = Clock::start();
         thread::scope(|scope| {
             let lane = |(lane, requests): (usize, &'_ Vec<Request>)| {
-                let mut carry_out = file(lane);
+                let mut execute = file(lane);
                 let requests = requests.clone();
                 scope.spawn(move || {
                     let timed = requests.iter().map(|request| {
                         let asked = clock.now();
-                        carry_out(request);
+                        execute(request);
                         clock.now() - asked
                     });
                     timed.collect()
@@ -296,7 +296,7 @@ fn under_sqlite(sequence: &Sequence, root: &Path) -> (Reading, Latencies, Durati
     };
     let pacer = Arc::new(Pacer::start(&sequence.machine, &sequence.volumes, SEED));
     let disks = Disks::create(&spec, Some(Arc::clone(&pacer))).expect("an empty folder");
-    let latencies = sequence.carried_out(|lane| {
+    let latencies = sequence.in_lanes(|lane| {
         let (disks, mut buffer) = (&disks, Aligned::zeros(64 << 10));
         move |request| {
             buffer.resize(request.length.0 as usize);
@@ -371,7 +371,7 @@ mod under_fuse {
         };
         let files: Vec<_> = (0..sequence.lanes.len()).map(open).collect();
         let before = emulation.reading();
-        let latencies = sequence.carried_out(|lane| {
+        let latencies = sequence.in_lanes(|lane| {
             let (file, mut buffer) = (&files[lane], Aligned::zeros(64 << 10));
             move |request| {
                 buffer.resize(request.length.0 as usize);

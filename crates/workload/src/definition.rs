@@ -78,9 +78,9 @@ pub enum OperationKind {
 pub struct Load {
     /// Whether its time and requests count in the result.
     pub measured: bool,
-    /// Carried out first, in order.
+    /// Run first, in order.
     pub schema: Vec<Script>,
-    /// Carried out next, in order.
+    /// Run next, in order.
     pub scripts: Vec<Script>,
 }
 
@@ -93,12 +93,12 @@ pub struct Run {
     pub scripts: Vec<Weighted>,
     /// Bytes of log that one changed row writes: its image and the record's header. An approximation.
     pub log_bytes_per_row: u64,
-    /// The mix as a loop on the server, for an engine that can carry out many operations in one round trip.
+    /// The mix as a loop on the server, for an engine that can run many operations in one round trip.
     ///
-    /// One statement, which carries out operations `:first` to `:first + :count - 1` of the session
+    /// One statement, which runs operations `:first` to `:first + :count - 1` of the session
     /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); whoever drives it sets both variables.
     pub server_loop: Option<Script>,
-    /// Operations that one turn of a script carries out: more than one only in a loop on the server.
+    /// Operations that one turn of a script runs: more than one only in a loop on the server.
     pub per_turn: u64,
 }
 
@@ -249,7 +249,7 @@ impl ParameterQuery {
 }
 
 impl Load {
-    /// All scripts in the order they are carried out.
+    /// All scripts in the order they run.
     pub fn all(&self) -> impl Iterator<Item = &Script> {
         self.schema.iter().chain(&self.scripts)
     }

@@ -1,7 +1,7 @@
 //! What is asked of a database: workloads as folders of data, and the script language they are in.
 //!
 //! A script is read once into a [`Script`], in which every variable is a numbered slot; an engine
-//! then carries it out through the [`Driver`] it implements. Nothing here knows an engine.
+//! then runs it through the [`Driver`] it implements. Nothing here knows an engine.
 
 /// The workloads inside the program.
 mod builtin;

@@ -66,7 +66,7 @@ struct Pair {
 }
 
 impl Workload {
-    /// A single SQL file, carried out `iterations` times by each of `threads` sessions on one database.
+    /// A single SQL file, run `iterations` times by each of `threads` sessions on one database.
     ///
     /// The file is a script: statements end in `;`, and the backslash commands work. T-SQL goes batch by batch
     /// instead; a backslash command stands behind a `;` or a `GO`.
@@ -208,7 +208,7 @@ impl Asked {
         Ok(Workload {
             name: name.into_owned(),
             about: format!(
-                "{}, carried out {iterations} times by each of {threads} sessions",
+                "{}, run {iterations} times by each of {threads} sessions",
                 self.file
             ),
             database: Database::Shared,

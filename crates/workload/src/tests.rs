@@ -73,7 +73,7 @@ impl Driver for Session {
     }
 }
 
-/// Notes the texts of statements and carries nothing out.
+/// Notes the texts of statements and executes nothing.
 #[derive(Default)]
 struct Notebook(Vec<String>);
 
@@ -139,8 +139,8 @@ fn notes(workload: &Workload, operations: u64) -> (Vec<String>, Vec<String>) {
     (load.0, run.0)
 }
 
-/// Loads `workload` and carries out `operations` of one session.
-fn carry_out(workload: &Workload, operations: u64) -> Session {
+/// Loads `workload` and runs `operations` of one session.
+fn run(workload: &Workload, operations: u64) -> Session {
     let mut session = Session::new();
     let mut variables = workload.variables(0, 1);
     let mut random = stream(1, "keys");
@@ -181,7 +181,7 @@ fn every_builtin_workload_runs_on_sqlite() {
         let workload = tiny(name);
         assert_eq!(workload.name, name);
         assert!(workload.about.len() > 60, "{name} says what it is");
-        let session = carry_out(&workload, 50);
+        let session = run(&workload, 50);
         assert!(session.statements >= 50, "{name}: {}", session.statements);
     }
 }
@@ -340,7 +340,7 @@ fn tempdb_oltp_changes_the_rows_of_the_article() {
     // Of ids 0..49, 12 insert. Rows are 1..100, so deletes at id * 3 hit where id <= 33: 1, 5, 7, 11,
     // 13, 17, 19, 23, 25, 29, 31 = 11 rows, and those that inserts made in time.
     let workload = tiny("tempdb-oltp");
-    let session = carry_out(&workload, 50);
+    let session = run(&workload, 50);
     let left = session.number("SELECT count(*) FROM test_rows");
     let body = session.number("SELECT min(length(body)) FROM test_rows");
     assert_eq!((left, body), (100 + 12 - 11 - late_deletes(), 2_000));
@@ -365,7 +365,7 @@ fn a_version_store_request_is_40_statements_and_holds_its_lock() {
     workload
         .set_parameter("lock_hold_us", Value::Int(250))
         .expect("a parameter");
-    let session = carry_out(&workload, 4);
+    let session = run(&workload, 4);
     // 1499.754 / 37.8 = 39.7; 2182.016 / 54.1 = 40.3; 2548.198 / 64.2 = 39.7
     assert_eq!(session.statements, 4 * 40);
     assert_eq!(session.waited, Duration::from_millis(1));
@@ -381,7 +381,7 @@ fn a_trade_is_eight_statements_on_average_and_trades_complete() {
         .map(|script| script.weight)
         .sum();
     assert_eq!(weights, 1_000);
-    let session = carry_out(&workload, 2_000);
+    let session = run(&workload, 2_000);
     // The article's batches per transaction: 13,100 / 1,688 = 7.8 and 17,500 / 1,980 = 8.8.
     let average = session.statements as f64 / 2_000.0;
     assert!((7.5..8.8).contains(&average), "{average}");
@@ -393,7 +393,7 @@ fn a_trade_is_eight_statements_on_average_and_trades_complete() {
 #[test]
 fn cold_lookup_sessions_share_all_rows_between_them() {
     let workload = tiny("cold-lookup");
-    let mut session = carry_out(&workload, 0);
+    let mut session = run(&workload, 0);
     let script = &workload.run.scripts[0].script;
     let mut counted = 0;
     for number in 0..3 {
@@ -633,7 +633,7 @@ fn sqlquerystress_settings_import_without_their_password() {
             BTreeMap::from([("@p".to_owned(), "id".to_owned())])
         );
         assert_eq!(workload.run.scripts[0].script.statements, 2);
-        let session = carry_out(&workload, 2);
+        let session = run(&workload, 2);
         assert_eq!(session.waited, Duration::from_millis(10));
         assert!(!format!("{workload:?}").contains("hunter2"));
     }

@@ -144,7 +144,7 @@ impl Variables {
 
     /// Sets `:operation`, the number of the session's operation from 0.
     pub fn set_operation(&mut self, operation: u64) {
-        let number = i64::try_from(operation).expect("no session carries out 2^63 operations");
+        let number = i64::try_from(operation).expect("no session runs 2^63 operations");
         self.values[OPERATION] = Some(Value::Int(number));
     }
 

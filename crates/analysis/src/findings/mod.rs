@@ -69,7 +69,7 @@ pub struct Findings {
     pub fitted: Vec<Fitted>,
     /// What weakens the result, why, and what to do.
     pub warnings: Vec<Warning>,
-    /// The engine that carried the workload out; real-time modes only.
+    /// The engine that ran the workload; real-time modes only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
     /// Where the trials ran, by name, in words: what was the same for all. Real-time modes only.

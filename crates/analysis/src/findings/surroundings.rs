@@ -102,7 +102,7 @@ fn not_cold(trials: &Trials, findings: &Findings) -> Option<Warning> {
         "not-cold",
         format!(
             "trials did not start as cold as asked: {noticed}. Reads may have come from memory, so that \
-             disks look faster than they are; make the data larger than memory, or see to what is named."
+             disks look faster than they are; make the data larger than memory, or fix the causes listed."
         ),
     ))
 }

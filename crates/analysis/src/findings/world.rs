@@ -1,4 +1,4 @@
-//! What real-time trials were carried out by, and where.
+//! What real-time trials were run by, and where.
 
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ pub struct Measured {
     /// The verdict on the candidate.
     pub verdict: Verdict,
     /// Whether it supports the finding.
-    pub speaks: Speaks,
+    pub speaks: Support,
     /// All that in a sentence.
     pub text: String,
 }
@@ -54,7 +54,7 @@ pub struct Measured {
 /// What a comparison says of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Speaks {
+pub enum Support {
     /// The change that the finding advises paid.
     For,
     /// It did not.
@@ -176,11 +176,11 @@ fn volumes(placement: &Placement, role: Role) -> std::collections::BTreeSet<&str
 }
 
 /// What it says of the change that the candidate makes.
-fn speaks(verdict: Verdict) -> Speaks {
+fn speaks(verdict: Verdict) -> Support {
     match verdict {
-        Verdict::Faster => Speaks::For,
-        Verdict::Slower | Verdict::NoDifference => Speaks::Against,
-        Verdict::CannotTell => Speaks::CannotTell,
+        Verdict::Faster => Support::For,
+        Verdict::Slower | Verdict::NoDifference => Support::Against,
+        Verdict::CannotTell => Support::CannotTell,
     }
 }
 
@@ -235,11 +235,11 @@ fn sentence(
     format!("{ours}: {mean}x the {what} of {theirs} ({interval})")
 }
 
-fn conclusion(speaks: Speaks) -> &'static str {
+fn conclusion(speaks: Support) -> &'static str {
     match speaks {
-        Speaks::For => "supports this",
-        Speaks::Against => "does not support this",
-        Speaks::CannotTell => "cannot tell yet",
+        Support::For => "supports this",
+        Support::Against => "does not support this",
+        Support::CannotTell => "cannot tell yet",
     }
 }
 

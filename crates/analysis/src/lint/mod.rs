@@ -12,4 +12,4 @@ pub use document::{
     document,
 };
 pub use host::{HostError, Told, merge};
-pub use measured::{Measured, Results, Speaks, about};
+pub use measured::{Measured, Results, Support, about};

@@ -1,4 +1,4 @@
-//! Where a real-time run was carried out and how well it kept time, in words.
+//! Where a real-time run ran and how well it kept time, in words.
 
 use crate::findings::{Findings, Lateness};
 use crate::quantity::{number, percent};

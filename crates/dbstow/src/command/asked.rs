@@ -32,10 +32,10 @@ pub struct Asked {
     /// Use the experiment's own quick settings
     #[arg(long)]
     pub quick: bool,
-    /// How it is carried out
+    /// How it runs
     #[arg(long, value_parser = one_of(MODES), default_value = "simulate")]
     pub mode: Mode,
-    /// What carries the workload out [default: what the experiment is meant for, most often sqlite]
+    /// What runs the workload [default: what the experiment is meant for, most often sqlite]
     #[arg(long, value_parser = one_of(ENGINES))]
     pub engine: Option<EngineKind>,
     /// How often every arm is run
@@ -51,13 +51,13 @@ pub struct Asked {
     /// emulate); may be given several times
     #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path)]
     pub disk: Vec<(String, PathBuf)>,
-    /// Where it is carried out in real time
+    /// Where it runs in real time
     #[command(flatten)]
     pub place: Place,
 }
 
 /// What was asked, understood: nothing has run yet.
-pub struct Understood {
+pub struct ResolvedRun {
     /// What its names stand for.
     pub inventory: Inventory,
     /// What will be done.
@@ -69,7 +69,7 @@ impl Asked {
     ///
     /// # Errors
     /// When something cannot be read, has a mistake, or does not go together.
-    pub fn understand(&self, aa: bool) -> Result<Understood> {
+    pub fn understand(&self, aa: bool) -> Result<ResolvedRun> {
         let (file, text) = self.text()?;
         let variant = Variant {
             mode: self.mode,
@@ -87,7 +87,7 @@ impl Asked {
         let options = self.place.options();
         options.check(variant, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.place.facts(variant.engine)?);
-        Ok(Understood { inventory, plan })
+        Ok(ResolvedRun { inventory, plan })
     }
 
     /// The experiment's text, and what its file is called.

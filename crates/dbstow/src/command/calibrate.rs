@@ -47,7 +47,7 @@ pub struct Args {
     pub format: ListFormat,
 }
 
-/// Carries out `dbstow calibrate`.
+/// Runs `dbstow calibrate`.
 ///
 /// # Errors
 /// When the directory cannot be used, fio is missing or fails, the file cannot be written, or it was

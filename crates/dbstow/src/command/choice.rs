@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use experiment::spec::{EngineKind, Mode};
 use lab::engine::sqlserver::{DrivenKind, EncryptKind};
 use lab::trial::real::{FrontKind, TransportKind};
-use layout::{Engine, On};
+use layout::{Engine, Platform};
 
 /// A value: how it is written, what it is, its help.
 type Choice<T> = (&'static str, T, &'static str);
@@ -126,17 +126,21 @@ pub(super) const PRODUCTS: &[Choice<Engine>] = &[
 ];
 
 /// `--on`.
-pub(super) const SYSTEMS: &[Choice<On>] = &[
-    ("windows", On::Windows, "A machine with Windows"),
-    ("linux", On::Linux, "A machine or container with Linux"),
+pub(super) const SYSTEMS: &[Choice<Platform>] = &[
+    ("windows", Platform::Windows, "A machine with Windows"),
+    (
+        "linux",
+        Platform::Linux,
+        "A machine or container with Linux",
+    ),
     (
         "managed-instance",
-        On::ManagedInstance,
+        Platform::ManagedInstance,
         "Azure SQL Managed Instance",
     ),
     (
         "azure-sql-database",
-        On::AzureSqlDatabase,
+        Platform::AzureSqlDatabase,
         "Azure SQL Database",
     ),
 ];

@@ -11,7 +11,7 @@ pub struct Args {
     pub shell: Shell,
 }
 
-/// Carries out `dbstow completions` for the program that `command` describes.
+/// Runs `dbstow completions` for the program that `command` describes.
 ///
 /// # Errors
 /// When nothing can be printed.

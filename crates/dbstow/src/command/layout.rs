@@ -15,7 +15,7 @@ use super::{Asked, Mistake, Place};
 use experiment::plan::Plan;
 use experiment::spec::{File, Mode, Role};
 use files::input;
-use layout::{Engine, On, Script, Target, Wish, scripts};
+use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
 /// Write the scripts that bring an arm's placement about on a server, and those of the way back
 #[derive(Clone, Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub struct Args {
     pub capture: Option<PathBuf>,
     /// What the server is, where no capture says so [default: by the look of the folders]
     #[arg(long, value_parser = one_of(SYSTEMS))]
-    pub on: Option<On>,
+    pub on: Option<Platform>,
     /// Which database product
     #[arg(long, value_parser = one_of(PRODUCTS), default_value = "sqlserver")]
     pub engine: Engine,
@@ -55,7 +55,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE")]
     pub log_size: Option<Bytes>,
     /// By how much each file grows; "0 B" for not at all
-    #[arg(long, value_name = "SIZE", default_value_t = Wish::GROWTH)]
+    #[arg(long, value_name = "SIZE", default_value_t = LayoutRequest::GROWTH)]
     pub growth: Bytes,
     /// Whose data and log are laid out (--role data,log): a new database; on a managed instance and for
     /// PostgreSQL, one that is there
@@ -77,7 +77,7 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-Nothing is carried out: read the scripts, then run them in the order of their README.
+Nothing is run: read the scripts, then run them in the order of their README.
 
 Examples:
   An arm of an experiment, on a VM with Windows whose D: is the local SSD:
@@ -119,11 +119,11 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 impl Args {
-    fn wish(&self) -> Result<Wish> {
+    fn wish(&self) -> Result<LayoutRequest> {
         let folders = self.folders()?;
         let mut wish = match &self.experiment {
             Some(experiment) => self.of_experiment(experiment)?,
-            None => Wish::new("files as given"),
+            None => LayoutRequest::new("files as given"),
         };
         if self.experiment.is_none() {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
@@ -150,7 +150,7 @@ impl Args {
         }
         self.check_ephemeral(&wish)?;
         wish.ephemeral.extend(self.ephemeral.iter().cloned());
-        Ok(Wish {
+        Ok(LayoutRequest {
             roles: self.role.iter().copied().collect(),
             folders,
             growth: self.growth,
@@ -164,9 +164,9 @@ impl Args {
     }
 
     /// PostgreSQL has no capture, and its scripts are for Linux.
-    fn engine_system(&self) -> Option<On> {
+    fn engine_system(&self) -> Option<Platform> {
         match self.engine {
-            Engine::Postgres if self.volume.is_empty() => Some(On::Linux),
+            Engine::Postgres if self.volume.is_empty() => Some(Platform::Linux),
             Engine::Postgres | Engine::Sqlserver => None,
         }
     }
@@ -204,7 +204,7 @@ impl Args {
         Ok(())
     }
 
-    fn check_ephemeral(&self, wish: &Wish) -> Result<()> {
+    fn check_ephemeral(&self, wish: &LayoutRequest) -> Result<()> {
         let known = |name: &String| self.volume.iter().any(|(volume, _)| volume == name);
         match self.ephemeral.iter().find(|name| !known(name)) {
             None => Ok(()),
@@ -221,7 +221,7 @@ impl Args {
         }
     }
 
-    fn of_experiment(&self, experiment: &str) -> Result<Wish> {
+    fn of_experiment(&self, experiment: &str) -> Result<LayoutRequest> {
         let asked = Asked {
             experiment: experiment.to_owned(),
             set: self.set.clone(),
@@ -240,7 +240,7 @@ impl Args {
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");
         let title = format!("{}, arm {}", plan.experiment, arm.name);
-        Ok(Wish::of(title, &arm.settings))
+        Ok(LayoutRequest::of(title, &arm.settings))
     }
 
     fn arm_of(&self, plan: &Plan) -> Result<String> {

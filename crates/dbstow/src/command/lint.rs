@@ -100,7 +100,7 @@ pub enum Ladder {
     Azure,
 }
 
-/// Carries out `dbstow lint`.
+/// Runs `dbstow lint`.
 ///
 /// # Errors
 /// When the capture, the host's file or the results cannot be read, a rule is not known, or, with

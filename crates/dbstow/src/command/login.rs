@@ -18,7 +18,7 @@ pub struct ServerLogin {
     /// How the connection is protected [default: mandatory]
     #[arg(long, value_parser = one_of(ENCRYPTIONS))]
     pub encrypt: Option<EncryptKind>,
-    /// Take a certificate that nobody vouches for, as a new server has one
+    /// Accept a certificate that is not trusted, such as that of a new server
     #[arg(long)]
     pub trust_server_certificate: bool,
 }

@@ -24,7 +24,7 @@ pub mod report;
 pub mod run;
 pub mod workloads;
 
-pub use asked::{Asked, Understood};
+pub use asked::{Asked, ResolvedRun};
 pub use login::ServerLogin;
 pub use place::Place;
 

@@ -65,7 +65,7 @@ pub enum Format {
     Markdown,
 }
 
-/// Carries out `dbstow report`.
+/// Runs `dbstow report`.
 ///
 /// # Errors
 /// When a folder holds no results, or a page that was asked for cannot be written.

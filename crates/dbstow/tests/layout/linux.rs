@@ -1,12 +1,12 @@
 //! A server on Linux, with and without a capture.
 
-use layout::{Engine, Wish};
+use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
 use crate::{made, server, shown, text, wish};
 
-fn local() -> Wish {
-    Wish {
+fn local() -> LayoutRequest {
+    LayoutRequest {
         ephemeral: ["a".to_owned()].into(),
         log_size: Some(Bytes::mib(256)),
         ..wish(

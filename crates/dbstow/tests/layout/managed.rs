@@ -1,7 +1,7 @@
 //! A managed instance: number, size and growth, never a path.
 
 use experiment::spec::{File, Role};
-use layout::{Engine, Wish};
+use layout::{Engine, LayoutRequest};
 use model::Bytes;
 use sqlserver::capture::Capture;
 
@@ -20,12 +20,12 @@ fn instance() -> Capture {
     capture
 }
 
-fn asked(count: usize) -> Wish {
+fn asked(count: usize) -> LayoutRequest {
     let file = |size| File {
         volume: String::new(),
         size,
     };
-    Wish {
+    LayoutRequest {
         roles: [Role::Temp, Role::Data].into(),
         data: vec![file(None); 3],
         database: Some("sales".to_owned()),

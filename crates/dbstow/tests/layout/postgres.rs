@@ -1,12 +1,12 @@
 //! PostgreSQL: the set, what bash says of it, and what a server does with it.
 
 use experiment::spec::Role;
-use layout::{Engine, Wish};
+use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
 use crate::{made, refused, shown, wish};
 
-fn asked(folder: &str) -> Wish {
+fn asked(folder: &str) -> LayoutRequest {
     let mut asked = wish("by hand", &[("a", folder)], 2, Bytes::gib(1));
     asked.data = asked.temp.clone();
     asked.roles = Role::ALL.into();
@@ -51,7 +51,7 @@ fn a_whole_set_for_postgresql() {
     install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_data_1'
     install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/pg_wal'
     ==> 1-check.sql
-    -- Whether 2-apply.sql can be carried out. Changes nothing.
+    -- Whether 2-apply.sql can be run. Changes nothing.
     \set ON_ERROR_STOP on
     DO $check0$
     BEGIN
@@ -197,7 +197,7 @@ mod real {
 
     use experiment::spec::Role;
     use lab::engine::postgres::{Binaries, Owner, owner};
-    use layout::{Engine, Script, Wish};
+    use layout::{Engine, LayoutRequest, Script};
     use model::Bytes;
     use tempfile::TempDir;
 
@@ -372,7 +372,7 @@ mod real {
 
     const DATABASE: &str = "o'dd \"$check0$\\ name";
 
-    fn wished(cluster: &Cluster) -> Wish {
+    fn wished(cluster: &Cluster) -> LayoutRequest {
         let volume = cluster.path("volume/a b");
         let mut wish = wish(
             "real",

@@ -1,13 +1,13 @@
 //! A virtual machine with Windows, whose D: is empty after it was moved.
 
 use experiment::spec::Role;
-use layout::{Engine, Wish};
+use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
 use crate::{database, made, named_instance, refused, server, shown, text, volume, wish};
 
-fn local(count: usize) -> Wish {
-    Wish {
+fn local(count: usize) -> LayoutRequest {
+    LayoutRequest {
         ephemeral: ["d".to_owned()].into(),
         ..wish(
             "tempdb-ssd-vs-premium, arm local-ssd",
@@ -33,7 +33,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
         if ($LASTEXITCODE -ne 0) { throw "no rights on ${folder}: icacls ended with $LASTEXITCODE" }
     }
     ==> 1-check.sql
-    -- Whether 2-apply.sql can be carried out. Nothing that this changes stays: it makes a small database in the
+    -- Whether 2-apply.sql can be run. Nothing that this changes stays: it makes a small database in the
     -- folders, to see that the service can write there, and drops it.
     USE [master];
     GO

@@ -88,7 +88,7 @@ impl Drop for Terminal {
 const ENTER: u8 = b'\r';
 const CTRL_C: u8 = 3;
 
-/// Carries a script out that dbstow wrote, as `sqlcmd -i` does.
+/// Runs a script that dbstow wrote, as `sqlcmd -i` does.
 fn apply(bench: &Bench, script: &str) {
     let folders = fs::read_dir(bench.path("state/dbstow/sqlserver")).expect("a run is here");
     let mut folders = folders.flatten().map(|entry| entry.path());
@@ -165,7 +165,7 @@ fn a_restart_without_the_script_fails_the_trial_and_nothing_grows_at_the_old_pla
     let (code, shown) = terminal.end();
 
     assert_ne!(code, 0, "{shown}");
-    assert!(shown.contains("apply.sql was not carried out"), "{shown}");
+    assert!(shown.contains("apply.sql was not run"), "{shown}");
     assert_eq!(sizes(), before);
     assert!(!bench.owes(), "{shown}");
     settle(&bench);

@@ -161,9 +161,9 @@ pub(crate) fn start(site: &Folders, settings: &Settings, workload: &Workload) ->
 }
 
 /// A session that scripts can drive.
-pub(crate) struct Seat<'a>(pub(crate) Box<dyn Client + 'a>);
+pub(crate) struct SessionContext<'a>(pub(crate) Box<dyn Client + 'a>);
 
-impl Driver for Seat<'_> {
+impl Driver for SessionContext<'_> {
     type Error = String;
 
     fn statement(
@@ -190,7 +190,7 @@ pub(crate) fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
         Database::Shared => 1,
     };
     for session in 0..databases {
-        let mut seat = Seat(engine.connect(session).expect("a connection"));
+        let mut seat = SessionContext(engine.connect(session).expect("a connection"));
         load_in(engine, workload, &mut seat, (session, sessions));
     }
 }
@@ -199,7 +199,7 @@ pub(crate) fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
 pub(crate) fn load_in(
     engine: &Postgres,
     workload: &Workload,
-    seat: &mut Seat<'_>,
+    seat: &mut SessionContext<'_>,
     (session, sessions): (u32, u32),
 ) {
     let mut variables = workload.variables(session, sessions);
@@ -215,9 +215,9 @@ pub(crate) fn load_in(
     }
 }
 
-/// Carries out `operations` of one session; gives the errors.
+/// Runs `operations` of one session; gives the errors.
 pub(crate) fn run(
-    seat: &mut Seat<'_>,
+    seat: &mut SessionContext<'_>,
     workload: &Workload,
     (session, sessions): (u32, u32),
     operations: u64,

@@ -1,4 +1,4 @@
-//! A double of SQL Server that carries a workload out as far as a test says, and what restarts it.
+//! A double of SQL Server that runs a workload as far as a test says, and what restarts it.
 //!
 //! Nothing that is measured on it says anything about SQL Server: its counters advance as stated here.
 
@@ -38,7 +38,7 @@ impl Bench {
 
     /// The same, with TLS or without.
     pub(crate) fn start_with(mut server: SqlServer, encryption: Encryption) -> Bench {
-        carry_out_workloads(&mut server);
+        run_workloads(&mut server);
         let double = Double::start(server, encryption).expect("a free port");
         let double = Arc::new(Mutex::new(double));
         let folder = tempfile::tempdir().expect("a folder");
@@ -286,7 +286,7 @@ pub(crate) fn temporary() -> Work {
     }
 }
 
-fn carry_out_workloads(server: &mut SqlServer) {
+fn run_workloads(server: &mut SqlServer) {
     let begins = |with: &'static str| move |question: &Question| question.text.starts_with(with);
     for text in [
         "EXECUTE AS USER = N'session_",

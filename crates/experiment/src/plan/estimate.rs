@@ -1,4 +1,4 @@
-//! How long a run in real time takes, before it is carried out.
+//! How long a run in real time takes, before it starts.
 
 use std::collections::BTreeMap;
 use std::fmt;

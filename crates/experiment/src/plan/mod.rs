@@ -1,7 +1,7 @@
 //! What will be done, with nothing left open: arms, blocks, seeds and the order of trials.
 //!
 //! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
-//! so that trials can be carried out one by one, anywhere.
+//! so that trials can be run one by one, anywhere.
 
 mod command;
 mod describe;
@@ -40,7 +40,7 @@ pub struct Plan {
     pub source: Option<Source>,
     /// Keys and values that were set from outside the experiment's file.
     pub overrides: Vec<(String, String)>,
-    /// How it is carried out, by which engine, and with which settings of the file.
+    /// How it runs, by which engine, and with which settings of the file.
     pub variant: Variant,
     /// How trials are repeated and compared.
     pub protocol: Protocol,
@@ -57,7 +57,7 @@ pub struct Plan {
     digest: String,
 }
 
-/// One arm to be carried out once.
+/// One arm to be run once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// Place in the plan, from 0.
@@ -121,7 +121,7 @@ impl Plan {
         plan
     }
 
-    /// The same plan, carried out at `place`: another place is another plan.
+    /// The same plan, run at `place`: another place is another plan.
     pub fn at(mut self, place: BTreeMap<String, String>) -> Plan {
         self.place = place;
         self.digest = digest::of(&self);

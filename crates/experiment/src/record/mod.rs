@@ -78,7 +78,7 @@ pub struct Record {
     pub series: Series,
     /// Operations that failed, and the first few texts.
     pub errors: Errors,
-    /// The engine that carried the workload out; `None` in simulate mode, where it is the embedded one.
+    /// The engine that ran the workload; `None` in simulate mode, where it is the embedded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineRecord>,
     /// The engine's own counters over the measured phases, the unit in the suffix of the name.

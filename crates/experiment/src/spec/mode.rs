@@ -1,10 +1,10 @@
-//! In which world an experiment is carried out, and by which engine.
+//! How an experiment runs, and by which engine.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How an experiment is carried out.
+/// How an experiment runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -17,7 +17,7 @@ pub enum Mode {
     Measure,
 }
 
-/// Which engine carries the workload out.
+/// Which engine runs the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
@@ -35,7 +35,7 @@ pub enum EngineKind {
 /// Which reading of an experiment's file is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// How it is to be carried out; its `[real-time]` settings are in force unless simulated.
+    /// How it is to run; its `[real-time]` settings are in force unless simulated.
     pub mode: Mode,
     /// By which engine.
     pub engine: EngineKind,

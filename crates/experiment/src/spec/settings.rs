@@ -128,13 +128,13 @@ pub struct Override {
     pub iops_limit: Option<Iops>,
     /// Limit on bytes per second, without burst.
     pub throughput_limit: Option<Throughput>,
-    /// Requests carried out at the same time; at least 1.
+    /// Requests served at the same time; at least 1.
     pub in_flight_max: Option<u32>,
-    /// Time to carry out a read.
+    /// Time to serve a read.
     pub read_latency: Option<LatencySpec>,
-    /// Time to carry out a write.
+    /// Time to serve a write.
     pub write_latency: Option<LatencySpec>,
-    /// Time to carry out a flush.
+    /// Time to serve a flush.
     pub flush_latency: Option<LatencySpec>,
     /// How fast the bytes of one request move, added to its latency.
     pub transfer: Option<Throughput>,

@@ -126,13 +126,13 @@ pub(crate) struct Override {
     pub(crate) iops_limit: Option<u64>,
     /// Limit on bytes per second.
     pub(crate) throughput_limit: Option<Throughput>,
-    /// Requests carried out at the same time.
+    /// Requests served at the same time.
     pub(crate) in_flight_max: Option<u32>,
-    /// Time to carry out a read.
+    /// Time to serve a read.
     pub(crate) read_latency: Option<Latency>,
-    /// Time to carry out a write.
+    /// Time to serve a write.
     pub(crate) write_latency: Option<Latency>,
-    /// Time to carry out a flush.
+    /// Time to serve a flush.
     pub(crate) flush_latency: Option<Latency>,
     /// How fast the bytes of one request move, added to its latency.
     pub(crate) transfer: Option<Throughput>,

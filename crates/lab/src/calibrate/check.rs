@@ -76,7 +76,7 @@ impl Agreement {
     }
 }
 
-/// Carries out the job of every sample on a volume of one `disk`, for as long as it was measured.
+/// Runs the job of every sample on a volume of one `disk`, for as long as it was measured.
 ///
 /// # Errors
 /// When the disk takes no time at all, or `stop` says so before the end.

@@ -34,7 +34,7 @@ pub struct Fitted {
     pub iops: Option<Rates>,
     /// Bytes per second, where bytes are what is limited.
     pub throughput: Option<Rates>,
-    /// Requests carried out at the same time, where that explains every rate.
+    /// Requests served at the same time, where that explains every rate.
     pub in_flight_max: Option<u32>,
     /// What was taken for granted, and why.
     pub assumed: Vec<String>,
@@ -180,7 +180,7 @@ fn latency(sample: &Sample, transfer_s: f64) -> LatencySpec {
     LatencySpec::LogNormal { p50, p99 }
 }
 
-/// Requests carried out at the same time: by Little's law the rate times the latency, which comes to the
+/// Requests served at the same time: by Little's law the rate times the latency, which comes to the
 /// same for every kind of request only where places are what is short.
 ///
 /// Source: J. D. C. Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9(3), 1961.

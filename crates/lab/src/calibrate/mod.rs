@@ -5,7 +5,7 @@
 //!                                              └────────────► check: the same jobs on that disk
 //! ```
 //!
-//! Nothing here knows what carries the jobs out: fio on a directory, or the model itself in tests.
+//! Nothing here knows what runs the jobs: fio on a directory, or the model itself in tests.
 
 mod check;
 mod entry;

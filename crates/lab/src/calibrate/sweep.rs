@@ -1,11 +1,11 @@
-//! Which jobs to carry out: each depth follows from what the ones before it showed.
+//! Which jobs to run: each depth follows from what the ones before it showed.
 
 use model::{Bytes, Iops};
 
 use super::{Job, LARGE, Purpose, SMALL, Sample, Side};
 use crate::engine::raw::{RawError, RawOutcome};
 
-/// Carries a job out.
+/// Runs a job.
 pub type Runner<'a> = dyn FnMut(&Job) -> Result<RawOutcome, RawError> + 'a;
 
 /// Depths double up to these.
@@ -20,7 +20,7 @@ const FLAT: usize = 2;
 /// four latencies and the flush.
 pub const JOBS_MAX: usize = 2 * 9 + 2 * 6 + 2 + 4 + 1;
 
-/// Carries out every job that a fit needs.
+/// Runs every job that a fit needs.
 ///
 /// # Errors
 /// The first failure of `run`.

@@ -90,7 +90,7 @@ pub trait Client: Driver<Error = String> + Send {
     /// Ends an operation that failed: nothing of it stays.
     fn roll_back(&mut self);
 
-    /// Statements carried out so far: what SQL Server counts as batch requests.
+    /// Statements executed so far: what SQL Server counts as batch requests.
     fn statements(&self) -> u64;
 
     /// Ends statements of its own dialect that leave a transaction open: called once an operation is

@@ -28,7 +28,7 @@ use model::Duration;
 
 use crate::inventory::Inventory;
 use crate::trial::memory_needed;
-use crate::trial::real::{Leftovers, Options, Outside, PlacesError, VolumeRate};
+use crate::trial::real::{HostHooks, Leftovers, Options, PlacesError, VolumeRate};
 
 pub use prepared::{PrepareError, Prepared};
 pub use store::{Memory, Store};
@@ -47,7 +47,7 @@ pub struct Providers {
     /// Simulated trials at a time; at least one, and no more than this machine has the memory for.
     pub jobs: usize,
     /// How emulators are started, users asked, and runs ended.
-    pub outside: Outside,
+    pub outside: HostHooks,
 }
 
 /// What happens in a run, as it happens.
@@ -212,7 +212,7 @@ impl Default for Providers {
             options: Options::default(),
             keep: false,
             jobs: thread::available_parallelism().map_or(1, Into::into),
-            outside: Outside {
+            outside: HostHooks {
                 emulator: no_emulator,
                 prompt: Arc::new(|asked| {
                     Err(io::Error::other(format!("nobody is asked to: {asked}")))

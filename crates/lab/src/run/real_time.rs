@@ -75,7 +75,7 @@ impl Run<'_> {
             });
         };
         let stop = || self.is_interrupted();
-        real::carry_out(&self.prepared.subject(&id), supply, &tell, &stop).ok()
+        real::run_trial(&self.prepared.subject(&id), supply, &tell, &stop).ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! One trial: an arm carried out once from a clean start.
+//! One trial: an arm run once from a clean start.
 //!
 //! ```text
 //! stage ─► load ─► quiesce, go cold or stay warm ─► run (warm-up left out) ─► collect ─► record
@@ -13,7 +13,7 @@ mod stage;
 pub mod real;
 
 pub use needs::{memory, memory_needed};
-pub use simulate::carry_out as simulate;
+pub use simulate::run_trial as simulate;
 pub use stage::{Stage, StageError};
 
 use experiment::spec::{Settings, Variant};
@@ -49,7 +49,7 @@ pub struct TrialId {
 pub struct Subject<'a> {
     /// Which trial.
     pub id: &'a TrialId,
-    /// How it is carried out, and by which engine.
+    /// How it runs, and by which engine.
     pub variant: Variant,
     /// All that the arm sets.
     pub settings: &'a Settings,

@@ -18,7 +18,7 @@ const TIMELESS_MAX: u64 = 1_000_000;
 const ERRORS_KEPT: usize = 5;
 
 /// A session's connection to its engine, and the clock it lives by.
-pub(super) trait Seat: Driver<Error = String> {
+pub(super) trait SessionContext: Driver<Error = String> {
     /// The present instant.
     fn now(&self) -> Instant;
 
@@ -31,7 +31,7 @@ pub(super) trait Seat: Driver<Error = String> {
     /// Ends an operation that failed: nothing of it stays.
     fn roll_back(&mut self);
 
-    /// Statements carried out so far.
+    /// Statements executed so far.
     fn statements(&self) -> u64;
 
     /// The measured time begins.
@@ -155,7 +155,7 @@ impl Tally {
 ///
 /// The statements are numbered after those of the run, so that a connection which lives through both
 /// keeps each of them prepared under a key of its own.
-pub(super) fn load<S: Seat>(
+pub(super) fn load<S: SessionContext>(
     seat: &mut S,
     workload: &Workload,
     variables: &mut Variables,
@@ -164,7 +164,7 @@ pub(super) fn load<S: Seat>(
 ) -> Result<(), String> {
     let mut random = random::stream(seed, "load");
     let first = workload.run.scripts.len();
-    let mut carry_out = |seat: &mut S, number: usize, script: &Script| {
+    let mut run_script = |seat: &mut S, number: usize, script: &Script| {
         seat.enter(first + number);
         script
             .execute(variables, &mut random, seat)
@@ -172,12 +172,12 @@ pub(super) fn load<S: Seat>(
         seat.settle()
     };
     for (number, script) in workload.load.schema.iter().enumerate() {
-        carry_out(seat, number, script)?;
+        run_script(seat, number, script)?;
     }
     spread()?;
     let data = workload.load.scripts.iter();
     for (number, script) in (workload.load.schema.len()..).zip(data) {
-        carry_out(seat, number, script)?;
+        run_script(seat, number, script)?;
     }
     Ok(())
 }
@@ -194,7 +194,7 @@ pub(super) struct Run<'a, 'b, S> {
     before: Option<u64>,
 }
 
-impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
+impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
     /// The run of `session`, from 0. The same seed draws the same keys, whatever the clock.
     pub(super) fn new(task: &'a Task<'a>, session: u32, seat: &'b mut S) -> Run<'a, 'b, S> {
         let seed = random::derive(task.seed, "session", u64::from(session));
@@ -213,8 +213,8 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         }
     }
 
-    /// Carries out this session's share.
-    pub(super) fn carry_out(mut self, variables: &mut Variables) -> Tally {
+    /// Runs this session's share.
+    pub(super) fn run_to_end(mut self, variables: &mut Variables) -> Tally {
         let mut due = self.seat.now();
         let share = self.task.share(self.session);
         let per_turn = self.task.workload.run.per_turn;
@@ -273,7 +273,7 @@ impl<'a, 'b, S: Seat> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which carries out `count` operations.
+    /// One turn, which runs `count` operations.
     fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);

@@ -9,7 +9,7 @@ use volume::virtual_time::CpuCosts;
 use catalogue::{Catalogue, CatalogueError, Provision};
 use experiment::spec::{self, Disk, Settings};
 
-/// An arm, ready to be carried out.
+/// An arm, ready to run.
 pub struct Stage {
     /// The machine.
     pub machine: MachineSpec,
@@ -27,7 +27,7 @@ pub struct Stage {
     pub usd_per_month: Option<f64>,
 }
 
-/// Why an arm cannot be carried out.
+/// Why an arm cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A disk or machine is not in the catalogue, or not sold like this.

@@ -43,8 +43,7 @@ pub(super) fn script(kit: &Kit<'_>) -> Script {
     Script::new("1-check.sql", text)
 }
 
-const HEAD: &str =
-    "-- Whether 2-apply.sql can be carried out. Changes nothing.\n\\set ON_ERROR_STOP on\n";
+const HEAD: &str = "-- Whether 2-apply.sql can be run. Changes nothing.\n\\set ON_ERROR_STOP on\n";
 
 /// A dollar quote that is not in the text: a name may have any.
 fn tag(text: &str) -> String {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::folder::{Folder, Style};
 use super::quote::{line, sh};
-use super::{LayoutError, On, Script, Target, Wish};
+use super::{LayoutError, LayoutRequest, Platform, Script, Target};
 use experiment::spec::Role;
 
 /// A tablespace to be.
@@ -23,7 +23,7 @@ struct Tablespace {
 
 /// What is laid out.
 struct Kit<'a> {
-    wish: &'a Wish,
+    wish: &'a LayoutRequest,
     temp: Vec<Tablespace>,
     data: Vec<Tablespace>,
     /// Where the write-ahead log goes, and where the server's data is.
@@ -35,8 +35,8 @@ struct Kit<'a> {
 const DATA_DIRECTORY: &str = "/var/lib/postgresql/18/main";
 
 /// All scripts for what is wished.
-pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
-    if target.on != On::Linux {
+pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
+    if target.on != Platform::Linux {
         return Err(LayoutError::Impossible(format!(
             "the scripts for PostgreSQL are for Linux, and this is {}; give folders of Linux, and no --on",
             target.on
@@ -58,7 +58,7 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
 }
 
 impl<'a> Kit<'a> {
-    fn new(wish: &'a Wish) -> Result<Kit<'a>, LayoutError> {
+    fn new(wish: &'a LayoutRequest) -> Result<Kit<'a>, LayoutError> {
         let of = |role: Role| match wish.has(role) {
             true => tablespaces(wish, role),
             false => Ok(Vec::new()),
@@ -110,7 +110,7 @@ impl<'a> Kit<'a> {
 }
 
 /// One for each volume of a role: a folder of its own in the volume's.
-fn tablespaces(wish: &Wish, role: Role) -> Result<Vec<Tablespace>, LayoutError> {
+fn tablespaces(wish: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, LayoutError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for file in wish.files(role) {

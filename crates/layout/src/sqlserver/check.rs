@@ -1,4 +1,4 @@
-//! `1-check.sql`: whether the move can be carried out, asked of the server itself.
+//! `1-check.sql`: whether the move can be run, asked of the server itself.
 
 use sqlserver::tsql::tempdb::TempdbFile;
 use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Growth, Name, Statement, literal};
@@ -21,7 +21,7 @@ pub(super) fn script(kit: &Kit<'_>) -> Script {
 }
 
 const HEAD: &str = "\
--- Whether 2-apply.sql can be carried out. Nothing that this changes stays: it makes a small database in the
+-- Whether 2-apply.sql can be run. Nothing that this changes stays: it makes a small database in the
 -- folders, to see that the service can write there, and drops it.
 USE [master];
 GO

@@ -6,7 +6,7 @@ use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement, liter
 
 use super::super::folder::Folder;
 use super::super::quote::line;
-use super::super::{LayoutError, On, Script, Target, Wish};
+use super::super::{LayoutError, LayoutRequest, Platform, Script, Target};
 use super::kit::{enough, sqlcmd};
 use super::service::Service;
 use super::steps::stop_if;
@@ -14,7 +14,7 @@ use super::{batches, files, linux, windows};
 use experiment::spec::Role;
 
 /// `CREATE DATABASE` with its folders and its way back.
-pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
     let Some(name) = &wish.database else {
         return Err(LayoutError::Database(
             "--role data: whose data? Add --database NAME of a database that is to be made"
@@ -37,8 +37,8 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
     check_paths(target, &create)?;
     let folders: Vec<Folder> = needs.into_keys().collect();
     let mut folder_script = match target.on {
-        On::Linux => linux::folders(&service, &folders),
-        On::Windows | On::ManagedInstance | On::AzureSqlDatabase => {
+        Platform::Linux => linux::folders(&service, &folders),
+        Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
             windows::folders(&service, &folders)
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
 type Needs = BTreeMap<Folder, u64>;
 
 fn create(
-    wish: &Wish,
+    wish: &LayoutRequest,
     target: &Target,
     name: &str,
 ) -> Result<(CreateDatabase, Needs), LayoutError> {
@@ -110,7 +110,7 @@ fn create(
 }
 
 /// What a disk that comes back empty means for a database.
-fn lost(wish: &Wish) -> String {
+fn lost(wish: &LayoutRequest) -> String {
     let roles = [Role::Data, Role::Log]
         .into_iter()
         .filter(|role| wish.has(*role));

@@ -8,7 +8,7 @@ use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove};
 use sqlserver::tsql::{FilePath, FileSpec, Growth, MaxSize, Name, Size};
 
 use super::super::folder::{Folder, Style};
-use super::super::{LayoutError, Target, Wish};
+use super::super::{LayoutError, LayoutRequest, Target};
 use experiment::spec::{File, Role};
 
 /// Names and paths that are spoken for, without case.
@@ -69,7 +69,7 @@ pub(super) type Place = Option<Folder>;
 
 /// The move from `from` to the wished files. With `placed`, folders of volumes are looked up.
 pub(super) fn planned(
-    wish: &Wish,
+    wish: &LayoutRequest,
     target: &Target,
     from: Vec<TempdbFile>,
     placed: bool,
@@ -119,7 +119,7 @@ pub(super) fn planned(
 }
 
 /// tempdb's log lives beside its first data file, unless the log was asked for too.
-fn log_volume(wish: &Wish) -> &str {
+fn log_volume(wish: &LayoutRequest) -> &str {
     let first = |files: &'_ [File]| files.first().map(|file| file.volume.clone());
     let own = wish.has(Role::Log) && !wish.has(Role::Data);
     let file = if own {
@@ -134,7 +134,7 @@ fn log_volume(wish: &Wish) -> &str {
     file.map_or("", |file| file.volume.as_str())
 }
 
-fn log_size(wish: &Wish) -> Result<Option<Size>, LayoutError> {
+fn log_size(wish: &LayoutRequest) -> Result<Option<Size>, LayoutError> {
     let own = wish.has(Role::Log) && !wish.has(Role::Data);
     let placed = wish.log.first().filter(|_| own).and_then(|file| file.size);
     size(wish.log_size.or(placed))

@@ -7,13 +7,13 @@ use sqlserver::tsql::FileSpec;
 use sqlserver::tsql::tempdb::{TempdbMove, TempdbPlan};
 
 use super::super::folder::{Folder, Style};
-use super::super::{LayoutError, On, Target, Wish};
+use super::super::{LayoutError, LayoutRequest, Platform, Target};
 use super::files;
 use super::service::Service;
 
 /// What the scripts of one move of tempdb are made of.
 pub(super) struct Kit<'a> {
-    pub(super) wish: &'a Wish,
+    pub(super) wish: &'a LayoutRequest,
     pub(super) target: &'a Target,
     pub(super) service: Service,
     pub(super) moved: TempdbMove,
@@ -28,7 +28,7 @@ pub(super) struct Kit<'a> {
 
 impl<'a> Kit<'a> {
     /// Decides names, paths and sizes, and checks what can be checked from here.
-    pub(super) fn new(wish: &'a Wish, target: &'a Target) -> Result<Kit<'a>, LayoutError> {
+    pub(super) fn new(wish: &'a LayoutRequest, target: &'a Target) -> Result<Kit<'a>, LayoutError> {
         let capture = target.capture.as_ref();
         let service = Service::new(wish.service.as_deref(), target.on, capture)?;
         let from = match capture {
@@ -68,7 +68,7 @@ impl<'a> Kit<'a> {
     }
 
     pub(super) fn is_windows(&self) -> bool {
-        self.target.on == On::Windows
+        self.target.on == Platform::Windows
     }
 
     /// How a script is given to the server.
@@ -79,12 +79,16 @@ impl<'a> Kit<'a> {
 
 /// `-x`: `$(..)` in a name is no variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
 /// `-f 65001`: the scripts are UTF-8.
-pub(super) fn sqlcmd(service: &Service, on: On, file: &str) -> String {
+pub(super) fn sqlcmd(service: &Service, on: Platform, file: &str) -> String {
     let login = match on {
-        On::Linux => "-U sa",
-        On::Windows | On::ManagedInstance | On::AzureSqlDatabase => "-E",
+        Platform::Linux => "-U sa",
+        Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => "-E",
     };
-    let code_page = if on == On::Linux { "" } else { " -f 65001" };
+    let code_page = if on == Platform::Linux {
+        ""
+    } else {
+        " -f 65001"
+    };
     format!(
         "sqlcmd -S {} {login} -C -b -x{code_page} -i {file}",
         service.server

@@ -8,7 +8,7 @@ use sqlserver::tsql::tempdb::{Kind, TempdbPlan};
 use sqlserver::tsql::{Alter, FileChange, FileSpec, Name, Size, Statement, literal};
 
 use super::super::quote::line;
-use super::super::{LayoutError, README, Script, Target, Wish};
+use super::super::{LayoutError, LayoutRequest, README, Script, Target};
 use super::batches;
 use super::files::{self, Taken};
 use super::steps::stop_if;
@@ -29,7 +29,7 @@ const TEMPDB_NAME_MAX: usize = 16;
 const TEMPDB_PER_CORE: Bytes = Bytes::gib(24);
 
 /// All scripts.
-pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
     if let Some(volume) = wish.folders.keys().next() {
         return Err(LayoutError::Impossible(format!(
             "--volume {volume}=..: a managed instance decides where its files are; leave it out: number, size and \
@@ -57,7 +57,11 @@ pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, Layou
     Ok(scripts)
 }
 
-fn tempdb(wish: &Wish, target: &Target, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
+fn tempdb(
+    wish: &LayoutRequest,
+    target: &Target,
+    capture: &Capture,
+) -> Result<Vec<Script>, LayoutError> {
     let from = files::captured(capture)?.into_iter().map(|mut file| {
         file.path = None;
         file
@@ -144,7 +148,7 @@ fn start() -> String {
 }
 
 /// More data files of a database, all of one size.
-fn data(wish: &Wish, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
+fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
     let Some(name) = &wish.database else {
         return Err(LayoutError::Database(
             "--role data: whose data? Add --database NAME".to_owned(),
@@ -231,7 +235,7 @@ fn data(wish: &Wish, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
 }
 
 /// What decides I/O there.
-fn guidance(wish: &Wish, capture: &Capture) -> String {
+fn guidance(wish: &LayoutRequest, capture: &Capture) -> String {
     let mut text = format!(
         "# Managed instance: {}\n\n\
          None of these scripts has run on a managed instance yet; their T-SQL is parsed by Microsoft's own parser.\n\
@@ -267,7 +271,7 @@ fn guidance(wish: &Wish, capture: &Capture) -> String {
 }
 
 /// Which script comes when.
-fn order(wish: &Wish) -> String {
+fn order(wish: &LayoutRequest) -> String {
     let mut text =
         String::from("Order, each with `sqlcmd -b -x -i FILE` or in Management Studio:\n\n");
     if wish.has(Role::Temp) {

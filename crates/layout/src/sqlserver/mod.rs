@@ -14,15 +14,15 @@ mod windows;
 use kit::Kit;
 use sqlserver::tsql::Statement;
 
-use super::{LayoutError, On, Script, Target, Wish};
+use super::{LayoutError, LayoutRequest, Platform, Script, Target};
 use experiment::spec::Role;
 
 /// All scripts for what is wished.
-pub(super) fn scripts(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
     match target.on {
-        On::AzureSqlDatabase => Err(LayoutError::Impossible(NO_FILES.to_owned())),
-        On::ManagedInstance => managed::scripts(wish, target),
-        On::Windows | On::Linux => {
+        Platform::AzureSqlDatabase => Err(LayoutError::Impossible(NO_FILES.to_owned())),
+        Platform::ManagedInstance => managed::scripts(wish, target),
+        Platform::Windows | Platform::Linux => {
             wish.check_folders()?;
             boxed(wish, target)
         }
@@ -33,22 +33,24 @@ const NO_FILES: &str = "Azure SQL Database has no files to place: neither tempdb
     changes its I/O there is the service objective (ALTER DATABASE .. MODIFY (SERVICE_OBJECTIVE = ..)) or the \
     tier (General Purpose has remote storage, Business Critical a local SSD); `dbstow disks` lists what they do";
 
-fn boxed(wish: &Wish, target: &Target) -> Result<Vec<Script>, LayoutError> {
+fn boxed(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
     let mut scripts = Vec::new();
     if wish.has(Role::Temp) {
         let kit = Kit::new(wish, target)?;
         scripts.push(readme::tempdb(&kit));
         scripts.push(match target.on {
-            On::Linux => linux::folders(&kit.service, &kit.fresh),
-            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => {
+            Platform::Linux => linux::folders(&kit.service, &kit.fresh),
+            Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
                 windows::folders(&kit.service, &kit.fresh)
             }
         });
         scripts.push(check::script(&kit));
         scripts.extend(steps::scripts(&kit));
         scripts.extend(match target.on {
-            On::Linux => linux::scripts(&kit),
-            On::Windows | On::ManagedInstance | On::AzureSqlDatabase => windows::scripts(&kit),
+            Platform::Linux => linux::scripts(&kit),
+            Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
+                windows::scripts(&kit)
+            }
         });
     }
     if wish.has(Role::Data) {

@@ -4,7 +4,7 @@ use model::Bytes;
 use sqlserver::tsql::{FilePath, FileSpec};
 
 use super::super::quote::line;
-use super::super::{On, README, Script};
+use super::super::{Platform, README, Script};
 use super::kit::Kit;
 
 /// The whole text.
@@ -163,11 +163,11 @@ fn order(kit: &Kit<'_>) -> String {
     text += "Scripts 2 to 5 can be run again. `sqlcmd -x` is needed: without it, `$(..)` in a name would be a variable.\n";
     match (kit.ephemeral.is_empty(), kit.target.on) {
         (true, _) => {}
-        (false, On::Linux) => {
+        (false, Platform::Linux) => {
             text += "\nThe disk is empty after the machine was moved or stopped: install `dbstow-folders.service` before step \
                      3. Without its folders the service does not start.\n";
         }
-        (false, On::Windows | On::ManagedInstance | On::AzureSqlDatabase) => {
+        (false, Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase) => {
             text += "\nThe disk is empty after the machine was deallocated or moved: run `start-up-register.ps1` before step 3. \
                      Without its folders the service does not start. Where the SQL Server IaaS Agent extension manages \
                      tempdb, it does this.\n";

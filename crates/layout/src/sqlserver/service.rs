@@ -2,7 +2,7 @@
 
 use sqlserver::capture::Capture;
 
-use super::super::{LayoutError, On};
+use super::super::{LayoutError, Platform};
 
 /// Names of a service and of what has to do with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ impl Service {
     /// The name that was given, the captured one, or the usual one.
     pub(super) fn new(
         given: Option<&str>,
-        on: On,
+        on: Platform,
         capture: Option<&Capture>,
     ) -> Result<Service, LayoutError> {
         let name = match (given, on) {
             (Some(given), _) => given.to_owned(),
-            (None, On::Linux) => "mssql-server".to_owned(),
-            (None, On::Windows | On::ManagedInstance | On::AzureSqlDatabase) => {
+            (None, Platform::Linux) => "mssql-server".to_owned(),
+            (None, Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase) => {
                 let instance = capture.and_then(instance);
                 instance.map_or("MSSQLSERVER".to_owned(), |name| service_of(&name))
             }
@@ -38,7 +38,7 @@ impl Service {
             )));
         }
         let (agent, server) = match (on, name.split_once('$')) {
-            (On::Linux, _) => (None, "localhost".to_owned()),
+            (Platform::Linux, _) => (None, "localhost".to_owned()),
             (_, Some((_, instance))) => (
                 Some(format!("SQLAgent${instance}")),
                 format!(".\\{instance}"),

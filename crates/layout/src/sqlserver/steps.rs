@@ -126,7 +126,7 @@ fn known(kit: &Kit<'_>) -> String {
     )
 }
 
-/// Nothing after it is carried out: `SET NOEXEC` holds for the rest of the script, in any client.
+/// Nothing after it is executed: `SET NOEXEC` holds for the rest of the script, in any client.
 pub(super) fn stop_if(condition: &str, why: &str) -> String {
     format!(
         "IF {condition}\nBEGIN\n    RAISERROR({}, 16, 1);\n    SET NOEXEC ON;\nEND;\nGO\n",

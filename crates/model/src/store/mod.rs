@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A session that has to wait is told until when, and for what; it comes back then and asks again.
-//! The store never calls anybody: [`Store::advance`] carries out what became due in the meantime.
+//! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
 //!
 //! Not modelled: latches and allocation contention, torn pages, recovery, reads of row versions.
 
@@ -329,7 +329,7 @@ impl Store {
         }))
     }
 
-    /// Carries out everything that becomes due up to `now`: finished writes, checkpoints, log
+    /// Runs everything that becomes due up to `now`: finished writes, checkpoints, log
     /// flushes, expired versions.
     pub fn advance(&mut self, now: Instant) {
         while let Some(due) = self.next_due().filter(|due| *due <= now) {

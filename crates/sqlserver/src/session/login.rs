@@ -13,7 +13,7 @@ pub struct Login {
     pub credentials: Credentials,
     /// How the connection is protected.
     pub encryption: Encryption,
-    /// Whether a certificate is taken that nobody vouches for.
+    /// Whether a certificate is accepted that is not trusted.
     pub trust_certificate: bool,
 }
 

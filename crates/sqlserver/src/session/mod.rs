@@ -35,14 +35,14 @@ pub enum Argument {
 
 /// A connection to a SQL Server.
 pub trait Session: Send {
-    /// Carries a batch out to its end, past statements that fail; no longer than `limit`, if there is one.
+    /// Executes a batch to its end, past statements that fail; no longer than `limit`, if there is one.
     ///
     /// # Errors
     /// When the server could not be asked, or its answer does not reach its end. What it refused is in the
     /// answer ([`Batch::refused`]).
     fn batch(&mut self, text: &str, limit: Option<Duration>) -> Result<Batch, Failure>;
 
-    /// Carries one statement out with its arguments as `@p1`, `@p2`, .., prepared when it comes first, and
+    /// Executes one statement with its arguments as `@p1`, `@p2`, .., prepared when it comes first, and
     /// reads all that it gives. Gives the rows read and changed.
     ///
     /// A text without arguments is a batch of its own, because a temporary table that a prepared statement or

@@ -16,7 +16,7 @@ const SYSTEM_MAX: i64 = 4;
 /// A file of which nothing is said but its name.
 const PAGES_DEFAULT: u64 = 8 * (1 << 20) / PAGE;
 
-/// Carries a batch out. A statement that fails leaves those after it to run.
+/// Executes a batch. A statement that fails leaves those after it to run.
 pub(super) fn run(
     server: &mut SqlServer,
     session: &mut Session,
@@ -26,7 +26,7 @@ pub(super) fn run(
     // `USE` counts for the statements after it, and reaches the session with the reply.
     let mut database = session.database.clone();
     for statement in statements {
-        match carry_out(server, &session.login, &mut database, statement) {
+        match execute(server, &session.login, &mut database, statement) {
             Ok(items) => {
                 let rows = matches!(items.last(), Some(Item::Rows(_)));
                 reply.items.extend(items);
@@ -40,7 +40,7 @@ pub(super) fn run(
     reply
 }
 
-fn carry_out(
+fn execute(
     server: &mut SqlServer,
     login: &str,
     database: &mut String,
@@ -128,7 +128,7 @@ fn carry_out(
             let exists = tempdb.files.values().any(|found| is(&found));
             match exists == *not {
                 true => Ok(Vec::new()),
-                false => carry_out(server, login, database, then),
+                false => execute(server, login, database, then),
             }
         }
     }

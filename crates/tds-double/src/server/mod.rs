@@ -206,7 +206,7 @@ impl SqlServer {
         self.accounts.push(account(name, password, permissions));
     }
 
-    /// Texts that are carried out with this reply and this work. The rule that was stated first is asked first.
+    /// Texts that are executed with this reply and this work. The rule that was stated first is asked first.
     pub fn works(
         &mut self,
         known: impl Fn(&Question) -> bool + Send + 'static,

@@ -147,7 +147,7 @@ pub struct Waiting {
     pub resource: Option<String>,
 }
 
-/// What a text that is carried out does to the counters.
+/// What a text that is executed does to the counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Each data file of these databases

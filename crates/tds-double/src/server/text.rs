@@ -7,7 +7,7 @@
 /// Bytes of a page.
 pub const PAGE: u64 = 8192;
 
-/// A statement that the server carries out.
+/// A statement that the server executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// `USE`

@@ -6,7 +6,7 @@ use model::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// A request that is carried out on the real file; the reply is to be sent at `due`.
+/// A request that is executed on the real file; the reply is to be sent at `due`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
     /// Bytes read or written.

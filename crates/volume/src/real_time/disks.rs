@@ -125,7 +125,7 @@ impl Disks {
     ) -> io::Result<()> {
         let length = Bytes(buffer.len() as u64);
         let request = Request::read(on_volume, length);
-        let latency = self.carry_out(file, request, stop, |real| read_at(real, buffer, offset))?;
+        let latency = self.execute(file, request, stop, |real| read_at(real, buffer, offset))?;
         let mut count = self.count(file);
         count.reads += 1;
         count.read_bytes += length.0;
@@ -151,7 +151,7 @@ impl Disks {
         let length = Bytes(data.len() as u64);
         let request = Request::write(on_volume, length);
         let write = |real: &File| write_at(real, data, offset);
-        let latency = self.carry_out(file, request, stop, write)?;
+        let latency = self.execute(file, request, stop, write)?;
         let mut count = self.count(file);
         count.writes += 1;
         count.write_bytes += length.0;
@@ -172,7 +172,7 @@ impl Disks {
     }
 
     fn flush_now(&self, file: usize) -> io::Result<()> {
-        let latency = self.carry_out(file, Request::flush(), &|| false, File::sync_data)?;
+        let latency = self.execute(file, Request::flush(), &|| false, File::sync_data)?;
         let mut count = self.count(file);
         count.flushes += 1;
         histogram::record(&mut count.latency.flushes, latency);
@@ -217,9 +217,9 @@ impl Disks {
         failed
     }
 
-    /// Carries a request out on the real file and, where volumes are modelled, waits until the model is
+    /// Executes a request on the real file and, where volumes are modelled, waits until the model is
     /// done too; how long it took.
-    fn carry_out<T>(
+    fn execute<T>(
         &self,
         file: usize,
         request: Request,

@@ -1,4 +1,4 @@
-//! SQLite's file system, as seen from Rust: what carries its requests out implements [`FileSystem`] and
+//! SQLite's file system, as seen from Rust: what executes its requests implements [`FileSystem`] and
 //! [`File`], once in virtual time and once in real time.
 //!
 //! Written by hand over SQLite's C interface, because sleeping, randomness and the current time have to be

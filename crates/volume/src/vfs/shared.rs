@@ -87,7 +87,7 @@ pub(crate) struct SharedLocks {
 }
 
 impl SharedLocks {
-    /// Carries out a change for the connection that holds `held`; whether that was possible.
+    /// Executes a change for the connection that holds `held`; whether that was possible.
     pub(crate) fn change(&mut self, held: &mut Held, change: Change) -> bool {
         let mask = change.mask();
         match (change.take, change.exclusive) {

@@ -1,4 +1,4 @@
-//! Carries a script out, through whatever drives an engine.
+//! Runs a script, through whatever drives an engine.
 
 use model::Duration;
 use model::random::Stream;
@@ -8,12 +8,12 @@ use super::super::value::Value;
 use super::super::variables::{Slot, Variables};
 use super::{Command, Pause, PauseUnit, Script, Statement};
 
-/// What carries out statements and waits: an engine's session, or a test's notebook.
+/// What executes statements and waits: an engine's session, or a test's notebook.
 pub trait Driver {
     /// What can go wrong.
     type Error;
 
-    /// Carries out one statement.
+    /// Executes one statement.
     ///
     /// `index` is [`Statement::index`], a key for prepared statements; `arguments` belong to `?1`,
     /// `?2`, .. in order.
@@ -53,12 +53,12 @@ pub enum ExecutionError<E> {
 }
 
 impl Script {
-    /// Carries out one operation: evaluates, decides branches, hands statements and waits to `driver`.
+    /// Runs one operation: evaluates, decides branches, hands statements and waits to `driver`.
     ///
     /// `variables` must stem from the [`super::super::Names`] that the script was read with.
     ///
     /// # Errors
-    /// The first error of an expression or of `driver`; what comes behind it is not carried out.
+    /// The first error of an expression or of `driver`; what comes behind it is not executed.
     pub fn execute<D: Driver>(
         &self,
         variables: &mut Variables,

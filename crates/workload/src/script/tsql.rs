@@ -79,7 +79,7 @@ impl BlockEnd {
 pub(super) enum Separator<'a> {
     /// The batch ends.
     End,
-    /// The batch is to be carried out as often as this says.
+    /// The batch is to run as often as this says.
     Repeat(&'a str),
 }
 

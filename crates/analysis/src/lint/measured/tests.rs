@@ -57,14 +57,14 @@ fn more_files_that_bring_nothing_speak_against_more_files() {
     let one = placement("a", ("f", 1), ("d", 1), "f");
     let eight = placement("b", ("f", 1), ("d", 8), "f");
     let measured = said(Change::MoreTempFiles, &one, &eight, 0.99).remove(0);
-    assert_eq!(measured.speaks, Speaks::Against);
+    assert_eq!(measured.speaks, Support::Against);
     insta::assert_snapshot!(measured.text, @"simulated here with sqlite (t): 8 temp files: 0.99x the elapsed time of 1 temp file (0.99-0.99): does not support this");
 
     let measured = said(Change::MoreTempFiles, &one, &eight, 0.5).remove(0);
-    assert_eq!(measured.speaks, Speaks::For);
+    assert_eq!(measured.speaks, Support::For);
     // The same figures speak for fewer files where the arms stand the other way round.
     let measured = said(Change::FewerTempFiles, &one, &eight, 2.0).remove(0);
-    assert_eq!(measured.speaks, Speaks::For);
+    assert_eq!(measured.speaks, Support::For);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn each_change_knows_its_arms() {
         let b = placement("b", b.0, b.1, b.2);
         let measured = said(change, &a, &b, 0.5);
         assert_eq!(measured.len(), 1, "{change:?}");
-        assert_eq!(measured[0].speaks, Speaks::For, "{change:?}");
+        assert_eq!(measured[0].speaks, Support::For, "{change:?}");
         for other in Change::ALL.into_iter().filter(|other| *other != change) {
             assert!(
                 said(other, &a, &b, 0.5).is_empty(),
@@ -122,7 +122,11 @@ fn going_to_the_local_disk_can_also_be_going_apart() {
     let local = placement("b", ("f", 1), ("d", 1), "f");
     for change in [Change::TempApart, Change::TempLocal] {
         let measured = said(change, &together, &local, 2.0).remove(0);
-        assert_eq!(measured.speaks, Speaks::Against);
-        assert!(measured.text.contains("b: 2.00x the elapsed time of a ("), "{}", measured.text);
+        assert_eq!(measured.speaks, Support::Against);
+        assert!(
+            measured.text.contains("b: 2.00x the elapsed time of a ("),
+            "{}",
+            measured.text
+        );
     }
 }

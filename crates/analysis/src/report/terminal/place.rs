@@ -1,4 +1,4 @@
-//! What carried a real-time run out, where, and how well it kept time.
+//! What a real-time run was run by, where, and how well it kept time.
 
 use super::super::place::{machine, time_kept, volumes};
 use super::super::words::wrapped;

@@ -38,7 +38,7 @@ pub(super) fn detached() -> Result<std::process::Command> {
 /// told to end.
 ///
 /// # Errors
-/// When the order cannot be read; what was wrong with carrying it out is said on standard output too.
+/// When the order cannot be read; what was wrong with running it is said on standard output too.
 pub fn run(args: &Args) -> Result<()> {
     leave_session();
     answers_disks();

@@ -34,7 +34,7 @@ pub enum Command {
     Emulator(emulator::Args),
 }
 
-/// Carries a command out.
+/// Runs a command.
 ///
 /// # Errors
 /// What it says.

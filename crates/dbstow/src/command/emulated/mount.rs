@@ -107,7 +107,7 @@ pub enum TransportKind {
     IoUring,
 }
 
-/// Carries out `dbstow mount`.
+/// Runs `dbstow mount`.
 ///
 /// # Errors
 /// When the spec has a mistake, or something on this machine is in the way: what, and what to do about it.
@@ -291,7 +291,7 @@ fn named(user: &str) -> Result<User> {
     Ok(known.ok_or_else(|| Mistake(format!("there is no user \"{user}\"; {remedy}")))?)
 }
 
-/// Says where volumes promise more than the disk under them has.
+/// Says where volumes are overcommitted.
 fn warn_of_space(order: &Order) {
     let volumes = &order.emulation.volumes;
     let promised: u64 = volumes

@@ -33,7 +33,7 @@ pub struct Args {
     pub watch: bool,
 }
 
-/// Carries out `dbstow stat`.
+/// Runs `dbstow stat`.
 ///
 /// # Errors
 /// When nothing of dbstow's is mounted there, or its emulator is gone.

@@ -14,7 +14,7 @@ pub struct Args {
     pub directory: PathBuf,
 }
 
-/// Carries out `dbstow unmount`.
+/// Runs `dbstow unmount`.
 ///
 /// # Errors
 /// When nothing of dbstow's is mounted there, or it is in use.

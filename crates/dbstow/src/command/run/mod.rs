@@ -1,4 +1,4 @@
-//! `dbstow run`: carries an experiment out and says what came of it.
+//! `dbstow run`: runs an experiment and reports the results.
 
 mod interruption;
 mod prompt;
@@ -14,12 +14,12 @@ use shown::Shown;
 
 use super::output::note;
 use super::report::{Output, show};
-use super::{Asked, Mistake, Understood};
+use super::{Asked, Mistake, ResolvedRun};
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::results::Results;
 use experiment::spec::{EngineKind, Mode, Variant};
-use lab::trial::real::{Leftovers, Outside};
+use lab::trial::real::{HostHooks, Leftovers};
 use lab::{Prepared, Providers, RunError, run_into};
 
 /// Arguments of `run`.
@@ -57,12 +57,12 @@ pub struct Args {
     pub keep: bool,
 }
 
-/// Carries out `dbstow run`.
+/// Runs `dbstow run`.
 ///
 /// # Errors
 /// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
 pub fn run(args: &Args) -> Result<()> {
-    let Understood { inventory, plan } = args.asked.understand(args.aa)?;
+    let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan.variant)?;
     let prepared = Prepared::new(&plan, &inventory, args.asked.place.driven)?;
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
         options: args.asked.place.options(),
         keep: args.keep,
         jobs: args.jobs.unwrap_or(defaults.jobs),
-        outside: Outside {
+        outside: HostHooks {
             emulator,
             prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
             interrupted,
@@ -133,10 +133,10 @@ fn check_end(results: &Results, left: &Leftovers) -> Result<()> {
         .iter()
         .any(|record| record.outcome == Outcome::Finished)
     {
-        bail!("no trial came to its end; the warnings say why");
+        bail!("no trial completed; see the warnings");
     }
     if !left.not_put_back.is_empty() {
-        bail!("not everything is as it was on the server; what is missing is said above");
+        bail!("the server was not fully restored; see the messages above");
     }
     Ok(())
 }

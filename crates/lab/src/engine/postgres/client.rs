@@ -56,7 +56,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn carry_out(
+    fn execute_statement(
         &mut self,
         index: usize,
         statement: &Statement,
@@ -132,7 +132,7 @@ impl Driver for Session<'_> {
             return Err(INTERRUPTED.to_owned());
         }
         self.statements += 1;
-        self.carry_out(index, statement, arguments)
+        self.execute_statement(index, statement, arguments)
             .map_err(|failure| format!("line {}: {}", statement.line, self.text(failure)))
     }
 

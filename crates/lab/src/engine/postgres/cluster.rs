@@ -266,7 +266,7 @@ impl Cluster {
         Err(EngineError::failed("initdb", format!("{said}{remedy}")))
     }
 
-    /// One of PostgreSQL's programs, as the server's user. It ends with this thread: trials are carried out
+    /// One of PostgreSQL's programs, as the server's user. It ends with this thread: trials are run
     /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
     fn command(&self, program: Program) -> Command {
         let name = match program {

@@ -84,7 +84,7 @@ impl Connection {
         self.status != b'I'
     }
 
-    /// Carries out statements without parameters; gives the rows of all of them.
+    /// Executes statements without parameters; gives the rows of all of them.
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         frontend::query(sql, &mut self.outgoing)?;
         self.send()?;
@@ -107,7 +107,7 @@ impl Connection {
         self.until_ready(&mut |_| Ok(()))
     }
 
-    /// Carries out a prepared statement, and drops its rows. `write` puts an argument down as text.
+    /// Executes a prepared statement, and drops its rows. `write` puts an argument down as text.
     /// Gives whether it made a table.
     pub(super) fn execute<T>(
         &mut self,
@@ -254,7 +254,7 @@ impl Drop for Connection {
 /// Kind and length in front of each message's body.
 const HEADER_BYTES: usize = 5;
 
-// Kinds of messages that matter while a statement is carried out.
+// Kinds of messages that matter while a statement is executed.
 // Source: <https://www.postgresql.org/docs/18/protocol-message-formats.html>, read 2026-11-21.
 const READY: u8 = b'Z';
 const COMPLETE: u8 = b'C';

@@ -1,4 +1,4 @@
-//! Why plain I/O could not be carried out.
+//! Why plain I/O could not be run.
 
 use std::io;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub enum RawError {
     },
     /// No fio on this machine.
     #[error(
-        "fio, which carries out plain I/O, is not to be found in PATH ({0}); install it (Debian and Ubuntu: apt-get install fio, macOS: brew install fio)"
+        "fio, which runs plain I/O, was not found in PATH ({0}); install it (Debian and Ubuntu: apt-get install fio, macOS: brew install fio)"
     )]
     NoFio(io::Error),
     /// fio has none of the ways to do asynchronous I/O that are known here.

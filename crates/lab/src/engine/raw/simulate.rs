@@ -28,7 +28,7 @@ const VOLUME_MAX: u64 = 1 << 60;
 /// How many requests between two looks at whether to stop.
 const LOOK_EVERY: u64 = 4096;
 
-/// Carries out plain I/O: `spec.depth` requests at a time at each of `files`, given by the place of its
+/// Runs plain I/O: `spec.depth` requests at a time at each of `files`, given by the place of its
 /// volume in `volumes`; each is followed by the next as soon as it is done.
 ///
 /// Requests count that are done within the `window`. Same seed, same outcome.
@@ -60,7 +60,7 @@ pub fn simulate(
         random: random::stream(seed, "raw requests"),
         counted: Counted::new(),
     };
-    let from = run.carry_out(volumes, stop)?;
+    let from = run.run_all(volumes, stop)?;
     let usage = limit_records(&from, &run.storage.usage(), volumes, window);
     let counted = run.counted;
     drop(run.storage);
@@ -159,7 +159,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs to the end of the window. What the limits had let pass when it began.
-    fn carry_out(
+    fn run_all(
         &mut self,
         volumes: &[VolumeSpec],
         stop: &dyn Fn() -> bool,

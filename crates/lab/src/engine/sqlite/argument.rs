@@ -5,7 +5,7 @@ use rusqlite::{Statement, ToSql};
 
 use workload::Value;
 
-/// Carries a prepared statement out with `arguments`, to its last row.
+/// Executes a prepared statement with `arguments`, to its last row.
 pub(super) fn step_through(
     statement: &mut Statement<'_>,
     arguments: &[Value],

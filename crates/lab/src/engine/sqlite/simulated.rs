@@ -12,7 +12,7 @@ use workload::{Driver, Statement, Value};
 /// What a session did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Statements carried out: what SQL Server counts as batch requests.
+    /// Statements executed: what SQL Server counts as batch requests.
     pub statements: u64,
     /// Rows changed.
     pub rows_changed: u64,

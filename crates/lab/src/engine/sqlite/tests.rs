@@ -38,9 +38,9 @@ impl Site for Directories {
 }
 
 /// A client as a script drives it.
-struct Seat<'a>(Box<dyn Client + 'a>);
+struct SessionContext<'a>(Box<dyn Client + 'a>);
 
-impl Driver for Seat<'_> {
+impl Driver for SessionContext<'_> {
     type Error = String;
 
     fn statement(
@@ -116,7 +116,7 @@ fn execute(
     script: &Script,
     number: u64,
     workload: &Workload,
-    seat: &mut Seat<'_>,
+    seat: &mut SessionContext<'_>,
 ) -> Result<(), String> {
     let mut variables = workload.variables(0, 1);
     variables.set_operation(number);
@@ -126,7 +126,7 @@ fn execute(
 }
 
 fn load(engine: &SqliteEngine, workload: &Workload) {
-    let mut seat = Seat(engine.connect(0).expect("it lets in"));
+    let mut seat = SessionContext(engine.connect(0).expect("it lets in"));
     for (index, script) in workload.load.all().enumerate() {
         seat.0.enter(index);
         execute(script, 0, workload, &mut seat).expect("it loads");
@@ -134,7 +134,7 @@ fn load(engine: &SqliteEngine, workload: &Workload) {
 }
 
 fn operate(engine: &SqliteEngine, workload: &Workload, operations: u64) {
-    let mut seat = Seat(engine.connect(0).expect("it lets in"));
+    let mut seat = SessionContext(engine.connect(0).expect("it lets in"));
     for number in 0..operations {
         for (index, weighted) in workload.run.scripts.iter().enumerate() {
             seat.0.enter(index);
@@ -233,7 +233,7 @@ fn a_session_that_waits_is_seen_waiting_and_can_be_interrupted() {
                 thread::yield_now();
             }
         });
-        let mut seat = Seat(engine.connect(0).expect("it lets in"));
+        let mut seat = SessionContext(engine.connect(0).expect("it lets in"));
         execute(schema, 0, &workload, &mut seat).expect("the log is quick");
         for script in &workload.load.scripts {
             // What does not fit into 8 MiB waits for the data volume, and fails.

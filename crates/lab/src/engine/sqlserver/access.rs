@@ -20,7 +20,7 @@ pub struct LoginOptions {
     pub token_file: Option<std::path::PathBuf>,
     /// How the connection is protected.
     pub encrypt: Option<EncryptKind>,
-    /// Whether a certificate is taken that nobody vouches for.
+    /// Whether a certificate is accepted that is not trusted.
     pub trust_certificate: bool,
 }
 
@@ -129,7 +129,7 @@ fn of_words(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["certificate", "encrypt", "tls", "ssl"]) {
-        "for a certificate that nobody vouches for, as a new server has one, add --trust-server-certificate; for a server without TLS, --encrypt optional"
+        "for a certificate that is not trusted, such as that of a new server, add --trust-server-certificate; for a server without TLS, --encrypt optional"
     } else if has(&["instance", "browser", "ssrp"]) {
         "a named instance is found by the SQL Server Browser service (UDP 1434): start it, or give the instance's port (HOST,PORT)"
     } else if has(&["gssapi", "kerberos", "sspi", "ticket"]) {

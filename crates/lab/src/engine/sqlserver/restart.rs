@@ -89,7 +89,7 @@ impl Restart {
 
     /// Restarts the server, and waits until it is back; `what` tells the user what to do first, if anything, and
     /// `rescue` is a script for a server that does not come back.
-    pub(super) fn carry_out(
+    pub(super) fn execute(
         &self,
         access: &Access,
         what: &str,
@@ -139,7 +139,7 @@ impl Restart {
 /// What helps a server that does not start any more.
 pub(super) fn does_not_start(rescue: &Path) -> String {
     format!(
-        "if it does not start because of tempdb's files, start it with -f -T3608, carry out {}, and start it again",
+        "if it does not start because of tempdb's files, start it with -f -T3608, run {}, and start it again",
         rescue.display()
     )
 }
@@ -159,7 +159,7 @@ fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(),
     }
 }
 
-/// Carries the command out, in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
+/// Runs the command in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
 /// to be started again. Of what the command says only errors are shown.
 fn run(command: &str) -> Result<(), EngineError> {
     let failed =

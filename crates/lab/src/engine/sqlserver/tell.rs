@@ -1,10 +1,10 @@
-//! Carries statements of our own out, and says what helps where one is refused.
+//! Executes statements of our own, and says what helps where one is refused.
 
 use sqlserver::session::{Batch, Failure, Session};
 
 use crate::engine::EngineError;
 
-/// Carries a statement of ours out.
+/// Executes a statement of ours.
 pub(super) fn tell(
     session: &mut dyn Session,
     statement: &impl ToString,

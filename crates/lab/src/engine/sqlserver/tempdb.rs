@@ -245,23 +245,23 @@ fn change(
     let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
     if run.product() == Product::ManagedInstance {
         // Its files are added and removed while it runs; there is no restart to wait for.
-        carry_out(run, &plan.apply)?;
-        return carry_out(run, &plan.after_restart);
+        execute(run, &plan.apply)?;
+        return execute(run, &plan.after_restart);
     }
     let todo = write(run, &plan, &present, wanted)?;
     if let By::Command(_) = run.restart().by {
-        carry_out(run, &plan.apply)?;
+        execute(run, &plan.apply)?;
     }
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
     run.restart()
-        .carry_out(run.access(), &todo, &run.rescue(), way)?;
+        .execute(run.access(), &todo, &run.rescue(), way)?;
     let mut session = run.access().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
         let why = match run.restart().by {
             By::Command(_) => "look at its error log",
-            By::User(_) => "apply.sql was not carried out, or not to its end",
+            By::User(_) => "apply.sql was not run, or not to its end",
         };
         return Err(EngineError::failed(
             "move tempdb",
@@ -270,10 +270,10 @@ fn change(
     }
     drop(session);
     run.leave_behind(behind);
-    carry_out(run, &plan.after_restart)
+    execute(run, &plan.after_restart)
 }
 
-fn carry_out(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
+fn execute(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
     let mut session = run.access().connect(OBSERVER)?;
     statements
         .iter()

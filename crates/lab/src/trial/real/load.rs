@@ -6,7 +6,7 @@ use model::{Instant, random};
 
 use super::super::sessions::{self, Window};
 use super::gate::Gate;
-use super::seat::RealSeat;
+use super::session::RealSession;
 use super::{Trial, joined};
 use crate::engine::Engine;
 use workload::Database;
@@ -23,7 +23,7 @@ impl Trial<'_> {
             let gate = &gate;
             let one = |session| move || self.load_one(engine, gate, session);
             let loads: Vec<_> = (0..sessions).map(|n| scope.spawn(one(n))).collect();
-            self.attend(gate, engine, |_| None);
+            self.wait_until_done(gate, engine, |_| None);
             let results: Vec<Result<(), String>> = loads.into_iter().map(joined).collect();
             match self.common.stop.why() {
                 Some(why) => Err(why),
@@ -37,7 +37,7 @@ impl Trial<'_> {
         let workload = self.subject.workload;
         let client = engine.connect(session).map_err(|error| error.to_string());
         let result = client.and_then(|client| {
-            let mut seat = RealSeat::new(&self.common, client, ALL);
+            let mut seat = RealSession::new(&self.common, client, ALL);
             let count = self.subject.settings.workload.sessions;
             let mut variables = workload.variables(session, count);
             let seed = random::derive(self.subject.id.seed, "load", u64::from(session));

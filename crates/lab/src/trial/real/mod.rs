@@ -10,18 +10,18 @@ mod collect;
 mod emulated;
 mod engines;
 mod gate;
-mod ground;
 mod load;
 mod options;
 mod pauses;
 mod places;
 mod raw;
 mod run;
-mod seat;
 mod series;
+mod session;
 mod snapshot;
 mod stop;
 mod waits;
+mod work_dir;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -37,13 +37,13 @@ use crate::engine::{Engine, EngineError};
 use experiment::record::{NOT_COLD, Phase, Record};
 use experiment::spec::{EngineKind, Mode, Temperature};
 use gate::Gate;
-pub use ground::GroundError;
 pub use options::{FrontKind, Options, OptionsError, TransportKind};
-pub use places::{Emulator, Leftovers, Outside, Places, PlacesError};
+pub use places::{Emulator, HostHooks, Leftovers, Places, PlacesError};
 use run::Ran;
-use seat::Common;
 use series::SecondBySecond;
+use session::Common;
 use stop::{Stop, StopOnDrop};
+pub use work_dir::WorkDirError;
 
 /// Where a trial's files are, and the engine on them.
 pub trait Supply {
@@ -93,11 +93,11 @@ pub struct VolumeRate {
 /// How often it is looked whether a trial is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Carries a trial out. A trial that fails is a record too.
+/// Runs a trial. A trial that fails is a record too.
 ///
 /// # Errors
 /// When `cancelled` says so before the end; all that was made is taken away then too.
-pub fn carry_out(
+pub fn run_trial(
     subject: &Subject<'_>,
     supply: &dyn Supply,
     tell: &(dyn Fn(Event) + Sync),
@@ -140,7 +140,7 @@ fn on(
         EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => match engine() {
             Err(error) => Err(error.to_string()),
             Ok(mut engine) => {
-                let result = trial.carry_out(&*site, &*engine);
+                let result = trial.run_phases(&*site, &*engine);
                 let record = result.and_then(|observed| {
                     collect::record(subject, &disks, &*site, &*engine, observed)
                 });
@@ -199,7 +199,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn carry_out(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
+    fn run_phases(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
@@ -270,7 +270,7 @@ impl<'a> Trial<'a> {
 
     /// Waits until all of the gate's sessions have ended, and ends them where somebody says so. `look` is
     /// asked again and again, and says when it has to be asked next.
-    fn attend(
+    fn wait_until_done(
         &self,
         gate: &Gate,
         engine: &dyn Engine,
@@ -279,7 +279,7 @@ impl<'a> Trial<'a> {
         loop {
             let now = self.common.clock.now();
             let next = look(now);
-            self.heed(engine);
+            self.check_cancelled(engine);
             let soon = now + LOOK_EVERY;
             if gate.all_ended(next.map_or(soon, |next| next.min(soon))) {
                 return;
@@ -288,7 +288,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Ends what is under way, if the trial is to end.
-    fn heed(&self, engine: &dyn Engine) {
+    fn check_cancelled(&self, engine: &dyn Engine) {
         if (self.cancelled)() {
             self.common.stop.set(None);
         }

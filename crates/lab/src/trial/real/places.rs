@@ -13,7 +13,7 @@ use volume::plain::{PlainSite, PlainVolume, free_space};
 use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
 
-use super::ground::{self, Ground, GroundError};
+use super::work_dir::{self, WorkDir, WorkDirError};
 use super::{Options, Placed, Subject, Supply, engines};
 use crate::engine::sqlserver::{Access, Prompt, ServerRun, ServerSite};
 use experiment::plan::Plan;
@@ -23,7 +23,7 @@ use experiment::spec::{Arm, EngineKind, Mode};
 pub struct Places {
     options: Options,
     /// Where the bytes are; for emulated volumes, and where they are mounted.
-    grounds: Vec<Ground>,
+    grounds: Vec<WorkDir>,
     /// Which ground each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
@@ -64,7 +64,7 @@ pub type Emulator = fn() -> std::io::Result<Command>;
 
 /// What only the program around can do.
 #[derive(Clone)]
-pub struct Outside {
+pub struct HostHooks {
     /// Starts emulators.
     pub emulator: Emulator,
     /// Asks the user to do something.
@@ -78,7 +78,7 @@ pub struct Outside {
 pub enum PlacesError {
     /// A directory cannot be used.
     #[error(transparent)]
-    Ground(#[from] GroundError),
+    WorkDir(#[from] WorkDirError),
     /// The server cannot be used.
     #[error(transparent)]
     Server(#[from] crate::engine::EngineError),
@@ -116,7 +116,7 @@ impl Places {
         plan: &Plan,
         options: &Options,
         keep: bool,
-        outside: Outside,
+        outside: HostHooks,
     ) -> Result<Places, PlacesError> {
         let temporary = env::temp_dir();
         let mut parents: Vec<PathBuf> = Vec::new();
@@ -181,18 +181,18 @@ impl Places {
 
     /// Claims a ground, written down before it is made. Not one that is kept; nor one in which a server that
     /// is there already has files, from under which nothing may be taken.
-    fn ground_in(&self, parent: &Path, plan: &str) -> Result<Ground, PlacesError> {
-        let root = Ground::path(parent, plan);
+    fn ground_in(&self, parent: &Path, plan: &str) -> Result<WorkDir, PlacesError> {
+        let root = WorkDir::path(parent, plan);
         let stays = self.keep || self.options.server.is_some();
         let not_written = |source| PlacesError::Io {
             what: format!("writing down {}", root.display()),
             source,
         };
         if !stays {
-            let written = self.registration.claiming(&root, ground::MARK);
+            let written = self.registration.claiming(&root, work_dir::MARK);
             written.map_err(not_written)?;
         }
-        match Ground::claim(parent, plan, self.keep) {
+        match WorkDir::claim(parent, plan, self.keep) {
             Ok(ground) if stays => Ok(ground),
             Ok(ground) => {
                 self.registration.claimed(&root).map_err(not_written)?;
@@ -220,7 +220,7 @@ impl Places {
         others.extend(self.clear_lost());
         let lost_emulators =
             std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner));
-        let closed = self.grounds.into_iter().map(Ground::close);
+        let closed = self.grounds.into_iter().map(WorkDir::close);
         let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
         others.extend(left);
         // Behind them: it takes away what is still there of what is written down.
@@ -267,7 +267,7 @@ impl Places {
         &self,
         subject: &Subject<'_>,
         part: Part,
-    ) -> Result<Vec<PathBuf>, GroundError> {
+    ) -> Result<Vec<PathBuf>, WorkDirError> {
         let volumes = subject.stage.volumes.iter();
         let make = |volume: &model::VolumeSpec| {
             let name = trial_name(subject).join(part.name()).join(&volume.name);
@@ -306,7 +306,7 @@ impl Places {
             .collect()
     }
 
-    fn ground(&self, volume: &str, part: Part) -> &Ground {
+    fn ground(&self, volume: &str, part: Part) -> &WorkDir {
         let place = match part {
             Part::Bytes => self.on.get(volume).copied().unwrap_or(0),
             Part::Mounts => self.grounds.len() - 1,
@@ -422,7 +422,7 @@ impl Sited {
 fn server(
     plan: &Plan,
     options: &Options,
-    outside: Outside,
+    outside: HostHooks,
 ) -> Result<ServerRun, crate::engine::EngineError> {
     let name = options.server.as_deref().unwrap_or_default();
     let access = Access::new(name, &options.login)?;
@@ -458,7 +458,7 @@ fn space(arms: &[Arm], holds: impl Fn(&str) -> bool) -> Bytes {
 
 fn check_space(directory: &Path, needed: Bytes) -> Result<(), PlacesError> {
     if !directory.is_dir() {
-        return Err(GroundError::NoDirectory(directory.to_owned()).into());
+        return Err(WorkDirError::NoDirectory(directory.to_owned()).into());
     }
     let free = free_space(directory).map_err(|source| PlacesError::Io {
         what: format!("the free space of {}", directory.display()),
@@ -478,7 +478,7 @@ fn whole(directory: &Path) -> Result<PathBuf, PlacesError> {
     match directory.canonicalize() {
         Ok(whole) => Ok(whole),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(GroundError::NoDirectory(directory.to_owned()).into())
+            Err(WorkDirError::NoDirectory(directory.to_owned()).into())
         }
         Err(source) => Err(PlacesError::Io {
             what: directory.display().to_string(),

@@ -7,10 +7,10 @@ use std::thread;
 use model::{Duration, Instant};
 use volume::site::Site;
 
-use super::super::sessions::{self, Run, Seat, Tally, Task, Window};
+use super::super::sessions::{self, Run, SessionContext, Tally, Task, Window};
 use super::gate::Gate;
-use super::seat::RealSeat;
 use super::series::{EngineSeries, end_if_gone};
+use super::session::RealSession;
 use super::snapshot::{Counters, Snapshot};
 use super::stop::{Stop, StopOnDrop};
 use super::waits::{Samples, SessionTime};
@@ -50,7 +50,7 @@ struct Done {
 const GRACE: Duration = Duration::SECOND;
 
 impl Trial<'_> {
-    /// Carries the run out.
+    /// Runs the sessions.
     pub(super) fn run(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Ran, String> {
         let sessions = self.subject.settings.workload.sessions;
         let gate = &Gate::new(self.common.clock, sessions);
@@ -76,7 +76,7 @@ impl Trial<'_> {
             if watched.is_err() {
                 self.common.stop.set(None);
                 gate.close();
-                self.attend(gate, engine, |_| None);
+                self.wait_until_done(gate, engine, |_| None);
             }
             let done: Vec<_> = threads.into_iter().map(joined).collect();
             let samples = joined(sampling);
@@ -115,13 +115,13 @@ impl Trial<'_> {
             return Ok(None);
         };
         let task = self.task(start);
-        let mut seat = RealSeat::new(&self.common, client, task.window);
+        let mut seat = RealSession::new(&self.common, client, task.window);
         let mut variables = task.workload.variables(number, task.sessions);
         let mut tally = Tally::new();
         let load = self.load_measured(engine, &mut seat, &mut variables, loaded, number);
         let loaded = seat.now();
         match load {
-            Ok(()) => tally = Run::new(&task, number, &mut seat).carry_out(&mut variables),
+            Ok(()) => tally = Run::new(&task, number, &mut seat).run_to_end(&mut variables),
             Err(error) => tally.error(error),
         }
         let end = seat.now();
@@ -142,7 +142,7 @@ impl Trial<'_> {
     fn load_measured(
         &self,
         engine: &dyn Engine,
-        seat: &mut RealSeat<'_>,
+        seat: &mut RealSession<'_>,
         variables: &mut Variables,
         loaded: &Stop,
         number: u32,
@@ -173,7 +173,7 @@ impl Trial<'_> {
     /// and when it ends, and sees to it that the sessions end.
     fn watch(&self, site: &dyn Site, engine: &dyn Engine, gate: &Gate) -> Result<Watched, String> {
         while !gate.all_ready(self.common.clock.now() + LOOK_EVERY) {
-            self.heed(engine);
+            self.check_cancelled(engine);
         }
         if gate.is_closed() || self.common.stop.is_set() {
             return Err("a session could not begin".to_owned());
@@ -190,7 +190,7 @@ impl Trial<'_> {
         let window = self.task(start).window;
         let mut alive = Alive::default();
         let mut broken = None;
-        self.attend(gate, engine, |now| {
+        self.wait_until_done(gate, engine, |now| {
             let due = match snapshots.len() {
                 0 => Some(window.from),
                 1 => window.until,

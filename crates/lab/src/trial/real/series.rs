@@ -10,7 +10,7 @@ use volume::site::Site;
 use super::super::sessions::Window;
 use super::gate::Gate;
 use super::pauses::Pauses;
-use super::seat::Common;
+use super::session::Common;
 use super::stop::Stop;
 use super::{Event, VolumeRate};
 use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};

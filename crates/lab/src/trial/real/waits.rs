@@ -7,7 +7,7 @@ use reading::DiskReading;
 
 use super::super::sessions::Window;
 use super::gate::Gate;
-use super::seat::Common;
+use super::session::Common;
 use crate::engine::{Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler};
 
 /// How often sessions were seen doing what.

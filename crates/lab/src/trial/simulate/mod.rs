@@ -3,7 +3,7 @@
 mod collect;
 mod meter;
 mod raw;
-mod seat;
+mod session;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use volume::virtual_time::{self, Session, Simulation};
 
 use collect::{Collected, Snapshot, record};
 use meter::{Meter, SharedMeter};
-use seat::{Body, Sums};
+use session::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
 use super::{Cancel, Cancelled, Stage, Subject, TrialId};
@@ -25,11 +25,11 @@ use experiment::record::{Phase, Record};
 use experiment::spec::{EngineKind, Settings, Temperature};
 use workload::{Database, Tables, Workload};
 
-/// Carries a trial out. A trial that fails is a record too.
+/// Runs a trial. A trial that fails is a record too.
 ///
 /// # Errors
 /// When `cancelled` says so before the end.
-pub fn carry_out(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
+pub fn run_trial(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
     let record = match subject.variant.engine {
         EngineKind::Raw => raw::record(subject, &**cancelled),
         EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => {
@@ -107,7 +107,7 @@ impl Trial<'_> {
                     session,
                     sums,
                 };
-                body.carry_out(connection);
+                body.run_session(connection);
             }));
         }
         bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
@@ -166,7 +166,7 @@ impl Trial<'_> {
             if first && !self.workload.load.measured {
                 let mut variables = self.workload.variables(number, count);
                 let seed = random::derive(self.id.seed, "load", u64::from(number));
-                seat::load(session, &connection, self.workload, &mut variables, seed)?;
+                session::load(session, &connection, self.workload, &mut variables, seed)?;
             }
             connections.push(connection);
         }

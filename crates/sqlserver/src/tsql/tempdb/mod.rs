@@ -12,7 +12,7 @@
 //! - New files are added before the restart, no larger than the first one: that proves the new place while the
 //!   server runs. Files that go are removed after it, when nobody has used them yet: only an empty file can go.
 //! - The first data file and the first log cannot be removed, only moved and renamed.
-//! - Every statement that may have been carried out already asks first, so that a script can be run again.
+//! - Every statement that may have been executed already asks first, so that a script can be run again.
 //!
 //! Source: <https://learn.microsoft.com/sql/relational-databases/databases/move-system-databases> and
 //! <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11. What
@@ -43,7 +43,7 @@ pub struct TempdbMove {
     pub log: Vec<FileSpec>,
 }
 
-/// The statements of a move, in the order in which they are carried out.
+/// The statements of a move, in the order in which they are executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TempdbPlan {
     /// While the server runs as it did: nothing moves yet.

@@ -64,7 +64,7 @@ impl Data {
     }
 
     /// Carries `action` out on the image, and asks the model when a request of as many bytes is done.
-    fn carry_out(
+    fn execute(
         &self,
         action: impl FnOnce(&File) -> io::Result<usize>,
         request: impl FnOnce(Bytes) -> Request,
@@ -108,14 +108,14 @@ impl Data {
 
 impl DataPath for Data {
     fn read(&self, _: u64, offset: u64, buffer: &mut [u8]) -> Result<Done, Errno> {
-        self.carry_out(
+        self.execute(
             |image| read_fully(image, offset, buffer),
             |length| Request::read(offset, length),
         )
     }
 
     fn write(&self, _: u64, offset: u64, data: &[u8]) -> Result<Done, Errno> {
-        self.carry_out(
+        self.execute(
             |image| image.write_all_at(data, offset).map(|()| data.len()),
             |length| Request::write(offset, length),
         )
@@ -125,7 +125,7 @@ impl DataPath for Data {
     /// but not the machine, as do a database's other traces of an experiment. A flush of the real disk
     /// under the image would make every commit wait for two disks, one of them not the modelled one.
     fn sync(&self, _: u64, _: bool) -> Result<Done, Errno> {
-        self.carry_out(|_| Ok(0), |_| Request::flush())
+        self.execute(|_| Ok(0), |_| Request::flush())
     }
 }
 

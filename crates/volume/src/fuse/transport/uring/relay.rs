@@ -1,4 +1,4 @@
-//! What a ring does not carry out itself goes to the filesystem through a socket.
+//! What a ring does not execute itself goes to the filesystem through a socket.
 //!
 //! The filesystem's session takes the socket for `/dev/fuse`: it reads requests from it and writes answers
 //! to it, so that `fuser` decodes every kind of request.

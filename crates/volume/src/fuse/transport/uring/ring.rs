@@ -1,4 +1,4 @@
-//! One processor's ring: takes its requests, carries reads and writes out, and sends replies when they are
+//! One processor's ring: takes its requests, executes reads and writes, and sends replies when they are
 //! due, all in one thread.
 
 use std::cmp::Reverse;
@@ -182,7 +182,7 @@ impl Ring {
                         self.unmounted = true;
                         result = Err(io::Error::from_raw_os_error(-code));
                     } else {
-                        self.carry_out(slot);
+                        self.execute(slot);
                     }
                 }
             }
@@ -191,7 +191,7 @@ impl Ring {
     }
 
     /// Does what the request in `slot` asks for, or hands it to who does.
-    fn carry_out(&mut self, slot: usize) {
+    fn execute(&mut self, slot: usize) {
         let (header, payload) = self.slots.parts(slot);
         match header.operation() {
             Operation::Read {

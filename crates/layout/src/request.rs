@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::Bytes;
 
 use super::folder::{Folder, Style};
-use super::{LayoutError, On};
+use super::{LayoutError, Platform};
 use experiment::spec::{Disk, File, Role, Settings};
 
 /// What is to live where, whoever asked for it.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct LayoutRequest {
     /// Where it comes from, in words.
     pub title: String,
     /// Which roles are to be laid out.
@@ -34,20 +34,20 @@ pub struct Wish {
     /// Whose data and log are laid out.
     pub database: Option<String>,
     /// What the server is, where no capture says so.
-    pub on: Option<On>,
+    pub on: Option<Platform>,
     /// Data directory of a PostgreSQL server.
     pub data_directory: Option<String>,
 }
 
-impl Wish {
+impl LayoutRequest {
     /// By how much files grow unless it is said: what SQL Server's setup gives tempdb (2016 and later).
     ///
     /// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11.
     pub const GROWTH: Bytes = Bytes::mib(64);
 
     /// Nothing yet, to be filled.
-    pub fn new(title: impl Into<String>) -> Wish {
-        Wish {
+    pub fn new(title: impl Into<String>) -> LayoutRequest {
+        LayoutRequest {
             title: title.into(),
             roles: [Role::Temp].into(),
             data: Vec::new(),
@@ -55,7 +55,7 @@ impl Wish {
             log: Vec::new(),
             folders: BTreeMap::new(),
             ephemeral: BTreeSet::new(),
-            growth: Wish::GROWTH,
+            growth: LayoutRequest::GROWTH,
             log_size: None,
             service: None,
             database: None,
@@ -65,15 +65,15 @@ impl Wish {
     }
 
     /// What an arm of an experiment places. Its machine's own disk is taken to be ephemeral.
-    pub fn of(title: impl Into<String>, settings: &Settings) -> Wish {
+    pub fn of(title: impl Into<String>, settings: &Settings) -> LayoutRequest {
         let placement = &settings.placement;
         let local = settings.volumes.iter().filter(|v| v.disk == Disk::Local);
-        Wish {
+        LayoutRequest {
             data: placement.data.clone(),
             temp: placement.temp.clone(),
             log: vec![placement.log.clone()],
             ephemeral: local.map(|volume| volume.name.clone()).collect(),
-            ..Wish::new(title)
+            ..LayoutRequest::new(title)
         }
     }
 

@@ -20,7 +20,7 @@ const MODE: u32 = 0o711;
 
 /// `DIR/dbstow-<plan>`: all of a run's volumes in `DIR`.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct WorkDir {
     root: PathBuf,
     folder: Folder,
     _mark: File,
@@ -29,7 +29,7 @@ pub(super) struct Ground {
 
 /// Why a directory cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum GroundError {
+pub enum WorkDirError {
     /// What the user gave is no directory.
     #[error("{0} is not a directory; make it, or give another one")]
     NoDirectory(PathBuf),
@@ -54,31 +54,31 @@ pub enum GroundError {
     },
 }
 
-impl Ground {
+impl WorkDir {
     /// Makes `parent/dbstow-<plan>`, or takes over what a killed run of the same plan left there. With
     /// `keep`, it is there in the end too.
-    pub(super) fn claim(parent: &Path, plan: &str, keep: bool) -> Result<Ground, GroundError> {
+    pub(super) fn claim(parent: &Path, plan: &str, keep: bool) -> Result<WorkDir, WorkDirError> {
         if !parent.is_dir() {
-            return Err(GroundError::NoDirectory(parent.to_owned()));
+            return Err(WorkDirError::NoDirectory(parent.to_owned()));
         }
         let parent = Folder::open(parent)?;
         parent.check_parent()?;
-        let folder = parent.own_folder(Ground::name(plan).as_ref(), MODE)?;
+        let folder = parent.own_folder(WorkDir::name(plan).as_ref(), MODE)?;
         let root = folder.path().to_owned();
         if !folder.holds(MARK.as_ref()) && !folder.names()?.is_empty() {
-            return Err(GroundError::NotOurs(root));
+            return Err(WorkDirError::NotOurs(root));
         }
         let mark = root.join(MARK);
         let mut file = folder.own_file(MARK.as_ref())?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(GroundError::InUse(root)),
+            Err(TryLockError::WouldBlock) => return Err(WorkDirError::InUse(root)),
             Err(TryLockError::Error(source)) => return Err(at(&mark)(source)),
         }
         let text = format!("Volumes of a run of dbstow, plan {plan}; removed at its end.\n");
         file.set_len(0).map_err(at(&mark))?;
         file.write_all(text.as_bytes()).map_err(at(&mark))?;
-        let ground = Ground {
+        let ground = WorkDir {
             root,
             folder,
             _mark: file,
@@ -90,7 +90,7 @@ impl Ground {
 
     /// Where it is.
     pub(super) fn path(parent: &Path, plan: &str) -> PathBuf {
-        parent.join(Ground::name(plan))
+        parent.join(WorkDir::name(plan))
     }
 
     fn name(plan: &str) -> String {
@@ -98,7 +98,7 @@ impl Ground {
     }
 
     /// A new, empty directory in it.
-    pub(super) fn make(&self, name: &Path) -> Result<PathBuf, GroundError> {
+    pub(super) fn make(&self, name: &Path) -> Result<PathBuf, WorkDirError> {
         let mut directory = None;
         for part in name {
             let inside = directory.as_ref().unwrap_or(&self.folder);
@@ -107,8 +107,8 @@ impl Ground {
         Ok(directory.map_or_else(|| self.root.clone(), |made| made.path().to_owned()))
     }
 
-    /// Takes a directory that [`Ground::make`] made away, with all that is in it.
-    pub(super) fn remove(&self, name: &Path) -> Result<(), GroundError> {
+    /// Takes a directory that [`WorkDir::make`] made away, with all that is in it.
+    pub(super) fn remove(&self, name: &Path) -> Result<(), WorkDirError> {
         if self.keep || !self.folder.holds(name.as_os_str()) {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl Ground {
     }
 
     /// Takes away everything but the mark.
-    fn empty(&self) -> Result<(), GroundError> {
+    fn empty(&self) -> Result<(), WorkDirError> {
         unmount_within(&self.root)?;
         let names = self.folder.names()?;
         let mut others = names.iter().filter(|name| *name != OsStr::new(MARK));
@@ -125,7 +125,7 @@ impl Ground {
     }
 
     /// Takes away what has that name, whatever it is; links are removed, and not followed.
-    fn remove_tree(&self, name: &OsStr) -> Result<(), GroundError> {
+    fn remove_tree(&self, name: &OsStr) -> Result<(), WorkDirError> {
         let path = self.root.join(name);
         let metadata = fs::symlink_metadata(&path).map_err(at(&path))?;
         match metadata.is_dir() {
@@ -136,7 +136,7 @@ impl Ground {
 
     /// Takes it away, unless it is to be kept. The mark goes last: what cannot be removed is known as ours
     /// by the next run of the plan.
-    pub(super) fn close(self) -> Result<(), GroundError> {
+    pub(super) fn close(self) -> Result<(), WorkDirError> {
         if self.keep {
             return Ok(());
         }
@@ -149,18 +149,18 @@ impl Ground {
 /// Unmounts what emulators that are no more left below `directory`: removing what is mounted there would
 /// fail, or remove somebody's files.
 #[cfg(target_os = "linux")]
-fn unmount_within(directory: &Path) -> Result<(), GroundError> {
+fn unmount_within(directory: &Path) -> Result<(), WorkDirError> {
     volume::fuse::unmount_within(directory).map_err(at(directory))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unmount_within(_directory: &Path) -> Result<(), GroundError> {
+fn unmount_within(_directory: &Path) -> Result<(), WorkDirError> {
     Ok(())
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> GroundError + use<> {
+fn at(path: &Path) -> impl Fn(io::Error) -> WorkDirError + use<> {
     let path = path.to_owned();
-    move |source| GroundError::Io {
+    move |source| WorkDirError::Io {
         path: path.clone(),
         source,
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn it_is_made_and_taken_away() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let ground = Ground::claim(parent.path(), "abc", false).expect("an empty folder");
+        let ground = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
         let made = ground.make(Path::new("0-one/d")).expect("a new name");
         assert!(made.starts_with(parent.path().join("dbstow-abc")));
         fs::write(made.join("file"), "x").expect("it is there");
@@ -189,15 +189,15 @@ mod tests {
         let theirs = parent.path().join("dbstow-abc/notes.txt");
         fs::create_dir(theirs.parent().expect("it has one")).expect("the folder is ours");
         fs::write(&theirs, "mine").expect("the folder is ours");
-        let error = Ground::claim(parent.path(), "abc", false).expect_err("not ours");
-        assert!(matches!(error, GroundError::NotOurs(_)), "{error}");
+        let error = WorkDir::claim(parent.path(), "abc", false).expect_err("not ours");
+        assert!(matches!(error, WorkDirError::NotOurs(_)), "{error}");
         assert_eq!(fs::read_to_string(theirs).expect("it is left"), "mine");
     }
 
     #[test]
     fn what_a_killed_run_left_is_taken_over_and_a_running_one_is_not() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let claim = || Ground::claim(parent.path(), "abc", false);
+        let claim = || WorkDir::claim(parent.path(), "abc", false);
         let killed = claim().expect("an empty folder");
         let left = killed
             .make(Path::new("d"))
@@ -205,7 +205,7 @@ mod tests {
             .join("file");
         fs::write(&left, "x").expect("it is there");
         let error = claim().expect_err("the first still holds it");
-        assert!(matches!(error, GroundError::InUse(_)), "{error}");
+        assert!(matches!(error, WorkDirError::InUse(_)), "{error}");
         drop(killed); // without `close`: as if killed
         let next = claim().expect("nobody holds it");
         assert!(!left.exists());
@@ -220,7 +220,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let (root, target) = (parent.path().join("dbstow-abc"), parent.path().join("t"));
         let refused = |part: &str| {
-            let error = Ground::claim(parent.path(), "abc", false).expect_err("not ours");
+            let error = WorkDir::claim(parent.path(), "abc", false).expect_err("not ours");
             let said = error.to_string();
             assert!(
                 said.contains(part) && said.contains("choose another"),
@@ -256,7 +256,7 @@ mod tests {
         let elsewhere = parent.path().join("elsewhere");
         fs::create_dir(&elsewhere).expect("the folder is ours");
         fs::write(elsewhere.join("file"), "theirs").expect("the folder is ours");
-        let ground = Ground::claim(parent.path(), "abc", false).expect("an empty folder");
+        let ground = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
         symlink(&elsewhere, ground.root.join("000-one")).expect("a new name");
         ground
             .make(Path::new("000-one/d"))
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn what_is_to_be_kept_is_kept_until_the_next_run() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let claim = |keep| Ground::claim(parent.path(), "abc", keep).expect("ours");
+        let claim = |keep| WorkDir::claim(parent.path(), "abc", keep).expect("ours");
         let ground = claim(true);
         let made = ground.make(Path::new("d")).expect("a new name");
         ground.remove(Path::new("d")).expect("nothing to do");

@@ -8,7 +8,7 @@ use model::{Duration, Instant};
 use rusqlite::Connection;
 use volume::virtual_time::Session;
 
-use super::super::sessions::{self, Run, Seat, Tally, Task};
+use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use crate::engine::sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 
@@ -28,15 +28,15 @@ pub(super) struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Carries out this session's share.
-    pub(super) fn carry_out(&self, connection: &Connection) {
+    /// Runs this session's share.
+    pub(super) fn run_session(&self, connection: &Connection) {
         let (task, session) = (self.task, self.session);
         let mut variables = task.workload.variables(session.id(), task.sessions);
         if task.workload.load.measured && !self.load(connection, &mut variables) {
             return;
         }
-        let mut seat = VirtualSeat::new(session, connection, task.workload);
-        let tally = Run::new(task, session.id(), &mut seat).carry_out(&mut variables);
+        let mut seat = VirtualSession::new(session, connection, task.workload);
+        let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
         session.settle();
         let mut sums = self.sums.borrow_mut();
         sums.tally.merge(tally);
@@ -69,24 +69,24 @@ pub(super) fn load(
     variables: &mut Variables,
     seed: u64,
 ) -> Result<(), String> {
-    let mut seat = VirtualSeat::new(session, connection, workload);
+    let mut seat = VirtualSession::new(session, connection, workload);
     sessions::load(&mut seat, workload, variables, seed, || Ok(()))
 }
 
-struct VirtualSeat<'a> {
+struct VirtualSession<'a> {
     session: &'a Session,
     driver: SqliteDriver<'a>,
     /// Where time had gone when the measured time began.
     before: Option<TimeSplit>,
 }
 
-impl<'a> VirtualSeat<'a> {
+impl<'a> VirtualSession<'a> {
     fn new(
         session: &'a Session,
         connection: &'a Connection,
         workload: &Workload,
-    ) -> VirtualSeat<'a> {
-        VirtualSeat {
+    ) -> VirtualSession<'a> {
+        VirtualSession {
             session,
             driver: SqliteDriver::new(session, connection, workload.run.log_bytes_per_row),
             before: None,
@@ -94,7 +94,7 @@ impl<'a> VirtualSeat<'a> {
     }
 }
 
-impl Driver for VirtualSeat<'_> {
+impl Driver for VirtualSession<'_> {
     type Error = String;
 
     fn statement(
@@ -111,7 +111,7 @@ impl Driver for VirtualSeat<'_> {
     }
 }
 
-impl Seat for VirtualSeat<'_> {
+impl SessionContext for VirtualSession<'_> {
     fn now(&self) -> Instant {
         self.session.now()
     }

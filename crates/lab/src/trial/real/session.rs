@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{Duration, Instant};
 use volume::clock::Clock;
 
-use super::super::sessions::{Seat, Window};
+use super::super::sessions::{SessionContext, Window};
 use super::stop::Stop;
 use crate::engine::Client;
 use workload::{Driver, Statement, Value};
@@ -19,20 +19,20 @@ pub(super) struct Common {
 }
 
 /// A session's connection and the real clock.
-pub(super) struct RealSeat<'a> {
+pub(super) struct RealSession<'a> {
     common: &'a Common,
     client: Box<dyn Client + 'a>,
     window: Window,
     thought: Duration,
 }
 
-impl<'a> RealSeat<'a> {
+impl<'a> RealSession<'a> {
     pub(super) fn new(
         common: &'a Common,
         client: Box<dyn Client + 'a>,
         window: Window,
-    ) -> RealSeat<'a> {
-        RealSeat {
+    ) -> RealSession<'a> {
+        RealSession {
             common,
             client,
             window,
@@ -52,7 +52,7 @@ impl<'a> RealSeat<'a> {
     }
 }
 
-impl Driver for RealSeat<'_> {
+impl Driver for RealSession<'_> {
     type Error = String;
 
     fn statement(
@@ -83,7 +83,7 @@ impl Driver for RealSeat<'_> {
     }
 }
 
-impl Seat for RealSeat<'_> {
+impl SessionContext for RealSession<'_> {
     fn now(&self) -> Instant {
         self.common.clock.now()
     }
