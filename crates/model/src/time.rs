@@ -268,8 +268,28 @@ mod tests {
     fn spans_are_parsed_with_their_unit() {
         assert_eq!("1.5 ms".parse(), Ok(Duration::from_micros(1_500)));
         assert_eq!("30 min".parse(), Ok(Duration::from_secs(1_800)));
+        assert_eq!("250 us".parse(), Ok(Duration::from_micros(250)));
+        assert_eq!("250 µs".parse(), Ok(Duration::from_micros(250)));
+        assert_eq!("2 h".parse(), Ok(Duration::from_secs(7_200)));
         assert!("10".parse::<Duration>().is_err());
-        assert!("ten s".parse::<Duration>().is_err());
+        let error = "ten s".parse::<Duration>().expect_err("no number");
+        assert!(alloc::format!("{error}").contains("`ten s`"), "{error}");
+    }
+
+    #[test]
+    fn files_carry_spans_as_text_or_as_nanoseconds() {
+        use serde::de::IntoDeserializer;
+        use serde::de::value::Error;
+
+        fn read<'a>(value: impl IntoDeserializer<'a, Error>) -> Result<Duration, Error> {
+            Duration::deserialize(value.into_deserializer())
+        }
+        assert_eq!(read("5 ms"), Ok(Duration::from_millis(5)));
+        assert_eq!(read(7_u64), Ok(Duration::from_nanos(7)));
+        assert_eq!(read(7_i64), Ok(Duration::from_nanos(7)));
+        assert!(read(-7_i64).is_err());
+        let error = alloc::format!("{}", read(true).expect_err("no span"));
+        assert!(error.contains("with a unit"), "{error}");
     }
 
     #[test]

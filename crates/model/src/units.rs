@@ -268,6 +268,14 @@ mod tests {
         assert_eq!(Bytes(1_024).to_string(), "1 KiB");
         assert_eq!(Bytes(1_048_576).to_string(), "1 MiB");
         assert_eq!(Throughput::from_mb_per_s(64).to_string(), "64 MB/s");
+        assert_eq!(Throughput(1_500_000).to_string(), "1.5 MB/s");
+        assert_eq!(Iops(500).to_string(), "500 IOPS");
+    }
+
+    #[test]
+    fn bytes_have_a_unit_too() {
+        assert_eq!("512 B".parse(), Ok(Bytes(512)));
+        assert_eq!("512 bytes".parse(), Ok(Bytes(512)));
     }
 
     #[test]
