@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(text("D:\\", Style::Windows), Ok("D:\\".to_owned()));
         assert_eq!(text("/mnt/d/", Style::Unix), Ok("/mnt/d".to_owned()));
         for (given, style, says) in [
-            ("tempdb", Style::Windows, "not whole"),
+            ("tempdb", Style::Windows, "not absolute"),
             ("D:tempdb", Style::Windows, "give D:\\tempdb"),
             ("/mnt/d", Style::Windows, "path of Linux"),
             ("D:\\tempdb", Style::Unix, "path of Windows"),

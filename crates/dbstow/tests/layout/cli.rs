@@ -118,7 +118,7 @@ fn mistakes_are_told_with_their_remedy() {
         ),
         (
             [&ARM[..3], &["--volume", "d=tempdb", "--on", "windows"]].concat(),
-            vec!["not whole", "D:\\tempdb"],
+            vec!["not absolute", "D:\\tempdb"],
         ),
         (
             [&ARM[..], &["--on", "linux"]].concat(),
