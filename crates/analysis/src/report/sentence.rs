@@ -58,7 +58,7 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// What to buy: `Cheapest that is not more than 5 % worse than the best: p30, at 135 $ a month.`
+/// What to buy: `Cheapest that is not more than 5 % worse than the best: p30, at $135 a month.`
 pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let Cheapest {
         arm,
@@ -69,14 +69,14 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     if arm == best {
         return format!(
-            "Cheapest that is shown to be as good as the best: {arm}, at {price} $ a month for its disks."
+            "Cheapest that is shown to be as good as the best: {arm}, at ${price} a month for its disks."
         );
     }
     let instead = cheapest
         .best_usd_per_month
-        .map_or_else(String::new, |usd| format!(" instead of {} $", number(usd)));
+        .map_or_else(String::new, |usd| format!(" instead of ${}", number(usd)));
     format!(
-        "Cheapest that is no more than {} worse than {best}: {arm}, at {price} $ a month for its \
+        "Cheapest that is no more than {} worse than {best}: {arm}, at ${price} a month for its \
          disks{instead}.",
         percent(cheapest.margin)
     )

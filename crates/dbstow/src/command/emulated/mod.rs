@@ -13,17 +13,17 @@ use lab::inventory::Inventory;
 /// What can be asked about emulated volumes.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Command {
-    /// Give any program a directory on modelled disks
+    /// Mount a directory on modelled disks, for any program
     ///
     /// It reads and writes real files there, and waits as long as the disk they stand for would take.
     /// Returns when the directory is ready.
     Mount(mount::Args),
-    /// Show what modelled disks under a directory do
+    /// Show what the modelled disks under a mounted directory do
     ///
     /// Since the last look, or since they were mounted: rates, latencies, how much of each limit was
     /// used, and how well the emulator kept time.
     Stat(stat::Args),
-    /// Take a directory on modelled disks away
+    /// Unmount a directory on modelled disks
     ///
     /// Writes back what is cached, at the speed of the modelled disk, unmounts, and ends the emulator.
     /// All volumes that were mounted together end together. Where programs use them, it names those and
