@@ -21,9 +21,8 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use crate::spec::{Spec, SpecError, Variant};
 
-/// An experiment under construction. [`FORMAT.md`] lists all keys; those without a method are [`set`].
+/// An experiment under construction. FORMAT.md lists all keys; [`set`] sets those that have no method.
 ///
-/// [`FORMAT.md`]: https://docs.rs/crate/dbstow/latest/source/FORMAT.md
 /// [`set`]: Experiment::set
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -223,8 +222,8 @@ impl Workload {
     }
 }
 
-/// The section that `path` leads to, made where it is missing. A value in its place gives way: what is read of
-/// it then says what is wrong.
+/// The section that `path` leads to, made where it is missing. A value in its place is replaced: the later
+/// setting wins.
 fn section<'a>(root: &'a mut Table, path: &[&str]) -> &'a mut Table {
     path.iter().fold(root, |table, part| {
         let item = table
