@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_by_its_key_with_the_message_of_a_file() {
+    fn a_mistake_is_reported_by_its_key_with_the_message_of_a_file() {
         let missing = small().placement("apart", Placement::on("one").log("three"));
         let text = refused(&missing);
         assert!(
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_or_value_of_no_use_is_told_with_what_was_set() {
+    fn a_useless_key_or_value_is_reported_with_what_was_set() {
         let text = refused(&small().set("volume.two.disks", 3));
         assert!(
             text.contains("\"mine\", `disks = 3`: ") && text.contains("disks"),

@@ -4,7 +4,7 @@ use super::words;
 use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Verdict};
 use crate::quantity::{number, percent, ratio};
 
-/// The metric that is a time: its ratios are told as faster or slower.
+/// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
 
 /// What a comparison says, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn less_time_is_told_as_how_much_faster() {
+    fn less_time_is_reported_as_how_much_faster() {
         let comparison = Comparison {
             baseline: "local-ssd".into(),
             candidate: "p30".into(),
