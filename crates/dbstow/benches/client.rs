@@ -10,7 +10,6 @@ mod bench {
     use std::process::{Command, Stdio};
     use std::sync::Arc;
 
-    use experiment::spec::EngineKind;
     use lab::engine::Engine;
     use lab::engine::postgres::Postgres;
     use model::random::stream;
@@ -57,7 +56,7 @@ mod bench {
     pub(super) fn run() {
         let Some(binaries) = binaries() else { return };
         let most = SESSIONS[SESSIONS.len() - 1];
-        let (settings, workload) = experiment("cold-lookup", EngineKind::Postgres, 2, most);
+        let (settings, workload) = experiment("cold-lookup", "postgres", 2, most);
         let site = Folders::new(2);
         let Some(mut engine) = start(&site, &settings, &workload) else {
             return;

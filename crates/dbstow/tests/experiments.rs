@@ -3,6 +3,7 @@
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::spec::{Spec, Variant, builtin_names};
+use lab::engine::provider;
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId};
 
@@ -49,7 +50,8 @@ fn runs_without_errors(name: &str) {
         };
         let subject = Subject {
             id: &id,
-            variant: plan.variant,
+            mode: plan.variant.mode,
+            engine: provider(&plan.variant.engine).expect("it is built in"),
             settings: &arm.settings,
             stage: &stage,
             workload: &workload,

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use experiment::spec::{EngineKind, Temperature};
+use experiment::spec::Temperature;
 use lab::engine::postgres::Postgres;
 use lab::engine::{Engine, WaitKind};
 use model::random::stream;
@@ -50,7 +50,7 @@ fn bytes_in(folder: &Path) -> u64 {
 fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
     let Some(binaries) = binaries() else { return };
     for name in Workload::builtin_names() {
-        let (_, in_sqlite) = experiment(name, EngineKind::Sqlite, 2, 1);
+        let (_, in_sqlite) = experiment(name, "sqlite", 2, 1);
         let mut sqlite = Sqlite::new();
         let mut variables = in_sqlite.variables(0, 1);
         let mut random = stream(1, "load");
@@ -68,7 +68,7 @@ fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
                 .expect(&script.name);
         }
 
-        let (settings, workload) = experiment(name, EngineKind::Postgres, 2, 1);
+        let (settings, workload) = experiment(name, "postgres", 2, 1);
         let site = Folders::new(2);
         let Some(mut engine) = start(&site, &settings, &workload) else {
             return;
@@ -111,7 +111,7 @@ fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
 #[test]
 fn several_sessions_at_once_carry_a_workload_out() {
     for name in ["version-store", "cold-lookup", "tempdb-oltp"] {
-        let (settings, workload) = experiment(name, EngineKind::Postgres, 2, 3);
+        let (settings, workload) = experiment(name, "postgres", 2, 3);
         let site = Folders::new(2);
         let Some(engine) = start(&site, &settings, &workload) else {
             return;
@@ -138,7 +138,7 @@ fn several_sessions_at_once_carry_a_workload_out() {
 #[test]
 fn data_temp_space_and_log_lie_where_the_placement_says() {
     let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("version-store", EngineKind::Postgres, 4, 1);
+    let (settings, workload) = experiment("version-store", "postgres", 4, 1);
     let site = Folders::new(2);
     let Some(mut engine) = start(&site, &settings, &workload) else {
         return;
@@ -193,7 +193,7 @@ fn data_temp_space_and_log_lie_where_the_placement_says() {
 #[test]
 fn tables_without_parts_are_dealt_to_the_data_files() {
     let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("trade", EngineKind::Postgres, 3, 1);
+    let (settings, workload) = experiment("trade", "postgres", 3, 1);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -210,7 +210,7 @@ fn tables_without_parts_are_dealt_to_the_data_files() {
 #[test]
 fn a_cold_start_forgets_while_the_server_is_down_and_keeps_what_was_loaded() {
     let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -266,7 +266,7 @@ fn a_cold_start_forgets_while_the_server_is_down_and_keeps_what_was_loaded() {
 
 #[test]
 fn what_does_not_fit_into_memory_spills_into_temp_space() {
-    let (settings, workload) = experiment("spill", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("spill", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -290,7 +290,7 @@ fn what_does_not_fit_into_memory_spills_into_temp_space() {
 
 #[test]
 fn settings_in_force_are_the_experiments_and_are_recorded() {
-    let (settings, workload) = experiment("version-store", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -316,7 +316,7 @@ fn settings_in_force_are_the_experiments_and_are_recorded() {
 
 #[test]
 fn the_page_cache_is_limited_where_the_machine_lets_us() {
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(mut engine) = start(&site, &settings, &workload) else {
         return;
@@ -346,7 +346,7 @@ fn the_page_cache_is_limited_where_the_machine_lets_us() {
 
 #[test]
 fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
-    let (settings, workload) = experiment("write-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("write-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(mut engine) = start(&site, &settings, &workload) else {
         return;
@@ -390,7 +390,7 @@ fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
 
 #[test]
 fn an_interrupted_session_comes_back_at_once_with_an_error() {
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 2);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 2);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -434,7 +434,7 @@ fn an_interrupted_session_comes_back_at_once_with_an_error() {
 
 #[test]
 fn an_operation_that_fails_keeps_no_lock_and_no_transaction() {
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 2);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 2);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -454,7 +454,7 @@ fn an_operation_that_fails_keeps_no_lock_and_no_transaction() {
 
 #[test]
 fn tables_that_would_not_outlive_the_load_are_refused() {
-    let (settings, mut workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, mut workload) = experiment("read-only", "postgres", 2, 1);
     assert_eq!(workload.tables, Tables::Temp);
     workload.load.schema.clear();
     let site = Folders::new(2);
@@ -468,7 +468,7 @@ fn tables_that_would_not_outlive_the_load_are_refused() {
 #[test]
 fn a_directory_that_is_there_is_left_alone() {
     let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let other = site.parent().join("v0/data_1");
     std::fs::create_dir(&other).unwrap();

@@ -15,7 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use experiment::spec::{EngineKind, Temperature};
+use experiment::spec::Temperature;
 use lab::engine::postgres::{self, Binaries, Owner, Postgres, ServerUrl};
 use lab::engine::{Engine, EngineError};
 use server::{Folders, SessionContext, binaries, experiment, load, run};
@@ -129,7 +129,7 @@ impl Drop for Theirs {
 }
 
 fn given(url: &str, site: &Folders) -> Result<Postgres, EngineError> {
-    let (settings, workload) = experiment("version-store", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
     Postgres::given(&ServerUrl::parse(url)?, site, &settings, &workload)
 }
 
@@ -150,7 +150,7 @@ fn a_given_server_gets_a_database_for_the_run_and_is_left_as_it_was() {
     let theirs = Theirs::start(&binaries);
     let before = theirs.content();
     assert!(before.contains("postgres"), "{before}");
-    let (_, workload) = experiment("version-store", EngineKind::Postgres, 2, 1);
+    let (_, workload) = experiment("version-store", "postgres", 2, 1);
     let site = Folders::new(2);
     let mut engine = given(&theirs.url(ENCODED), &site).expect("a database");
     assert!(theirs.content().contains("dbstow_"), "{}", theirs.content());

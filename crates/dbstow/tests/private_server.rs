@@ -14,7 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use experiment::spec::{EngineKind, Temperature};
+use experiment::spec::Temperature;
 use lab::engine::Engine;
 use lab::engine::postgres::{self, Binaries, Owner, Postgres};
 use nix::unistd::geteuid;
@@ -99,7 +99,7 @@ fn no_other_user_can_connect_to_it() {
         return;
     };
     let servers = postgres::owner().expect("a user").expect("root needs one");
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(engine) = start(&site, &settings, &workload) else {
         return;
@@ -141,7 +141,7 @@ fn nothing_that_another_user_puts_in_its_way_is_followed() {
         return;
     }
     let servers = postgres::owner().expect("a user").expect("root needs one");
-    let (settings, workload) = experiment("read-only", EngineKind::Postgres, 2, 1);
+    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
     let site = Folders::new(2);
     let Some(mut engine) = start(&site, &settings, &workload) else {
         return;

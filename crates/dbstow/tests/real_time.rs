@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use experiment::record::{EngineRecord, Outcome, Record, histogram};
-use experiment::spec::{Arm, EngineKind, Mode, Spec, Temperature, Variant};
-use lab::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
+use experiment::spec::{Arm, EngineName, Mode, Spec, Temperature, Variant};
+use lab::engine::{Client, Engine, EngineError, Started, WaitKind, WaitSampler, Waiting, provider};
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId};
@@ -69,7 +69,7 @@ scripts = [{ file = "read.sql", weight = 3 }, { file = "write.sql" }]
 
 const MEASURED: Variant = Variant {
     mode: Mode::Measure,
-    engine: EngineKind::Sqlite,
+    engine: EngineName::SQLITE,
     quick: false,
 };
 
@@ -161,7 +161,8 @@ impl Prepared {
     fn subject(&self) -> Subject<'_> {
         Subject {
             id: &self.id,
-            variant: MEASURED,
+            mode: MEASURED.mode,
+            engine: provider(&MEASURED.engine).expect("every build has it"),
             settings: &self.arm.settings,
             stage: &self.stage,
             workload: &self.workload,
@@ -225,7 +226,7 @@ impl Supply for Folder {
                 events: Arc::clone(&self.events),
             }),
             disks,
-            engine: Box::new(move || Ok(Box::new(engine))),
+            engine: Box::new(move || Ok(Started::Engine(Box::new(engine)))),
             close: Box::new(move || {
                 note(&events, "close");
                 let removed = std::fs::remove_dir_all(root);

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use model::Bytes;
 
+use crate::engine::provider;
 use crate::trial::Stage;
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
-    self, EngineKind, Known, KnownWorkload, Machine, Parameter, Script, Volume,
+    self, EngineName, Known, KnownWorkload, Machine, Parameter, Script, Volume,
 };
 use files::input::Reach;
 use workload::{Dialect, Value, Workload};
@@ -57,13 +58,9 @@ impl Inventory {
         Ok(names)
     }
 
-    /// The same, with workloads for `engine`.
-    pub fn of_engine(self, engine: EngineKind) -> Inventory {
-        let dialect = match engine {
-            EngineKind::Sqlite | EngineKind::Raw => Dialect::Sqlite,
-            EngineKind::Postgres => Dialect::Postgres,
-            EngineKind::SqlServer => Dialect::SqlServer,
-        };
+    /// The same, with workloads for `engine`; as it is, where there is none of this name.
+    pub fn of_engine(self, engine: &EngineName) -> Inventory {
+        let dialect = provider(engine).map_or(self.dialect, |engine| engine.dialect());
         Inventory { dialect, ..self }
     }
 
@@ -110,6 +107,12 @@ impl Inventory {
 }
 
 impl Known for Inventory {
+    fn engine(&self, name: &EngineName) -> Result<(), String> {
+        provider(name)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         match &machine.kind {
             Some(kind) => self

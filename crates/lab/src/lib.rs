@@ -11,6 +11,7 @@ pub mod inventory;
 
 // Running it.
 pub mod engine;
+pub mod hooks;
 pub mod trial;
 
 // What a volume of one's own is like.

@@ -9,7 +9,7 @@ use sqlserver::lint::Change;
 use crate::findings::{Comparison, Findings, Ratio, Verdict};
 use crate::quantity;
 use experiment::plan::Plan;
-use experiment::spec::{Disk, EngineKind, Mode, Placement, Role, Settings};
+use experiment::spec::{Disk, EngineName, Mode, Placement, Role, Settings};
 
 /// What a results folder holds.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Mea
     } = results.plan;
     let text = format!(
         "{} ({experiment}): {}: {}",
-        how(variant.mode, variant.engine),
+        how(variant.mode, &variant.engine),
         sentence(change, comparison, baseline, candidate),
         conclusion(speaks),
     );
@@ -97,7 +97,7 @@ fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Mea
         folder: results.folder.to_owned(),
         experiment: experiment.clone(),
         mode: variant.mode.name().to_owned(),
-        engine: variant.engine.name().to_owned(),
+        engine: variant.engine.as_str().to_owned(),
         baseline: comparison.baseline.clone(),
         candidate: comparison.candidate.clone(),
         metric: comparison.metric.clone(),
@@ -194,7 +194,7 @@ fn turned(verdict: Verdict) -> Verdict {
     }
 }
 
-fn how(mode: Mode, engine: EngineKind) -> String {
+fn how(mode: Mode, engine: &EngineName) -> String {
     match mode {
         Mode::Simulate => format!("simulated here with {engine}"),
         Mode::Emulate => format!("emulated here with {engine}"),

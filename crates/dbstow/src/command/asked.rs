@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::choice::{ENGINES, MODES, one_of};
+use super::choice::{self, MODES, one_of};
 use super::{Mistake, Place};
 use experiment::plan::Plan;
 use experiment::spec::{
-    Arm, EngineKind, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
+    Arm, EngineName, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
 };
 use files::input::{self, Reach};
+use lab::engine::{self, provider};
 use lab::inventory::Inventory;
 use lab::trial;
 
@@ -36,8 +37,8 @@ pub struct Asked {
     #[arg(long, value_parser = one_of(MODES), default_value = "simulate")]
     pub mode: Mode,
     /// What runs the workload [default: what the experiment is meant for, most often sqlite]
-    #[arg(long, value_parser = one_of(ENGINES))]
-    pub engine: Option<EngineKind>,
+    #[arg(long, value_parser = choice::engine())]
+    pub engine: Option<EngineName>,
     /// How often every arm is run
     #[arg(long)]
     pub blocks: Option<u32>,
@@ -73,20 +74,21 @@ impl Asked {
         let (file, text) = self.text()?;
         let variant = Variant {
             mode: self.mode,
-            engine: self.engine.unwrap_or_else(|| EngineKind::meant_by(&text)),
+            engine: (self.engine.clone()).unwrap_or_else(|| EngineName::meant_by(&text)),
             quick: self.quick,
         };
-        let inventory = Inventory::builtin().of_engine(variant.engine);
+        let inventory = Inventory::builtin().of_engine(&variant.engine);
         let mut inventory = inventory.reaching(reach(self.allow_outside));
         let disks = self.add_disks(&mut inventory)?;
-        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant)?;
+        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant.clone())?;
         let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
         if variant.mode == Mode::Simulate && !self.allow_large {
             spec.arms.iter().try_for_each(check_memory)?;
         }
         let options = self.place.options();
-        options.check(variant, &spec.arms)?;
-        let plan = Plan::new(&spec, aa).at(self.place.facts(variant.engine)?);
+        let engine = provider(&variant.engine)?;
+        engine::check(&options, engine, variant.mode, &spec.arms)?;
+        let plan = Plan::new(&spec, aa).at(self.place.facts(engine, &spec.arms)?);
         Ok(ResolvedRun { inventory, plan })
     }
 

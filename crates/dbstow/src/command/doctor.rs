@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use files::write_named;
-use sqlserver::capture::{Capture, Greeting, capture};
+use sqlserver::capture::{Capture, Greeting};
 
 use super::listing::ListFormat;
 use super::{Mistake, ServerLogin};
 use analysis::report::terminal::server;
 use files::input;
-use lab::engine::EngineError;
-use lab::engine::sqlserver::Access;
 
 /// Name under which the server lists our session.
+#[cfg(feature = "sqlserver")]
 const APPLICATION: &str = "dbstow doctor";
 
 /// Arguments of `doctor`.
@@ -58,10 +57,26 @@ pub struct Args {
 ///
 /// # Errors
 /// When it is no server, it does not let us in, or does not say what it is.
+#[cfg(feature = "sqlserver")]
 pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<(Capture, Greeting)> {
-    let access = Access::new(server, &login.options()).map_err(mistake)?;
+    use lab::engine::EngineError;
+    use lab::engine::sqlserver::Access;
+
+    let access = Access::new(server, &login.options()).map_err(|error| match error {
+        // What is missing before anything was tried is a mistake in what was asked.
+        EngineError::Missing(text) => Mistake(text).into(),
+        EngineError::Failed { .. } => anyhow::Error::from(error),
+    })?;
     let mut session = access.connect(APPLICATION)?;
-    capture(&mut session).with_context(|| format!("ask the SQL Server at {}", access.server()))
+    sqlserver::capture::capture(&mut session)
+        .with_context(|| format!("ask the SQL Server at {}", access.server()))
+}
+
+#[cfg(not(feature = "sqlserver"))]
+pub(crate) fn take(_: &str, _: &ServerLogin) -> Result<(Capture, Greeting)> {
+    let text = "this dbstow was built without SQL Server (cargo feature `sqlserver`): give a capture that another one \
+                wrote, instead of --server";
+    Err(Mistake(text.to_owned()).into())
 }
 
 /// Reads a capture's file.
@@ -147,13 +162,5 @@ fn quoted(text: &str) -> String {
     match text.chars().all(plain) {
         true => text.to_owned(),
         false => format!("\"{text}\""),
-    }
-}
-
-/// What is missing before anything was tried is a mistake in what was asked.
-fn mistake(error: EngineError) -> anyhow::Error {
-    match error {
-        EngineError::Missing(text) => Mistake(text).into(),
-        EngineError::Failed { .. } => error.into(),
     }
 }

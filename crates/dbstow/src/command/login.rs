@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::choice::{ENCRYPTIONS, one_of};
-use lab::engine::sqlserver::{EncryptKind, LoginOptions};
+use lab::engine::{EncryptKind, LoginOptions};
 
 /// How to log in to a SQL Server. No password is taken here: it would be in the list of processes.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -8,9 +8,11 @@ use anyhow::{Context, Result};
 use super::asked::name_and_path;
 use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
 use super::login::ServerLogin;
-use experiment::spec::EngineKind;
-use lab::engine::sqlserver::{DrivenKind, RunOptions};
-use lab::trial::real::{FrontKind, Options, TransportKind};
+use experiment::spec::Arm;
+use lab::engine::{
+    DrivenKind, EngineProvider, FrontKind, Measured, Options, PostgresOptions, SqlServerOptions,
+    TransportKind,
+};
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -61,9 +63,11 @@ impl Place {
             front: self.front,
             transport: self.transport,
             server: self.server.clone(),
-            postgres_bin: self.postgres_bin.clone(),
-            login: self.login.options(),
-            sqlserver: RunOptions {
+            postgres: PostgresOptions {
+                bin: self.postgres_bin.clone(),
+            },
+            sqlserver: SqlServerOptions {
+                login: self.login.options(),
                 restart_command: self.restart_command.clone(),
                 leave_memory: self.leave_memory,
                 driven: self.driven,
@@ -71,19 +75,24 @@ impl Place {
         }
     }
 
-    /// What of it decides the outcome of a trial, with whole paths; those of a SQL Server are its own.
+    /// What of it decides the outcome of a trial, with absolute paths; those of a server that makes
+    /// its files itself are its own.
     ///
     /// # Errors
     /// When the current directory is not known.
-    pub(super) fn facts(&self, engine: EngineKind) -> Result<BTreeMap<String, String>> {
+    pub(super) fn facts(
+        &self,
+        engine: &dyn EngineProvider,
+        arms: &[Arm],
+    ) -> Result<BTreeMap<String, String>> {
         let whole = |path: &Path| std::path::absolute(path).context("the current directory");
         let mut options = self.options();
-        if engine != EngineKind::SqlServer {
+        if engine.measured(arms) == Measured::Directories {
             for directory in options.volumes.values_mut() {
                 *directory = whole(directory)?;
             }
         }
-        for path in [&mut options.backing, &mut options.postgres_bin] {
+        for path in [&mut options.backing, &mut options.postgres.bin] {
             if let Some(given) = path {
                 *path = Some(whole(given)?);
             }

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use experiment::spec::{EngineKind, Settings, Spec, Variant};
+use experiment::spec::{EngineName, Settings, Spec, Variant};
 use lab::engine::postgres::{self, Binaries, Postgres};
 use lab::engine::{Client, Engine};
 use lab::inventory::Inventory;
@@ -118,7 +118,7 @@ const SMALL: [(&str, i64); 8] = [
 /// Settings and workload of a small experiment: two volumes, `files` each for data and temp.
 pub(crate) fn experiment(
     name: &str,
-    engine: EngineKind,
+    engine: &'static str,
     files: u32,
     sessions: u32,
 ) -> (Settings, Workload) {
@@ -131,11 +131,12 @@ pub(crate) fn experiment(
          [engine]\nmemory = \"16 MiB\"\nsort_memory = \"64 KiB\"\n\
          [engine.versions]\nbytes_per_row = \"400 B\"\nretention = \"1 s\"\n"
     );
+    let engine = EngineName::new(engine);
+    let inventory = Inventory::builtin().of_engine(&engine);
     let variant = Variant {
         engine,
         ..Variant::default()
     };
-    let inventory = Inventory::builtin().of_engine(engine);
     let spec = Spec::parse("test.toml", &text, &[], variant)
         .and_then(|spec| spec.check(&inventory))
         .unwrap_or_else(|error| panic!("{error}"));

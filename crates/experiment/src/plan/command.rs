@@ -1,7 +1,7 @@
 //! The command that makes a plan again.
 
 use super::Plan;
-use crate::spec::{EngineKind, Variant, builtin_names, builtin_text};
+use crate::spec::{EngineName, Variant, builtin_names, builtin_text};
 
 /// Keys that the command line has a shorter option for.
 const SHORT: [(&str, &str); 3] = [
@@ -17,17 +17,17 @@ pub(super) fn text(plan: &Plan) -> String {
         mode,
         engine,
         quick,
-    } = plan.variant;
+    } = &plan.variant;
     let default = Variant {
         engine: builtin_text(&plan.experiment)
-            .map_or_else(|_| EngineKind::default(), EngineKind::meant_by),
+            .map_or_else(|_| EngineName::default(), EngineName::meant_by),
         ..Variant::default()
     };
     words.extend(quick.then(|| "--quick".to_owned()));
-    if mode != default.mode {
+    if *mode != default.mode {
         words.extend(["--mode".to_owned(), mode.to_string()]);
     }
-    if engine != default.engine {
+    if *engine != default.engine {
         words.extend(["--engine".to_owned(), engine.to_string()]);
     }
     words.extend(plan.twin.is_some().then(|| "--aa".to_owned()));
@@ -84,9 +84,9 @@ mod tests {
             let spec = Spec::builtin("volume-alone", &[], variant).expect("it is built in");
             Plan::new(&spec, false).command()
         };
-        assert_eq!(plan(EngineKind::Raw), "dbstow run volume-alone");
+        assert_eq!(plan(EngineName::new("raw")), "dbstow run volume-alone");
         assert_eq!(
-            plan(EngineKind::Sqlite),
+            plan(EngineName::SQLITE),
             "dbstow run volume-alone --engine sqlite"
         );
     }
@@ -95,7 +95,7 @@ mod tests {
     fn whatever_was_asked_is_in_the_command() {
         let variant = Variant {
             mode: Mode::Measure,
-            engine: EngineKind::Postgres,
+            engine: EngineName::new("postgres"),
             quick: true,
         };
         let plan = of(

@@ -26,7 +26,7 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
         writeln!(out, "  quick settings are in force")?;
     }
     if plan.variant.mode != Mode::Simulate {
-        let Variant { mode, engine, .. } = plan.variant;
+        let Variant { mode, engine, .. } = &plan.variant;
         writeln!(out, "  {mode} with {engine}, in real time")?;
     }
     for (name, value) in &plan.place {

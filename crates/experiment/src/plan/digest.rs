@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Plan;
-use crate::spec::{EngineKind, Mode, Settings};
+use crate::spec::{EngineName, Mode, Settings};
 
 /// What decides the outcome of a trial, and nothing else.
 #[derive(Serialize)]
@@ -13,7 +13,7 @@ struct Decisive<'a> {
     version: &'a str,
     experiment: &'a str,
     mode: Mode,
-    engine: EngineKind,
+    engine: &'a EngineName,
     seed: u64,
     arms: Vec<(&'a str, &'a Settings)>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -26,7 +26,7 @@ pub(super) fn of(plan: &Plan) -> String {
         version: &plan.version,
         experiment: &plan.experiment,
         mode: plan.variant.mode,
-        engine: plan.variant.engine,
+        engine: &plan.variant.engine,
         seed: plan.protocol.seed,
         arms: plan
             .arms

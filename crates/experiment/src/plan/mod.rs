@@ -108,7 +108,7 @@ impl Plan {
             question: spec.question.clone(),
             source: spec.source.clone(),
             overrides: spec.overrides.clone(),
-            variant: spec.variant,
+            variant: spec.variant.clone(),
             trials: trials(&arms, &spec.protocol),
             protocol: spec.protocol.clone(),
             arms,

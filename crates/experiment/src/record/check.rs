@@ -38,7 +38,7 @@ fn of_plan(record: &Record, plan: &Plan) -> Result<(), String> {
     number("seed", record.seed, trial.seed)?;
     number("position", record.position.into(), trial.position.into())?;
     if let Some(engine) = &record.engine {
-        same("engine", &engine.name, plan.variant.engine.name())?;
+        same("engine", &engine.name, plan.variant.engine.as_str())?;
     }
     for volume in &record.volumes {
         if arm.settings.volume(&volume.name).is_none() {

@@ -54,7 +54,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         arms,
         fitted,
         overrides: origin.overrides.clone(),
-        variant: origin.variant,
+        variant: origin.variant.clone(),
         origin: origin.clone(),
     })
 }

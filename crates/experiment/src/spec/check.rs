@@ -16,6 +16,11 @@ impl Spec {
     /// The first name that is not known, or value that the vendor or the workload does not allow.
     pub fn check(mut self, known: &dyn Known) -> Result<Spec, SpecError> {
         let asked = self.origin.text.wire();
+        if let Some(name) = &asked.engine.name {
+            known
+                .engine(name)
+                .map_err(|message| self.origin.error(Fault::at(&["engine", "name"], message)))?;
+        }
         for arm in &mut self.arms {
             settings(&mut arm.settings, known).map_err(|fault| {
                 let set = asked.arm.get(&arm.name).map(|asked| &asked.set);

@@ -4,12 +4,19 @@ use std::collections::BTreeMap;
 
 use model::Bytes;
 
+use super::mode::EngineName;
 use super::settings::{Machine, Parameter, Script, Volume};
 
-/// Knows disks, machines and workloads by name.
+/// Knows engines, disks, machines and workloads by name.
 ///
 /// Errors are texts without place, lower case and with the remedy; the spec adds file and line.
 pub trait Known {
+    /// Checks that there is an engine of this name.
+    ///
+    /// # Errors
+    /// No such engine, with the near one.
+    fn engine(&self, name: &EngineName) -> Result<(), String>;
+
     /// Checks the machine's type.
     ///
     /// # Errors

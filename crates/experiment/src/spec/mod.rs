@@ -34,7 +34,7 @@ pub use error::SpecError;
 pub use error::{near, plain_words, remedy};
 pub use known::{Known, KnownWorkload};
 pub use metric::METRICS;
-pub use mode::{EngineKind, Mode, Variant};
+pub use mode::{EngineName, Mode, Variant};
 pub use placement::{File, Placement, Role};
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{
@@ -165,7 +165,7 @@ impl Spec {
             variant,
         };
         let mut start = origin.text.clone();
-        for (section, keys, in_force) in sections(&asked, variant) {
+        for (section, keys, in_force) in sections(&asked, &origin.variant) {
             // Those that are not in force are checked all the same.
             let with = arms::with_all(&start, keys, &[section]);
             let with = with.map_err(|fault| origin.error(fault))?;
@@ -235,10 +235,10 @@ impl Spec {
 }
 
 /// The sections that set keys of others, in their order, and whether they are in force.
-fn sections(
-    asked: &wire::Experiment,
-    variant: Variant,
-) -> [(&'static str, &BTreeMap<String, toml::Value>, bool); 2] {
+fn sections<'a>(
+    asked: &'a wire::Experiment,
+    variant: &Variant,
+) -> [(&'static str, &'a BTreeMap<String, toml::Value>, bool); 2] {
     [
         (
             "real-time",
@@ -273,7 +273,7 @@ impl Origin {
             };
         }
         let wire = self.text.wire();
-        let set_by = sections(&wire, self.variant)
+        let set_by = sections(&wire, &self.variant)
             .into_iter()
             .rev()
             .filter(|(_, _, in_force)| *in_force)

@@ -1,5 +1,6 @@
 //! How an experiment runs, and by which engine.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -17,28 +18,19 @@ pub enum Mode {
     Measure,
 }
 
-/// Which engine runs the workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineKind {
-    /// Embedded SQLite
-    #[default]
-    Sqlite,
-    /// PostgreSQL 15 to 18
-    Postgres,
-    /// A SQL Server that is there (--server); parse-checked and protocol-tested, not yet run on SQL Server
-    SqlServer,
-    /// Plain reads and writes without a database: fio, or the model in simulate
-    Raw,
-}
+/// The engine that runs a workload, by the name that experiments, records and the command line use. Which there
+/// are is known to those who run them: `lab::engine::PROVIDERS`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EngineName(Cow<'static, str>);
 
 /// Which reading of an experiment's file is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// How it is to run; its `[real-time]` settings are in force unless simulated.
     pub mode: Mode,
     /// By which engine.
-    pub engine: EngineKind,
+    pub engine: EngineName,
     /// Whether its `[quick]` settings are in force; they come after those of `[real-time]`.
     pub quick: bool,
 }
@@ -47,7 +39,7 @@ impl Variant {
     /// Simulated, with the `[quick]` settings.
     pub const QUICK: Variant = Variant {
         mode: Mode::Simulate,
-        engine: EngineKind::Sqlite,
+        engine: EngineName::SQLITE,
         quick: true,
     };
 }
@@ -63,24 +55,33 @@ impl Mode {
     }
 }
 
-impl EngineKind {
+impl EngineName {
+    /// The embedded engine, which every build has.
+    pub const SQLITE: EngineName = EngineName::new("sqlite");
+
+    /// The engine that goes by this name.
+    pub const fn new(name: &'static str) -> EngineName {
+        EngineName(Cow::Borrowed(name))
+    }
+
     /// The engine that an experiment's `text` is meant for: `engine.name`, or the default. Mistakes in it are
-    /// for [`super::Spec::parse`] to find.
-    pub fn meant_by(text: &str) -> EngineKind {
-        let asked: Option<EngineKind> = toml::from_str::<toml::Table>(text)
+    /// for [`super::Spec::parse`] and [`super::Spec::check`] to find.
+    pub fn meant_by(text: &str) -> EngineName {
+        let asked: Option<EngineName> = toml::from_str::<toml::Table>(text)
             .ok()
             .and_then(|table| table.get("engine")?.get("name")?.clone().try_into().ok());
         asked.unwrap_or_default()
     }
 
     /// The word in records and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            EngineKind::Sqlite => "sqlite",
-            EngineKind::Postgres => "postgres",
-            EngineKind::SqlServer => "sqlserver",
-            EngineKind::Raw => "raw",
-        }
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for EngineName {
+    fn default() -> EngineName {
+        EngineName::SQLITE
     }
 }
 
@@ -90,8 +91,8 @@ impl fmt::Display for Mode {
     }
 }
 
-impl fmt::Display for EngineKind {
+impl fmt::Display for EngineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&self.0)
     }
 }

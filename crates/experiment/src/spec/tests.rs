@@ -58,6 +58,13 @@ fn set(key: &str, value: &str) -> Result<Spec, String> {
 struct Little;
 
 impl Known for Little {
+    fn engine(&self, name: &EngineName) -> Result<(), String> {
+        match name.as_str() {
+            "sqlite" | "postgres" => Ok(()),
+            other => Err(format!("there is no engine \"{other}\"")),
+        }
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         match machine.kind.as_deref() {
             Some("azure.DS2") | None => Ok(()),

@@ -9,7 +9,7 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Span};
-use super::mode::EngineKind;
+use super::mode::EngineName;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::question::Published;
 
@@ -192,8 +192,7 @@ pub(crate) struct Workload {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
     /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
-    #[expect(dead_code, reason = "read before all else, by `EngineKind::meant_by`")]
-    pub(crate) name: Option<EngineKind>,
+    pub(crate) name: Option<EngineName>,
     /// Size of the buffer pool.
     pub(crate) memory: Option<Bytes>,
     /// What one physical read brings in.

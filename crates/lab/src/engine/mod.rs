@@ -1,22 +1,32 @@
-//! Engines: what carries a workload's statements out.
+//! Engines: what executes a workload's statements.
+//!
+//! An engine is a folder here with an [`EngineProvider`], declared below, and a line in [`PROVIDERS`].
 
-#[cfg(unix)]
+mod check;
+#[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
+mod mark;
+mod options;
+#[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
+mod provider;
 pub mod raw;
 mod real;
+mod registry;
 pub mod sqlite;
+#[cfg(feature = "sqlserver")]
 pub mod sqlserver;
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
-
+pub use check::{OptionsError, check};
+pub use options::{
+    DrivenKind, EncryptKind, FrontKind, LoginOptions, Options, PostgresOptions, SqlServerOptions,
+    TransportKind,
+};
+pub use provider::{
+    Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
+    TrialVolumes,
+};
 pub use real::{
     Client, CounterSample, CounterSampler, Engine, EngineError, SAMPLE_EVERY, WaitKind,
     WaitSampler, Waiting,
 };
-
-/// Eight hexadecimal digits by chance, for names on servers that are not ours alone.
-fn mark() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!("{:08x}", random & 0xffff_ffff)
-}
+pub use registry::{LEFT_OUT, PROVIDERS, UnknownEngine, provider};

@@ -13,8 +13,6 @@ mod real_time;
 mod simulated;
 mod store;
 
-use std::io;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -26,9 +24,11 @@ use experiment::results::ResultsError;
 use experiment::spec::Mode;
 use model::Duration;
 
+use crate::engine::Options;
+use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
 use crate::trial::memory_needed;
-use crate::trial::real::{HostHooks, Leftovers, Options, PlacesError, VolumeRate};
+use crate::trial::real::{Leftovers, PlacesError, VolumeRate};
 
 pub use prepared::{PrepareError, Prepared};
 pub use store::{Memory, Store};
@@ -148,11 +148,7 @@ pub fn run(
     providers: &Providers,
     observer: &dyn Observer,
 ) -> Result<Finished, RunError> {
-    let prepared = Prepared::new(
-        plan,
-        &providers.inventory,
-        providers.options.sqlserver.driven,
-    )?;
+    let prepared = Prepared::new(plan, &providers.inventory, &providers.options)?;
     let memory = Memory::of(plan);
     run_into(&memory, &prepared, providers, observer)?;
     Ok(Finished {
@@ -212,22 +208,9 @@ impl Default for Providers {
             options: Options::default(),
             keep: false,
             jobs: thread::available_parallelism().map_or(1, Into::into),
-            outside: HostHooks {
-                emulator: no_emulator,
-                prompt: Arc::new(|asked| {
-                    Err(io::Error::other(format!("nobody is asked to: {asked}")))
-                }),
-                interrupted: Arc::default(),
-            },
+            outside: HostHooks::default(),
         }
     }
-}
-
-fn no_emulator() -> io::Result<Command> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "no emulator was provided; set Providers::outside.emulator",
-    ))
 }
 
 /// How many simulated trials this machine has the memory for at a time; at least one.

@@ -5,13 +5,14 @@ use experiment::question::{ArmQuestion, Fitted, Question};
 use experiment::spec::{Arm, Mode};
 use workload::Workload;
 
-use crate::engine::sqlserver::{DrivenKind, OPERATIONS_PER_TRIP};
+use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::{Stage, StageError, Subject, TrialId};
 
 /// A plan and what its names stand for.
 pub struct Prepared {
     plan: Plan,
+    engine: &'static dyn EngineProvider,
     /// One for each arm of the plan, in its order.
     arms: Vec<Ready>,
 }
@@ -36,28 +37,33 @@ pub enum PrepareError {
     /// A workload cannot be read.
     #[error("{0}")]
     Workload(String),
-    /// The server is to drive a workload that it cannot.
-    #[error(
-        "the workload {0} has no loop on the server (`server_loop` in its workload.toml); leave --driven out"
-    )]
-    NoServerLoop(String),
+    /// This build has no such engine.
+    #[error(transparent)]
+    Engine(#[from] UnknownEngine),
 }
 
 impl Prepared {
-    /// Looks everything up that `plan` names; `driven` by the server, a workload needs a loop of its own.
+    /// Looks everything up that `plan` names, workloads as its engine runs them under `options`.
     ///
     /// # Errors
     /// The first name that stands for nothing.
     pub fn new(
         plan: &Plan,
         inventory: &Inventory,
-        driven: Option<DrivenKind>,
+        options: &Options,
     ) -> Result<Prepared, PrepareError> {
-        let ready = |arm| Ready::new(arm, inventory, driven);
+        let engine = provider(&plan.variant.engine)?;
+        let ready = |arm| Ready::new(arm, inventory, engine, options);
         Ok(Prepared {
+            engine,
             arms: plan.arms.iter().map(ready).collect::<Result<_, _>>()?,
             plan: plan.clone(),
         })
+    }
+
+    /// The engine of its trials.
+    pub(super) fn engine(&self) -> &'static dyn EngineProvider {
+        self.engine
     }
 
     /// The plan.
@@ -99,7 +105,8 @@ impl Prepared {
         let place = place.expect("a plan's trials are of its arms");
         Subject {
             id,
-            variant: self.plan.variant,
+            mode: self.plan.variant.mode,
+            engine: self.engine,
             settings: &self.plan.arms[place].settings,
             stage: &self.arms[place].stage,
             workload: &self.arms[place].workload,
@@ -122,7 +129,8 @@ impl Ready {
     fn new(
         arm: &Arm,
         inventory: &Inventory,
-        driven: Option<DrivenKind>,
+        engine: &dyn EngineProvider,
+        options: &Options,
     ) -> Result<Ready, PrepareError> {
         let stage = Stage::new(&arm.settings, &inventory.catalogue);
         let stage = stage.map_err(|source| PrepareError::Stage {
@@ -130,12 +138,8 @@ impl Ready {
             source,
         })?;
         let workload = inventory.workload(&arm.settings.workload);
-        let mut workload = workload.map_err(PrepareError::Workload)?;
-        if driven == Some(DrivenKind::Server) {
-            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
-            let missing = || PrepareError::NoServerLoop(workload.name.clone());
-            workload.run = run.ok_or_else(missing)?;
-        }
+        let workload = workload.and_then(|workload| engine.adapt(workload, options));
+        let workload = workload.map_err(PrepareError::Workload)?;
         Ok(Ready { stage, workload })
     }
 

@@ -17,8 +17,13 @@ impl Run<'_> {
         providers: &Providers,
     ) -> Result<Leftovers, RunError> {
         let plan = self.prepared.plan();
-        let outside = providers.outside.clone();
-        let places = Places::claim(plan, &providers.options, providers.keep, outside)?;
+        let places = Places::claim(
+            plan,
+            self.prepared.engine(),
+            &providers.options,
+            providers.keep,
+            &providers.outside,
+        )?;
         let ended = self.one_by_one(trials, &places);
         let left = places.close();
         for what in left.others.iter().chain(&left.not_put_back) {

@@ -16,7 +16,8 @@ pub use needs::{memory, memory_needed};
 pub use simulate::run_trial as simulate;
 pub use stage::{Stage, StageError};
 
-use experiment::spec::{Settings, Variant};
+use crate::engine::EngineProvider;
+use experiment::spec::{Mode, Settings};
 use workload::Workload;
 
 /// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
@@ -49,8 +50,10 @@ pub struct TrialId {
 pub struct Subject<'a> {
     /// Which trial.
     pub id: &'a TrialId,
-    /// How it runs, and by which engine.
-    pub variant: Variant,
+    /// How it runs.
+    pub mode: Mode,
+    /// By which engine.
+    pub engine: &'static dyn EngineProvider,
     /// All that the arm sets.
     pub settings: &'a Settings,
     /// The arm's volumes, looked up.

@@ -68,6 +68,11 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 const WORD_MAX: usize = 4000;
 
 impl Driver {
+    /// Ends what is under way, from another thread.
+    pub fn canceller(&self) -> Canceller {
+        self.cancel.clone()
+    }
+
     /// Logs in. The server lists the session under the name `application`.
     ///
     /// # Errors
@@ -192,10 +197,6 @@ impl Session for Driver {
         self.client
             .as_ref()
             .is_some_and(TdsClient::has_active_transaction)
-    }
-
-    fn canceller(&self) -> Canceller {
-        self.cancel.clone()
     }
 
     fn is_usable(&self) -> bool {

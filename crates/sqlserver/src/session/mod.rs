@@ -6,6 +6,7 @@ mod answer;
 #[cfg(feature = "driver")]
 mod driver;
 mod failure;
+#[cfg(feature = "driver")]
 mod login;
 mod scripted;
 mod server;
@@ -14,6 +15,7 @@ pub use answer::{Batch, Cell, Item, Message, Missing, Row, Rows};
 #[cfg(feature = "driver")]
 pub use driver::{Canceller, Driver};
 pub use failure::Failure;
+#[cfg(feature = "driver")]
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};
 pub use scripted::Scripted;
 pub use server::{Server, ServerError};
@@ -55,9 +57,6 @@ pub trait Session: Send {
 
     /// Whether a transaction is open.
     fn in_transaction(&self) -> bool;
-
-    /// Something that ends what is under way, from another thread.
-    fn canceller(&self) -> Canceller;
 
     /// Whether it can still be asked.
     fn is_usable(&self) -> bool;

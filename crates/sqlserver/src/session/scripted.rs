@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Argument, Batch, Canceller, Cell, Failure, Item, Message, Rows, Session};
+use super::{Argument, Batch, Cell, Failure, Item, Message, Rows, Session};
 use crate::tsql::question::QUESTIONS;
 
 /// Answers by the exact text that is asked. A text that is not in the script ends the session, so that nothing
@@ -128,10 +128,6 @@ impl Session for Scripted {
 
     fn in_transaction(&self) -> bool {
         false
-    }
-
-    fn canceller(&self) -> Canceller {
-        Canceller::default()
     }
 
     fn is_usable(&self) -> bool {

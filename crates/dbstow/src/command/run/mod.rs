@@ -18,8 +18,10 @@ use super::{Asked, Mistake, ResolvedRun};
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::results::Results;
-use experiment::spec::{EngineKind, Mode, Variant};
-use lab::trial::real::{HostHooks, Leftovers};
+use experiment::spec::Mode;
+use lab::engine::{Measured, provider};
+use lab::hooks::HostHooks;
+use lab::trial::real::Leftovers;
 use lab::{Prepared, Providers, RunError, run_into};
 
 /// Arguments of `run`.
@@ -64,8 +66,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
-    check(args, &plan.variant)?;
-    let prepared = Prepared::new(&plan, &inventory, args.asked.place.driven)?;
+    check(args, &plan)?;
+    let options = args.asked.place.options();
+    let prepared = Prepared::new(&plan, &inventory, &options)?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
@@ -88,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
     let defaults = Providers::default();
     let providers = Providers {
         inventory,
-        options: args.asked.place.options(),
+        options,
         keep: args.keep,
         jobs: args.jobs.unwrap_or(defaults.jobs),
         outside: HostHooks {
@@ -142,14 +145,16 @@ fn check_end(results: &Results, left: &Leftovers) -> Result<()> {
 }
 
 /// What only one of the modes knows.
-fn check(args: &Args, variant: &Variant) -> Result<()> {
+fn check(args: &Args, plan: &Plan) -> Result<()> {
     let mistake = |message: &str| Err(Mistake(message.to_owned()).into());
-    match variant.mode {
+    let places_files =
+        provider(&plan.variant.engine)?.measured(&plan.arms) != Measured::Directories;
+    match plan.variant.mode {
         Mode::Simulate if args.keep => {
             mistake("--keep is about the volumes of real time, and simulate has none; leave it out")
         }
-        Mode::Measure if args.keep && variant.engine == EngineKind::SqlServer => mistake(
-            "--keep is about files of our own, and those of a run on SQL Server are the server's; leave it out",
+        Mode::Measure if args.keep && places_files => mistake(
+            "--keep is about files of our own, and those of a run on this engine are the server's; leave it out",
         ),
         Mode::Emulate | Mode::Measure if args.jobs.is_some_and(|jobs| jobs != 1) => mistake(
             "in real time trials run one at a time, so that they do not disturb each other; leave \

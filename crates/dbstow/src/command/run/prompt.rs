@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
-use lab::engine::sqlserver::Prompt;
+use lab::hooks::Prompt;
 
 /// How often it is looked whether the run was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -12,7 +12,8 @@ use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::Connection;
 use super::{OBSERVER, failed, open};
-use crate::engine::{EngineError, mark};
+use crate::engine::EngineError;
+use crate::engine::mark::mark;
 
 /// A server that others own.
 pub(super) struct Given {

@@ -195,13 +195,13 @@ fn limit(settings: &Settings) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::spec::{EngineKind, Mode, Spec, Variant};
+    use experiment::spec::{EngineName, Mode, Spec, Variant};
 
     fn settings(memory: &str) -> Settings {
         let set = [("engine.memory".to_owned(), memory.to_owned())];
         let variant = Variant {
             mode: Mode::Emulate,
-            engine: EngineKind::Postgres,
+            engine: EngineName::new("postgres"),
             quick: true,
         };
         let spec = Spec::builtin("tempdb-ssd-vs-premium", &set, variant);

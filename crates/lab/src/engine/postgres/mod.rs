@@ -19,6 +19,7 @@ mod log;
 mod login;
 mod memory;
 mod place;
+pub(in crate::engine) mod provider;
 mod run_directory;
 mod settings;
 mod target;

@@ -10,6 +10,7 @@ mod fio;
 mod measure;
 mod outcome;
 mod output;
+pub(in crate::engine) mod provider;
 mod simulate;
 mod spec;
 

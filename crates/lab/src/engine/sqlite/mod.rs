@@ -2,6 +2,7 @@
 
 mod argument;
 mod client;
+pub(in crate::engine) mod provider;
 mod real;
 mod simulated;
 

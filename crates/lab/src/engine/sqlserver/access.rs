@@ -3,36 +3,13 @@
 use sqlserver::session::{Credentials, Driver, Encryption, Failure, Login, Server};
 
 use crate::engine::EngineError;
+use crate::engine::options::{EncryptKind, LoginOptions};
 
 /// A server and a login.
 #[derive(Clone, Debug)]
 pub struct Access {
     server: Server,
     login: Login,
-}
-
-/// What a user says of a login, without secrets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoginOptions {
-    /// Variable of the environment that holds an access token.
-    pub token_env: Option<String>,
-    /// File that holds an access token.
-    pub token_file: Option<std::path::PathBuf>,
-    /// How the connection is protected.
-    pub encrypt: Option<EncryptKind>,
-    /// Whether a certificate is accepted that is not trusted.
-    pub trust_certificate: bool,
-}
-
-/// How a connection is protected: the words of `sqlcmd -N`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EncryptKind {
-    /// As the server wants it; the login is protected all the same
-    Optional,
-    /// TLS (the default)
-    Mandatory,
-    /// TLS before anything else; SQL Server 2022 and later
-    Strict,
 }
 
 impl Access {

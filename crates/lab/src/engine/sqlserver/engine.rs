@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use model::Duration;
-use sqlserver::session::{Driver, Session as _};
+use sqlserver::session::Driver;
 use volume::clock::Clock;
 
 use super::run::ServerRun;

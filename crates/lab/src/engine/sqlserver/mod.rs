@@ -19,6 +19,7 @@ mod counters;
 mod engine;
 mod journal;
 mod place;
+pub(in crate::engine) mod provider;
 mod restart;
 mod run;
 mod site;
@@ -26,9 +27,8 @@ mod tell;
 mod tempdb;
 mod waits;
 
-pub use access::{Access, EncryptKind, LoginOptions};
-pub use restart::Prompt;
-pub use run::{DrivenKind, OPERATIONS_PER_TRIP, RunOptions, ServerRun};
+pub use access::Access;
+pub use run::{OPERATIONS_PER_TRIP, ServerRun};
 pub use site::ServerSite;
 
 use std::collections::BTreeMap;
@@ -40,7 +40,8 @@ use sqlserver::session::{Canceller, Driver};
 use sqlserver::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
 use volume::site::Site;
 
-use crate::engine::{EngineError, mark};
+use crate::engine::EngineError;
+use crate::engine::mark::mark;
 use experiment::record::EngineRecord;
 use experiment::spec::{Commit, Role, Settings};
 use place::Placed;

@@ -14,9 +14,7 @@ use volume::clock::Clock;
 use super::OBSERVER;
 use super::access::Access;
 use crate::engine::EngineError;
-
-/// Shows a text and waits until the user has done what it says.
-pub type Prompt = Arc<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
+use crate::hooks::Prompt;
 
 /// Restarts the server.
 pub(super) struct Restart {

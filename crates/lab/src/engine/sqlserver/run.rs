@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlserver::capture::{self, Product};
@@ -13,42 +12,13 @@ use super::OBSERVER;
 use super::access::{Access, is_down};
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
 use super::place;
-use super::restart::{By, Prompt, Restart, does_not_start, started};
+use super::restart::{By, Restart, does_not_start, started};
 use super::tell::tell;
 use super::tempdb;
-use crate::engine::{EngineError, mark};
+use crate::engine::EngineError;
+use crate::engine::mark::mark;
+use crate::engine::provider::Opening;
 use experiment::spec::{Arm, Mode, Role, differ_in};
-
-/// What a user says of a run on SQL Server, besides the login.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunOptions {
-    /// What restarts the server, for the shell; without it the user is asked to.
-    pub restart_command: Option<String>,
-    /// Whether `max server memory` is left as it is.
-    pub leave_memory: bool,
-    /// Who drives the statements.
-    pub driven: Option<DrivenKind>,
-}
-
-/// Who drives the statements of a workload. The two differ by an order of magnitude: a round trip takes longer
-/// than most of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DrivenKind {
-    /// dbstow, one statement a round trip
-    Client,
-    /// A loop on the server, as in the articles: many operations a round trip
-    Server,
-}
-
-impl DrivenKind {
-    /// The word in records and options.
-    pub fn name(self) -> &'static str {
-        match self {
-            DrivenKind::Client => "client",
-            DrivenKind::Server => "server",
-        }
-    }
-}
 
 /// Operations of one round trip where the server drives them: long enough for the trip not to count, short
 /// enough to be ended.
@@ -99,20 +69,17 @@ impl ServerRun {
     ///
     /// # Errors
     /// When the server does not let us in, lacks a permission or the freedom to place files; with the remedy.
-    pub fn open(
-        access: Access,
-        options: &RunOptions,
-        mode: Mode,
-        arms: &[Arm],
-        prompt: Prompt,
-        interrupted: Arc<AtomicBool>,
-    ) -> Result<ServerRun, EngineError> {
+    pub fn open(access: Access, opening: &Opening<'_>) -> Result<ServerRun, EngineError> {
+        let Opening {
+            mode, arms, hooks, ..
+        } = *opening;
+        let options = &opening.options.sqlserver;
         let restart = Restart {
             by: match &options.restart_command {
                 Some(command) => By::Command(command.clone()),
-                None => By::User(prompt),
+                None => By::User(Arc::clone(&hooks.prompt)),
             },
-            interrupted,
+            interrupted: Arc::clone(&hooks.interrupted),
         };
         let mut session = connect(&access, &restart)?;
         let told = capture::identity(&mut session);

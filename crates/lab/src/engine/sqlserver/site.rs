@@ -28,17 +28,13 @@ pub struct ServerSite {
 }
 
 impl ServerSite {
-    /// The volumes of `settings`, in directories as the server sees them.
-    pub fn new(
-        run: Arc<ServerRun>,
-        settings: &Settings,
-        directory: impl Fn(&str) -> PathBuf,
-    ) -> ServerSite {
+    /// The volumes of `settings`, in directories as the server sees them, one for each.
+    pub fn new(run: Arc<ServerRun>, settings: &Settings, directories: Vec<PathBuf>) -> ServerSite {
         run.set_files(Files::new());
         let volumes = settings.volumes.iter();
         ServerSite {
-            names: volumes.clone().map(|volume| volume.name.clone()).collect(),
-            directories: volumes.map(|volume| directory(&volume.name)).collect(),
+            names: volumes.map(|volume| volume.name.clone()).collect(),
+            directories,
             clock: Clock::start(),
             session: Mutex::new(None),
             run,

@@ -11,14 +11,15 @@ use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
+use crate::engine::Measured;
 use experiment::record::{
     ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, STRESS, VolumeRecord, histogram,
 };
-use experiment::spec::{EngineKind, Mode};
+use experiment::spec::Mode;
 
 /// The record of a trial that came to no end.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
-    collect::failed(subject.id, subject.variant.mode, error)
+    collect::failed(subject.id, subject.mode, error)
 }
 
 /// The record of a trial that came to its end; `disks` says what each volume's are. Otherwise what went
@@ -74,13 +75,13 @@ pub(super) fn record(
         pacing: done.pacing.clone(),
         client: Some(client(&ran, samples)),
         notes,
-        ..collect::blank(subject.id, subject.variant.mode)
+        ..collect::blank(subject.id, subject.mode)
     })
 }
 
 /// Whether latencies are sums of whole milliseconds, each rounded by the server: SQL Server's stalls.
 fn in_whole_ms(subject: &Subject<'_>) -> bool {
-    subject.variant.engine == EngineKind::SqlServer && subject.variant.mode == Mode::Measure
+    subject.mode == Mode::Measure && matches!(subject.engine.measured(&[]), Measured::Server(_))
 }
 
 /// The engine's counters over the measured time. A server leaves out what it never waited for: that is zero.

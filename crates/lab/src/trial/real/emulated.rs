@@ -2,10 +2,16 @@
 
 use super::Subject;
 use super::places::{Places, Sited};
+use crate::engine::FrontKind;
 
 #[cfg(not(target_os = "linux"))]
 impl Places {
-    pub(super) fn emulated(&self, _subject: &Subject<'_>) -> Result<Sited, String> {
+    pub(super) fn emulated(
+        &self,
+        _subject: &Subject<'_>,
+        _front: FrontKind,
+        _owner: Option<&str>,
+    ) -> Result<Sited, String> {
         Err("modelled disks under real files need Linux (FUSE)".to_owned())
     }
 
@@ -23,10 +29,9 @@ mod linux {
         EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
     };
 
-    use super::super::options::{FrontKind, TransportKind};
     use super::super::places::Part;
     use super::*;
-    use experiment::spec::EngineKind;
+    use crate::engine::TransportKind;
 
     /// How large an emulated volume says it is, at most, beyond the files of fixed size on it: enough for
     /// any built-in workload, and quick to format.
@@ -34,10 +39,19 @@ mod linux {
 
     impl Places {
         /// Mounts modelled volumes, served by a process of its own.
-        pub(in super::super) fn emulated(&self, subject: &Subject<'_>) -> Result<Sited, String> {
+        ///
+        /// They are shown as the user said, or by the `front` that suits the engine; `owner` is the system's user
+        /// that writes to them.
+        pub(in super::super) fn emulated(
+            &self,
+            subject: &Subject<'_>,
+            front: FrontKind,
+            owner: Option<&str>,
+        ) -> Result<Sited, String> {
             let make = |part| self.make(subject, part).map_err(|error| error.to_string());
             let (backing, mounts) = (make(Part::Bytes)?, make(Part::Mounts)?);
-            let front = self.front(subject);
+            let front = self.front(subject, front);
+            let owner = owner.and_then(user);
             let volumes = subject.stage.volumes.iter().zip(backing).zip(mounts);
             let volumes = volumes.map(|((volume, backing), directory)| MountSpec {
                 volume: volume.clone(),
@@ -45,7 +59,7 @@ mod linux {
                 directory,
                 backing,
                 size: size(subject, volume),
-                owner: owner(subject.variant.engine),
+                owner,
             });
             let spec = EmulationSpec {
                 machine: subject.stage.machine.clone(),
@@ -102,23 +116,20 @@ mod linux {
             }
         }
 
-        /// Block mode where it is possible and of use: for engines that read through the page cache.
-        fn front(&self, subject: &Subject<'_>) -> Front {
-            let block = Front::Block {
-                filesystem: Filesystem::Ext4,
-                read_ahead: Some(subject.settings.engine.read_ahead),
+        /// What the user asked for, or else what `suits` the engine; block mode is for root alone.
+        fn front(&self, subject: &Subject<'_>, suits: FrontKind) -> Front {
+            let possible = || is_root() && volume::fuse::loop_devices_exist();
+            let front = match (self.options().front, suits) {
+                (Some(asked), _) => asked,
+                (None, FrontKind::Block) if possible() => FrontKind::Block,
+                (None, FrontKind::Block | FrontKind::File) => FrontKind::File,
             };
-            match (self.options().front, subject.variant.engine) {
-                (Some(FrontKind::Block), _) => block,
-                (Some(FrontKind::File), _) | (None, EngineKind::Raw | EngineKind::Sqlite) => {
-                    Front::File
-                }
-                (None, EngineKind::Postgres | EngineKind::SqlServer)
-                    if is_root() && volume::fuse::loop_devices_exist() =>
-                {
-                    block
-                }
-                (None, EngineKind::Postgres | EngineKind::SqlServer) => Front::File,
+            match front {
+                FrontKind::Block => Front::Block {
+                    filesystem: Filesystem::Ext4,
+                    read_ahead: Some(subject.settings.engine.read_ahead),
+                },
+                FrontKind::File => Front::File,
             }
         }
     }
@@ -131,13 +142,12 @@ mod linux {
         lock(lost).push(what);
     }
 
-    /// As whom a server that is there already writes to its volumes: SQL Server's packages make a user for it.
-    /// Other engines get directories of their own on them.
-    fn owner(engine: EngineKind) -> Option<(u32, u32)> {
-        if engine != EngineKind::SqlServer || !is_root() {
+    /// The numbers of a user of this system, and of his group; only root can give files to somebody.
+    fn user(name: &str) -> Option<(u32, u32)> {
+        if !is_root() {
             return None;
         }
-        let user = nix::unistd::User::from_name("mssql").ok().flatten()?;
+        let user = nix::unistd::User::from_name(name).ok().flatten()?;
         Some((user.uid.as_raw(), user.gid.as_raw()))
     }
 

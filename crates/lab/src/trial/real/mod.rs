@@ -8,10 +8,8 @@
 
 mod collect;
 mod emulated;
-mod engines;
 mod gate;
 mod load;
-mod options;
 mod pauses;
 mod places;
 mod raw;
@@ -33,12 +31,11 @@ use volume::site::Site;
 
 use super::sessions::Window;
 use super::{Cancelled, Subject};
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, Started};
 use experiment::record::{NOT_COLD, Phase, Record};
-use experiment::spec::{EngineKind, Mode, Temperature};
+use experiment::spec::{Mode, Temperature};
 use gate::Gate;
-pub use options::{FrontKind, Options, OptionsError, TransportKind};
-pub use places::{Emulator, HostHooks, Leftovers, Places, PlacesError};
+pub use places::{Leftovers, Places, PlacesError};
 use run::Ran;
 use series::SecondBySecond;
 use session::Common;
@@ -61,7 +58,7 @@ pub struct Placed<'a> {
     /// What the disks of each volume are, in a word.
     pub disks: Vec<String>,
     /// Starts the engine on them, empty.
-    pub engine: Box<dyn FnOnce() -> Result<Box<dyn Engine + 'a>, EngineError> + 'a>,
+    pub engine: Box<dyn FnOnce() -> Result<Started, EngineError> + 'a>,
     /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
     pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
     /// Whether the engine is to leave its files.
@@ -132,26 +129,20 @@ fn on(
     } = placed;
     let trial = Trial::new(subject, clock, tell, cancelled);
     let mut left = Vec::new();
-    let result = match subject.variant.engine {
-        EngineKind::Raw => {
-            drop(engine);
-            trial.plain_io(&*site, &disks)
-        }
-        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => match engine() {
-            Err(error) => Err(error.to_string()),
-            Ok(mut engine) => {
-                let result = trial.run_phases(&*site, &*engine);
-                let record = result.and_then(|observed| {
-                    collect::record(subject, &disks, &*site, &*engine, observed)
-                });
-                tell(Event::Phase("clean up"));
-                if keep {
-                    engine.keep();
-                }
-                left.extend(engine.stop().err().map(|error| error.to_string()));
-                record
+    let result = match engine() {
+        Err(error) => Err(error.to_string()),
+        Ok(Started::PlainIo) => trial.plain_io(&*site, &disks),
+        Ok(Started::Engine(mut engine)) => {
+            let result = trial.run_phases(&*site, &*engine);
+            let record = result
+                .and_then(|observed| collect::record(subject, &disks, &*site, &*engine, observed));
+            tell(Event::Phase("clean up"));
+            if keep {
+                engine.keep();
             }
-        },
+            left.extend(engine.stop().err().map(|error| error.to_string()));
+            record
+        }
     };
     let mut record = result.unwrap_or_else(|error| collect::failed(subject, error));
     drop(site);
@@ -259,7 +250,7 @@ impl<'a> Trial<'a> {
         let mut notes: Vec<String> = not_cold(not_done).collect();
         let caches = self.subject.settings.volumes.iter();
         let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
-        let modelled = self.subject.variant.mode == Mode::Emulate;
+        let modelled = self.subject.mode == Mode::Emulate;
         if asked.start == Temperature::Warm && host_cache && modelled && caches.next().is_some() {
             let warm = "the host cache is as warm as the load left it: in real time it is emptied \
                         only together with the engine's own (engine.start = \"cold\")";

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Bytes, random};
@@ -14,10 +12,13 @@ use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
 
 use super::work_dir::{self, WorkDir, WorkDirError};
-use super::{Options, Placed, Subject, Supply, engines};
-use crate::engine::sqlserver::{Access, Prompt, ServerRun, ServerSite};
+use super::{Placed, Subject, Supply};
+use crate::engine::{
+    EngineError, EngineProvider, EngineRun, Measured, Modelled, Opening, Options, TrialVolumes,
+};
+use crate::hooks::{Emulator, HostHooks};
 use experiment::plan::Plan;
-use experiment::spec::{Arm, EngineKind, Mode};
+use experiment::spec::{Arm, Mode};
 
 /// Where the volumes of a run are.
 pub struct Places {
@@ -27,8 +28,7 @@ pub struct Places {
     /// Which ground each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
-    /// The SQL Server of the run, where it has one.
-    server: Option<Arc<ServerRun>>,
+    engine: Box<dyn EngineRun>,
     /// Volumes of trials that a server could not leave yet.
     held: Mutex<Vec<Held>>,
     /// Emulators that ended before they were stopped: the trial, and how.
@@ -59,20 +59,6 @@ pub struct Leftovers {
     pub others: Vec<String>,
 }
 
-/// Gives the command that starts an emulator in a process of its own.
-pub type Emulator = fn() -> std::io::Result<Command>;
-
-/// What only the program around can do.
-#[derive(Clone)]
-pub struct HostHooks {
-    /// Starts emulators.
-    pub emulator: Emulator,
-    /// Asks the user to do something.
-    pub prompt: Prompt,
-    /// Is set once the run is to end.
-    pub interrupted: Arc<AtomicBool>,
-}
-
 /// Why a run cannot have its volumes where it should.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacesError {
@@ -81,7 +67,7 @@ pub enum PlacesError {
     WorkDir(#[from] WorkDirError),
     /// The server cannot be used.
     #[error(transparent)]
-    Server(#[from] crate::engine::EngineError),
+    Server(#[from] EngineError),
     /// There is too little room.
     #[error(
         "{directory} has {free} free, and the volumes of an arm may take {needed}; make room, or give another directory"
@@ -108,23 +94,24 @@ pub enum PlacesError {
 const SPACE_LEAST: Bytes = Bytes::gib(1);
 
 impl Places {
-    /// Makes dbstow's own directory in each that the user gave. With `keep`, they stay in the end.
+    /// Opens the engine, and makes dbstow's own directory in each that the user gave. With `keep`, they stay in the
+    /// end.
     ///
     /// # Errors
-    /// When one cannot be used, or has not enough room.
+    /// When one cannot be used, or has not enough room, or the engine is not usable.
     pub fn claim(
         plan: &Plan,
+        engine: &dyn EngineProvider,
         options: &Options,
         keep: bool,
-        outside: HostHooks,
+        hooks: &HostHooks,
     ) -> Result<Places, PlacesError> {
         let temporary = env::temp_dir();
         let mut parents: Vec<PathBuf> = Vec::new();
         let mut on = BTreeMap::new();
-        match (plan.variant.mode, plan.variant.engine) {
-            // The server makes its files itself, in directories as it sees them.
-            (Mode::Measure, EngineKind::SqlServer) => {}
-            (Mode::Measure, _) => {
+        match (plan.variant.mode, engine.measured(&plan.arms)) {
+            (Mode::Measure, Measured::Server(_)) => {}
+            (Mode::Measure, Measured::Directories) => {
                 for (volume, directory) in &options.volumes {
                     let whole = whole(directory)?;
                     let known = parents.iter().position(|parent| *parent == whole);
@@ -146,16 +133,32 @@ impl Places {
             check_space(parent, space(&plan.arms, holds))?;
         }
         let digest = &plan.digest()[..8];
+        let registration = Arc::new(registration()?);
+        let opened = engine.open(&Opening {
+            options,
+            mode: plan.variant.mode,
+            arms: &plan.arms,
+            hooks,
+            registration: &registration,
+        });
+        let engine = match opened {
+            Ok(engine) => engine,
+            Err(error) => {
+                // Nothing is noted in it yet; an empty one that stays is cleared next time.
+                let _ = registration.finish();
+                return Err(error.into());
+            }
+        };
         let mut places = Places {
             options: options.clone(),
             grounds: Vec::new(),
             on,
             keep,
-            server: None,
+            engine,
             held: Mutex::default(),
             lost: Arc::default(),
-            emulator: outside.emulator,
-            registration: Arc::new(registration()?),
+            emulator: hooks.emulator,
+            registration,
         };
         for parent in &parents {
             match places.ground_in(parent, digest) {
@@ -164,15 +167,6 @@ impl Places {
                     // Those before it are empty still; what cannot be taken away is taken over next time.
                     places.close();
                     return Err(error);
-                }
-            }
-        }
-        if plan.variant.engine == EngineKind::SqlServer {
-            match server(plan, options, outside) {
-                Ok(server) => places.server = Some(Arc::new(server)),
-                Err(error) => {
-                    places.close();
-                    return Err(error.into());
                 }
             }
         }
@@ -207,26 +201,21 @@ impl Places {
 
     /// Takes them away again, once a server has everything back.
     pub fn close(self) -> Leftovers {
-        let server = self.server.as_ref();
-        let mut not_put_back = server.map(|server| server.close()).unwrap_or_default();
-        not_put_back.extend(server.and_then(|server| server.stranded()));
-        // While tempdb is not back, some of these may be in use.
-        let behind = server.filter(|_| not_put_back.is_empty());
-        let behind = behind.and_then(|server| server.left_behind());
-        let mut others: Vec<String> = behind.into_iter().collect();
+        let closed = self.engine.close();
+        let mut others: Vec<String> = closed.left_behind.into_iter().collect();
         for Held { stop, trial } in std::mem::take(&mut *self.held()) {
             others.extend(self.take_away(stop, &trial));
         }
         others.extend(self.clear_lost());
         let lost_emulators =
             std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner));
-        let closed = self.grounds.into_iter().map(WorkDir::close);
-        let left = closed.filter_map(|closed| closed.err().map(|error| error.to_string()));
+        let grounds = self.grounds.into_iter().map(WorkDir::close);
+        let left = grounds.filter_map(|closed| closed.err().map(|error| error.to_string()));
         others.extend(left);
         // Behind them: it takes away what is still there of what is written down.
         others.extend(self.registration.finish().err().into_iter().flatten());
         Leftovers {
-            not_put_back,
+            not_put_back: closed.not_put_back,
             lost_emulators,
             others,
         }
@@ -236,28 +225,20 @@ impl Places {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn server(&self) -> Option<&Arc<ServerRun>> {
-        self.server.as_ref()
+    /// The volumes of a server that makes its files itself, as it sees them.
+    fn served(&self, subject: &Subject<'_>) -> Option<Sited> {
+        let volumes = subject.settings.volumes.iter();
+        let directory = |name: &str| self.options.volumes.get(name).cloned().unwrap_or_default();
+        let directories = volumes.map(|volume| directory(&volume.name)).collect();
+        let site = self.engine.site(subject.settings, directories)?;
+        Some(Sited {
+            site: Arc::from(site),
+            pacer: None,
+            stop: Box::new(|| Ok(())),
+        })
     }
 
-    /// The volumes of a server, as it sees them.
-    fn served(&self, subject: &Subject<'_>) -> Sited {
-        let server = self.server.as_ref().expect("a run on SQL Server has one");
-        let directory = |volume: &str| {
-            self.options
-                .volumes
-                .get(volume)
-                .cloned()
-                .unwrap_or_default()
-        };
-        Sited::new(ServerSite::new(
-            Arc::clone(server),
-            subject.settings,
-            directory,
-        ))
-    }
-
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
@@ -278,11 +259,7 @@ impl Places {
 
     /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
     fn end(&self, stop: StopVolumes, trial: PathBuf) -> Vec<String> {
-        if self
-            .server
-            .as_ref()
-            .is_some_and(|server| server.is_on_volumes())
-        {
+        if self.engine.holds_volumes() {
             self.held().push(Held { stop, trial });
             return vec![
                 "tempdb is on the trial's volumes still: they stay until it has left".to_owned(),
@@ -367,15 +344,14 @@ impl Part {
 
 impl Supply for Places {
     fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
-        let (mode, engine) = (subject.variant.mode, subject.variant.engine);
-        let modelled = mode != Mode::Measure;
-        let made = match (modelled, engine) {
-            (false, EngineKind::SqlServer) => Ok(self.served(subject)),
-            (false, _) => self.measured(subject),
-            (true, EngineKind::Sqlite) => self.paced(subject),
-            (true, EngineKind::Postgres | EngineKind::SqlServer | EngineKind::Raw) => {
-                self.emulated(subject)
-            }
+        let modelled = subject.mode != Mode::Measure;
+        let made = match (modelled, subject.engine.modelled()) {
+            (false, _) => match self.served(subject) {
+                Some(served) => Ok(served),
+                None => self.measured(subject),
+            },
+            (true, Modelled::Paced) => self.paced(subject),
+            (true, Modelled::Mounted { front, owner }) => self.emulated(subject, front, owner),
         };
         let sited = made.map_err(|error| {
             let cleared = self.clear_lost();
@@ -389,7 +365,14 @@ impl Supply for Places {
                 true => subject.stage.disks.clone(),
                 false => vec!["real".to_owned(); subject.stage.volumes.len()],
             },
-            engine: Box::new(move || engines::start(self, subject, &*on, pacer)),
+            engine: Box::new(move || {
+                self.engine.start(TrialVolumes {
+                    settings: subject.settings,
+                    workload: subject.workload,
+                    site: &*on,
+                    pacer,
+                })
+            }),
             site,
             close: Box::new(move || self.end(stop, trial_name(subject))),
             keep: self.keep,
@@ -416,24 +399,6 @@ impl Sited {
             stop: Box::new(|| Ok(())),
         }
     }
-}
-
-/// Logs in to the run's SQL Server.
-fn server(
-    plan: &Plan,
-    options: &Options,
-    outside: HostHooks,
-) -> Result<ServerRun, crate::engine::EngineError> {
-    let name = options.server.as_deref().unwrap_or_default();
-    let access = Access::new(name, &options.login)?;
-    ServerRun::open(
-        access,
-        &options.sqlserver,
-        plan.variant.mode,
-        &plan.arms,
-        outside.prompt,
-        outside.interrupted,
-    )
 }
 
 fn registration() -> Result<Registration, PlacesError> {

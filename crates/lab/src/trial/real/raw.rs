@@ -59,7 +59,7 @@ impl Trial<'_> {
             return Err(NO_OPERATIONS.to_owned());
         }
         let elapsed = outcome.elapsed;
-        let blank = super::super::collect::blank(subject.id, subject.variant.mode);
+        let blank = super::super::collect::blank(subject.id, subject.mode);
         let volumes = real::volumes(subject, disks, &done);
         let mut record = outcome.fill(blank, volumes);
         record.time_split_ns = divided(&record.time_split_ns, &done.disks, &subject.stage.files);

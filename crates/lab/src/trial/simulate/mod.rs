@@ -21,8 +21,9 @@ use session::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
 use super::{Cancel, Cancelled, Stage, Subject, TrialId};
+use crate::engine::Simulated;
 use experiment::record::{Phase, Record};
-use experiment::spec::{EngineKind, Settings, Temperature};
+use experiment::spec::{Settings, Temperature};
 use workload::{Database, Tables, Workload};
 
 /// Runs a trial. A trial that fails is a record too.
@@ -30,11 +31,9 @@ use workload::{Database, Tables, Workload};
 /// # Errors
 /// When `cancelled` says so before the end.
 pub fn run_trial(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
-    let record = match subject.variant.engine {
-        EngineKind::Raw => raw::record(subject, &**cancelled),
-        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::SqlServer => {
-            sql(subject, cancelled)
-        }
+    let record = match subject.engine.simulated() {
+        Some(Simulated::PlainIo) => raw::record(subject, &**cancelled),
+        Some(Simulated::Statements) | None => sql(subject, cancelled),
     };
     if cancelled() {
         return Err(Cancelled);
@@ -48,7 +47,7 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
         settings,
         stage,
         workload,
-        variant: _,
+        ..
     } = *subject;
     let volumes = stage
         .volumes

@@ -6,7 +6,7 @@ use experiment::record::{self, Record, VolumeRecord};
 
 /// The record of plain I/O over the modelled volumes.
 pub(super) fn record(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Record {
-    let mode = subject.variant.mode;
+    let mode = subject.mode;
     match outcome(subject, cancelled) {
         Ok(outcome) if outcome.is_empty() => {
             collect::failed(subject.id, mode, record::NO_OPERATIONS.to_owned())

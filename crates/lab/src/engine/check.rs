@@ -1,0 +1,294 @@
+//! Which options go together with a mode and an engine.
+
+use std::collections::BTreeSet;
+
+use super::PROVIDERS;
+use super::options::Options;
+use super::provider::{EngineProvider, Measured, Modelled};
+use experiment::spec::{Arm, Mode, Role};
+
+/// Options that do not go together, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct OptionsError(String);
+
+/// Refuses what makes no sense for this engine and mode, and volumes that are missing or that no arm has.
+///
+/// # Errors
+/// The first mistake, with the remedy.
+pub fn check(
+    options: &Options,
+    engine: &dyn EngineProvider,
+    mode: Mode,
+    arms: &[Arm],
+) -> Result<(), OptionsError> {
+    let check = Check {
+        options,
+        engine,
+        mode,
+    };
+    let result = check
+        .of_engine()
+        .and_then(|()| check.of_mode())
+        .and_then(|()| match mode {
+            Mode::Measure => check.volumes(arms),
+            Mode::Simulate | Mode::Emulate => Ok(()),
+        });
+    result.map_err(OptionsError)
+}
+
+struct Check<'a> {
+    options: &'a Options,
+    engine: &'a dyn EngineProvider,
+    mode: Mode,
+}
+
+impl Check<'_> {
+    fn of_engine(&self) -> Result<(), String> {
+        let name = self.engine.name();
+        let others = || PROVIDERS.iter().filter(|other| other.name() != name);
+        let of_another = others().find_map(|other| {
+            let option = other.given(self.options).into_iter().next()?;
+            Some((option, vec![other.name()]))
+        });
+        let server = self.options.server.is_some() && !self.engine.takes_server();
+        let of_servers = server.then(|| {
+            let servers = others().filter(|other| other.takes_server());
+            ("--server", servers.map(|other| other.name()).collect())
+        });
+        if let Some((option, engines)) = of_servers.or(of_another) {
+            let engines: Vec<String> = engines
+                .iter()
+                .map(|engine| format!("--engine {engine}"))
+                .collect();
+            return Err(format!(
+                "{option} is about a server, and the engine is {name}; add {}, or leave {option} out",
+                engines.join(" or ")
+            ));
+        }
+        if self.options.server.as_deref().is_some_and(holds_password) {
+            return Err(
+                "--server holds a password, which everybody on this machine can read in the list of \
+                 processes; leave it out, and give it in the environment (PGPASSWORD, or SQLCMDPASSWORD for \
+                 SQL Server) or, for PostgreSQL, in a password file (~/.pgpass)"
+                    .to_owned(),
+            );
+        }
+        self.engine.check(self.options)?;
+        if self.mode == Mode::Simulate && self.engine.simulated().is_none() {
+            return Err(
+                "simulate executes SQL itself, in virtual time; for a server add --mode emulate (modelled disks) or \
+                 --mode measure (real ones), otherwise leave --engine out"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn of_mode(&self) -> Result<(), String> {
+        let (options, mode) = (self.options, self.mode);
+        let paced = self.engine.modelled() == Modelled::Paced;
+        let emulating = [
+            ("--backing", options.backing.is_some()),
+            ("--front", options.front.is_some()),
+            ("--transport", options.transport.is_some()),
+        ];
+        if !options.volumes.is_empty() && mode != Mode::Measure {
+            return Err(format!(
+                "--volume gives real directories to measure, and the mode is {mode}; add --mode \
+                 measure, or leave --volume out"
+            ));
+        }
+        for (option, given) in emulating {
+            if given && mode != Mode::Emulate {
+                return Err(format!(
+                    "{option} is about modelled disks under real files, and the mode is {mode}; add \
+                     --mode emulate, or leave {option} out"
+                ));
+            }
+            if given && option != "--backing" && paced {
+                return Err(format!(
+                    "{option} is about FUSE, which SQLite does without: dbstow paces its requests \
+                     itself; leave {option} out, or take another --engine"
+                ));
+            }
+        }
+        if mode == Mode::Emulate && !paced && cfg!(not(target_os = "linux")) {
+            return Err(format!(
+                "modelled disks under {} need Linux (FUSE); take --engine sqlite, or --mode \
+                 measure",
+                self.engine.name()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Measure: every volume that an arm uses has a directory. A server that places its files itself needs none.
+    fn volumes(&self, arms: &[Arm]) -> Result<(), String> {
+        let roles = match self.engine.measured(arms) {
+            Measured::Server(_) if self.options.volumes.is_empty() => return Ok(()),
+            Measured::Server(roles) => roles,
+            Measured::Directories => Role::ALL.to_vec(),
+        };
+        let placements = arms.iter().map(|arm| &arm.settings.placement);
+        let files = roles.into_iter().flat_map(|role| {
+            placements
+                .clone()
+                .flat_map(move |placement| placement.files(role))
+        });
+        let used: BTreeSet<&str> = files.map(|file| file.volume.as_str()).collect();
+        let listed: Vec<&str> = used.iter().copied().collect();
+        let unknown = self
+            .options
+            .volumes
+            .keys()
+            .find(|name| !used.contains(name.as_str()));
+        if let Some(unknown) = unknown {
+            return Err(format!(
+                "--volume {unknown}=..: no arm has a volume \"{unknown}\" (they have: {})",
+                listed.join(", ")
+            ));
+        }
+        let missing = used
+            .iter()
+            .filter(|name| !self.options.volumes.contains_key(**name));
+        let missing: Vec<&str> = missing.copied().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let example: Vec<String> = missing
+            .iter()
+            .map(|name| format!("--volume {name}=/mnt/{name}"))
+            .collect();
+        Err(format!(
+            "measure needs a real directory for every volume, and has none for {}; add {}",
+            missing.join(", "),
+            example.join(" ")
+        ))
+    }
+}
+
+/// Whether `url` holds a password, before its host or as a parameter.
+fn holds_password(url: &str) -> bool {
+    let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    let place = place.split_once("://").map_or(place, |(_, place)| place);
+    let login = place.rsplit_once('@').map_or("", |(login, _)| login);
+    login.contains(':') || query.split('&').any(|pair| pair.starts_with("password="))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::engine::options::FrontKind;
+    use crate::engine::provider;
+    use experiment::spec::{EngineName, Spec, Variant};
+
+    fn checked(options: &Options, mode: Mode, engine: &'static str) -> Result<(), OptionsError> {
+        let engine = provider(&EngineName::new(engine)).expect("this build has it");
+        check(options, engine, mode, &arms())
+    }
+
+    fn arms() -> Vec<Arm> {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        spec.expect("it is built in").arms
+    }
+
+    fn refused(options: &Options, mode: Mode, engine: &'static str) -> String {
+        let error = checked(options, mode, engine);
+        error.expect_err("it makes no sense").to_string()
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused_with_the_remedy() {
+        let server = Options {
+            server: Some("postgresql://localhost".to_owned()),
+            ..Options::default()
+        };
+        let password = Options {
+            server: Some("postgresql://me:s3cr3t@localhost".to_owned()),
+            ..Options::default()
+        };
+        let front = Options {
+            front: Some(FrontKind::File),
+            ..Options::default()
+        };
+        let volume = Options {
+            volumes: BTreeMap::from([("d".to_owned(), PathBuf::from("/mnt"))]),
+            ..Options::default()
+        };
+        let none = Options::default();
+        for (options, mode, engine, parts) in [
+            (
+                &none,
+                Mode::Simulate,
+                "postgres",
+                ["--engine", "--mode emulate"],
+            ),
+            (
+                &server,
+                Mode::Measure,
+                "sqlite",
+                ["--server", "--engine postgres"],
+            ),
+            (
+                &password,
+                Mode::Measure,
+                "postgres",
+                ["--server holds a password", "PGPASSWORD"],
+            ),
+            (
+                &front,
+                Mode::Measure,
+                "postgres",
+                ["--front", "--mode emulate"],
+            ),
+            (&front, Mode::Emulate, "sqlite", ["--front", "leave"]),
+            (
+                &volume,
+                Mode::Emulate,
+                "sqlite",
+                ["--volume", "--mode measure"],
+            ),
+            (&volume, Mode::Measure, "sqlite", ["f", "--volume f=/mnt/f"]),
+        ] {
+            let error = refused(options, mode, engine);
+            for part in parts {
+                assert!(error.contains(part), "no {part:?} in: {error}");
+            }
+            assert!(!error.contains("s3cr3t"), "{error}");
+        }
+        assert_eq!(checked(&none, Mode::Simulate, "sqlite"), Ok(()));
+    }
+
+    #[test]
+    fn a_volume_that_no_arm_has_is_refused() {
+        let names = ["d", "f", "g"].map(|name| (name.to_owned(), PathBuf::from("/mnt")));
+        let options = Options {
+            volumes: names.into(),
+            ..Options::default()
+        };
+        let error = refused(&options, Mode::Measure, "sqlite");
+        assert!(error.contains("\"g\"") && error.contains("d, f"), "{error}");
+    }
+
+    #[test]
+    fn a_password_is_found_wherever_a_url_may_hold_it() {
+        for url in [
+            "postgresql://me:pw@host/db",
+            "postgresql://me:p@w@host/db",
+            "postgresql://host/db?sslmode=disable&password=pw",
+        ] {
+            assert!(holds_password(url), "{url}");
+        }
+        for url in [
+            "postgresql://me@host:5432/db",
+            "postgresql://[::1]:5432/db",
+            "postgresql:///db?host=/run/x:y",
+        ] {
+            assert!(!holds_password(url), "{url}");
+        }
+    }
+}

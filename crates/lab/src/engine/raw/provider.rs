@@ -1,0 +1,53 @@
+//! Plain reads and writes, which need no engine.
+
+use crate::engine::options::FrontKind;
+use crate::engine::provider::{
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+};
+use crate::engine::real::EngineError;
+use experiment::spec::Arm;
+use workload::Dialect;
+
+/// Plain reads and writes.
+pub(in crate::engine) struct Provider;
+
+impl EngineProvider for Provider {
+    fn name(&self) -> &'static str {
+        "raw"
+    }
+
+    fn about(&self) -> &'static str {
+        "Plain reads and writes without a database: fio, or the model in simulate"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        Some(Simulated::PlainIo)
+    }
+
+    fn modelled(&self) -> Modelled {
+        Modelled::Mounted {
+            front: FrontKind::File,
+            owner: None,
+        }
+    }
+
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
+
+    fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        Ok(Box::new(Run))
+    }
+}
+
+struct Run;
+
+impl EngineRun for Run {
+    fn start(&self, _trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        Ok(Started::PlainIo)
+    }
+}

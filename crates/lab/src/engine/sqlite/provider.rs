@@ -1,0 +1,58 @@
+//! Embedded SQLite, as a run knows it.
+
+use super::SqliteEngine;
+use crate::engine::provider::{
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+};
+use crate::engine::real::EngineError;
+use experiment::spec::Arm;
+use workload::Dialect;
+
+/// Embedded SQLite.
+pub(in crate::engine) struct Provider;
+
+impl EngineProvider for Provider {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn about(&self) -> &'static str {
+        "Embedded SQLite"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        Some(Simulated::Statements)
+    }
+
+    fn modelled(&self) -> Modelled {
+        Modelled::Paced
+    }
+
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
+
+    fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        Ok(Box::new(Run))
+    }
+}
+
+/// Every trial has a database of its own; they share nothing.
+struct Run;
+
+impl EngineRun for Run {
+    fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        let TrialVolumes {
+            settings,
+            workload,
+            site,
+            pacer,
+        } = trial;
+        let engine = SqliteEngine::start(settings, workload, site, pacer)?;
+        Ok(Started::Engine(Box::new(engine)))
+    }
+}

@@ -1,0 +1,41 @@
+//! What only the program around a run can do.
+
+use std::io;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Gives the command that starts an emulator in a process of its own.
+pub type Emulator = fn() -> io::Result<Command>;
+
+/// Shows a text and waits until the user has done what it says.
+pub type Prompt = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
+
+/// What only the program around a run can do.
+#[derive(Clone)]
+pub struct HostHooks {
+    /// Starts emulators.
+    pub emulator: Emulator,
+    /// Asks the user to do something.
+    pub prompt: Prompt,
+    /// Is set once the run is to end.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+impl Default for HostHooks {
+    /// No emulator, nobody to ask, and nothing that ends a run early.
+    fn default() -> HostHooks {
+        HostHooks {
+            emulator: no_emulator,
+            prompt: Arc::new(|asked| Err(io::Error::other(format!("nobody is asked to: {asked}")))),
+            interrupted: Arc::default(),
+        }
+    }
+}
+
+fn no_emulator() -> io::Result<Command> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "no emulator was provided; set Providers::outside.emulator",
+    ))
+}
