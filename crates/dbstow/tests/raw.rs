@@ -72,12 +72,12 @@ fn many_requests_at_a_time_get_the_limit_and_wait_for_the_rest() {
     // 16 / 1,000 per second.
     assert!((metrics["read_latency_ms"] - 16.0).abs() < 0.05);
     let used = &outcome.limits[0];
-    assert_eq!(used.name, "disk.v.1.iops");
+    assert_eq!(used.name.to_string(), "disk.v.1.iops");
     assert!((used.utilisation - 1.0).abs() < 0.01, "{used:?}");
     // All 16 are under way at all times: 16 x 10 s, of which 2 ms in 16 are service.
     let spent = &outcome.time_split_ns;
     assert_eq!(spent.values().sum::<u64>(), 160_000_000_000, "{spent:?}");
-    let service = spent["read.service"] as f64 / 160e9;
+    let service = spent[&"read.service".parse().expect("a cause")] as f64 / 160e9;
     assert!((service - 0.125).abs() < 0.001, "{spent:?}");
 }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use experiment::record::{EngineRecord, Outcome, Record, histogram};
-use experiment::spec::{Arm, EngineName, Mode, Spec, Temperature, Variant};
+use experiment::record::{Cause, EngineRecord, Note, Outcome, Record, histogram};
+use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
 use lab::engine::{Client, Engine, EngineError, Started, WaitKind, WaitSampler, Waiting, provider};
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId};
 use model::{Duration, Instant};
+use reading::cause::{Io, Part};
 use reading::{DiskReading, Reading};
 use rusqlite::{Connection, InterruptHandle};
 use tempfile::TempDir;
@@ -503,7 +504,7 @@ fn a_trial_goes_through_its_phases_and_is_recorded() {
     ];
     assert_eq!(events, order);
     assert!(!supply.root.exists(), "the volumes' directories are gone");
-    assert_eq!(record.notes, ["not cold: pages stayed"]);
+    assert_eq!(record.notes, [Note::NotCold("pages stayed".to_owned())]);
     assert_eq!(record.environment["kernel"], "a test's");
 }
 
@@ -529,7 +530,7 @@ fn metrics_come_from_sessions_disks_and_the_engines_counters() {
         "nobody counted them"
     );
     let files: Vec<_> = record.volumes.iter().map(|volume| &volume.files).collect();
-    assert!(files[0].contains_key("data") && files[1].contains_key("log"));
+    assert!(files[0].contains_key(&Role::Data) && files[1].contains_key(&Role::Log));
     assert_eq!(record.series.values["operations"].iter().sum::<u64>(), 50);
     let reads: u64 = record.series.values["d.1.reads"].iter().sum();
     assert!(reads >= record.volumes[0].disks[0].reads);
@@ -548,12 +549,13 @@ fn the_time_split_sums_to_the_sessions_time() {
 
     // then
     let split = &record.time_split_ns;
-    assert!(split["think"] >= 10 * 20_000_000, "{split:?}");
+    let read = Cause::Io(Io::Read, Part::Service);
+    assert!(split[&Cause::Think] >= 10 * 20_000_000, "{split:?}");
     let whole: u64 = split.values().sum();
     let run = record.phases.last().expect("a run");
     assert!(whole <= 2 * (run.end_ns - run.start_ns), "{split:?}");
-    let busy = whole - split["think"];
-    let halves = [split.get("cpu"), split.get("read.service")];
+    let busy = whole - split[&Cause::Think];
+    let halves = [split.get(&Cause::Cpu), split.get(&read)];
     assert!(
         halves.iter().flatten().all(|ns| ns.abs_diff(busy / 2) <= 1),
         "{split:?}"

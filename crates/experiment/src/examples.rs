@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use model::Counts;
+
 use crate::plan::Plan;
 use crate::question::{ArmQuestion, Published, Question};
 use crate::record::{
-    ClientRecord, DiskRecord, DiskTimes, EngineRecord, Errors, LimitRecord, Outcome, Pacing, Phase,
-    Record, SCHEMA, Series, VolumeRecord, histogram,
+    Cause, ClientRecord, DiskRecord, DiskTimes, EngineRecord, Errors, LimitRecord, Outcome, Pacing,
+    Phase, Record, SCHEMA, Series, VolumeRecord, histogram,
 };
+use crate::spec::Role;
 
 /// Two placements of tempdb, as in the first article.
 pub fn question() -> Question {
@@ -76,9 +79,9 @@ pub fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
         ]),
         volumes: vec![volume()],
         limits: vec![
-            limit("machine.cached.throughput", "all", 0.98),
-            limit("disk.temp.1.iops", "all", 0.09),
-            limit("disk.temp.1.throughput", "all", 0.32),
+            limit("machine.cached.throughput", Counts::All, 0.98),
+            limit("disk.temp.1.iops", Counts::All, 0.09),
+            limit("disk.temp.1.throughput", Counts::All, 0.32),
         ],
         operations: None,
         series: Series {
@@ -213,7 +216,7 @@ fn volume() -> VolumeRecord {
     VolumeRecord {
         name: "temp".into(),
         disk: "azure/p30".into(),
-        files: BTreeMap::from([("temp".into(), 1)]),
+        files: BTreeMap::from([(Role::Temp, 1)]),
         disks: vec![DiskRecord {
             name: "temp.1".into(),
             reads: 67_000,
@@ -241,10 +244,10 @@ fn latency(typical_ns: u64) -> String {
 }
 
 /// A limit that counts requests of `counts`.
-pub fn limit(name: &str, counts: &str, utilisation: f64) -> LimitRecord {
+pub fn limit(name: &str, counts: Counts, utilisation: f64) -> LimitRecord {
     LimitRecord {
-        name: name.into(),
-        counts: counts.into(),
+        name: name.parse().expect("a limit"),
+        counts,
         used: utilisation * 64e6 * 160.0,
         rate: 64e6,
         utilisation,
@@ -252,9 +255,9 @@ pub fn limit(name: &str, counts: &str, utilisation: f64) -> LimitRecord {
 }
 
 /// A split of the sessions' time.
-pub fn split_of(parts: &[(&str, u64)]) -> BTreeMap<String, u64> {
+pub fn split_of(parts: &[(&str, u64)]) -> BTreeMap<Cause, u64> {
     parts
         .iter()
-        .map(|(cause, ns)| ((*cause).to_owned(), ns * 1_000_000))
+        .map(|(cause, ns)| (cause.parse().expect("a cause"), ns * 1_000_000))
         .collect()
 }

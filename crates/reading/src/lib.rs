@@ -3,13 +3,21 @@
 //! A trial takes a [`Reading`] when the measured time begins and one when it ends, and keeps the
 //! difference. Modelled volumes count every request; real ones what the operating system counts.
 
+pub mod cause;
+mod counter;
+pub mod fact;
 pub mod histogram;
+
+pub use counter::DiskCounter;
 
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use model::{Instant, LimitSpec, Measure, Owner, Throttle};
+use model::storage::{Usage, UsageOwner};
+use model::{Instant, LimitSpec, Measure};
 use serde::{Deserialize, Serialize};
+
+use cause::{Limit, Owner, Spent};
 
 /// Counters of all volumes of a site at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,11 +59,9 @@ pub struct DiskReading {
     pub busy_ns: Option<u64>,
     /// Requests under way at this instant.
     pub in_flight: u64,
-    /// Where the time of requests went, in nanoseconds, by `read.`, `write.` or `flush.` and
-    /// `service`, `queued`, `throttled.disk.iops`, ..: the names of a record's time split. Modelled
-    /// disks only.
-    pub spent_ns: BTreeMap<String, u64>,
-    /// Latencies of reads, of writes and of flushes, where each request is seen.
+    /// What requests spent time on, in nanoseconds. Modelled disks only.
+    pub spent_ns: BTreeMap<Spent, u64>,
+    /// Latencies of reads, of writes and of flushes; `None` where no request was seen.
     pub latency: Option<Latencies>,
 }
 
@@ -76,8 +82,8 @@ pub struct Latencies {
 /// How much of one limit was used so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitReading {
-    /// `machine.<limit>.<iops|throughput>` or `disk.<disk name>.<iops|throughput>`.
-    pub name: String,
+    /// Which one: of the machine, or of one disk.
+    pub name: Limit,
     /// The limit.
     pub limit: LimitSpec,
     /// What it limits.
@@ -141,21 +147,27 @@ impl Reading {
     }
 }
 
-/// The name of what held a request back, as time splits have it: `disk.iops`, `disk.credits`,
-/// `machine.<limit>.throughput`, .. `machine_limits` are the names of the machine's limits in their order.
-///
-/// # Panics
-/// When `by` is a limit of another machine.
-pub fn throttle_name(by: Throttle, machine_limits: &[String]) -> String {
-    let measure = if by.credits {
-        "credits".to_owned()
-    } else {
-        by.measure.to_string()
-    };
-    match by.owner {
-        Owner::Disk => format!("disk.{measure}"),
-        Owner::Machine(place) => {
-            format!("machine.{}.{measure}", machine_limits[usize::from(place)])
+impl LimitReading {
+    /// As the model counts it; `volumes` are the names of the volumes in their order.
+    ///
+    /// # Panics
+    /// When it is a limit of another site's disk.
+    pub fn of(usage: Usage, volumes: &[String]) -> LimitReading {
+        let owner = match usage.owner {
+            UsageOwner::Machine(name) => Owner::Machine(name),
+            UsageOwner::Disk { volume, disk } => {
+                Owner::Disk(format!("{}.{}", volumes[volume], disk + 1))
+            }
+        };
+        LimitReading {
+            name: Limit {
+                owner,
+                measure: Some(usage.measure.into()),
+            },
+            limit: usage.limit,
+            measure: usage.measure,
+            used: usage.used,
+            rate: usage.rate,
         }
     }
 }
@@ -204,7 +216,9 @@ impl DiskReading {
                     writes: rest(&own.writes, &earlier.writes)?,
                     flushes: rest(&own.flushes, &earlier.flushes)?,
                 }),
-                (_, _) => None,
+                // There were no requests before.
+                (own, None) => own.clone(),
+                (None, Some(_)) => None,
             },
         })
     }

@@ -100,8 +100,8 @@ fn iops_are_capped_at_depth_1_and_8() {
             "{achieved} of {iops} IOPS"
         );
         assert_eq!(reading.limits[0].used, reading.disks[0].reads);
-        assert_eq!(reading.limits[0].name, "disk.d.1.iops");
-        let held = reading.disks[0].spent_ns["read.throttled.disk.iops"];
+        assert_eq!(reading.limits[0].name.to_string(), "disk.d.1.iops");
+        let held = reading.disks[0].spent_ns[&"read.throttled.disk.iops".parse().expect("a part")];
         assert!(held > 1_000_000_000, "{held} ns");
     }
 }
@@ -146,8 +146,13 @@ fn two_volumes_share_a_limit_of_their_machine() {
     let sum: f64 = each.iter().sum();
     assert!(is_capped_at(1_000.0, sum), "{each:?}");
     assert!(each.iter().all(|one| *one > 125.0), "{each:?}");
-    assert_eq!(reading.limits[0].name, "machine.uncached.iops");
-    assert!(reading.disks[0].spent_ns["read.throttled.machine.uncached.iops"] > 0);
+    assert_eq!(reading.limits[0].name.to_string(), "machine.uncached.iops");
+    assert!(
+        reading.disks[0].spent_ns[&"read.throttled.machine.uncached.iops"
+            .parse()
+            .expect("a part")]
+            > 0
+    );
 }
 
 #[test]

@@ -4,7 +4,8 @@
 
 use super::Volume;
 use crate::quantity::percent;
-use experiment::record::Record;
+use experiment::record::{Record, WaitEvent, WaitsOn};
+use experiment::spec::Role;
 
 /// Share of the sessions' time from which on a wait is worth a word.
 const SHARE_LEAST: f64 = 0.10;
@@ -13,10 +14,15 @@ const SHARE_LEAST: f64 = 0.10;
 /// the engine is another one.
 pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
     let (event, share) = largest(trials)?;
-    let on = |role: &str| {
+    // Without a file that the run placed it is of its data.
+    let role = match event.on {
+        Some(WaitsOn::Files(role)) => role,
+        Some(WaitsOn::AllocationPage) | None => Role::Data,
+    };
+    let on = |role: Role| {
         let holds = volumes
             .iter()
-            .filter(|volume| volume.files.contains_key(role));
+            .filter(|volume| volume.files.contains_key(&role));
         let names: Vec<&str> = holds.map(|volume| volume.name.as_str()).collect();
         match names.as_slice() {
             [] => String::new(),
@@ -26,31 +32,31 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
     };
     let share = percent(share);
     // Source: Microsoft, "sys.dm_os_wait_stats", and KB2154845 on allocation pages (read 2026-11).
-    Some(match event {
-        _ if event.starts_with("PAGELATCH_") && event.ends_with("in tempdb") => {
+    Some(match event.name {
+        name if name.starts_with("PAGELATCH_") && event.on == Some(WaitsOn::AllocationPage) => {
             format!("{event}, {share} of session time: more data files for tempdb, not other disks")
         }
-        _ if event.starts_with("PAGELATCH_") => format!(
+        name if name.starts_with("PAGELATCH_") => format!(
             "{event}, {share} of session time: pages in memory that sessions change at once; no disk helps"
         ),
-        _ if event.starts_with("PAGEIOLATCH_") => format!(
+        name if name.starts_with("PAGEIOLATCH_") => format!(
             "{event}, {share} of session time: reads{}; a disk with more to give, or more memory",
-            on(role_of(event))
+            on(role)
         ),
         "IO_COMPLETION" | "ASYNC_IO_COMPLETION" => format!(
             "{event}, {share} of session time: sorts and hashes that spill into tempdb{}; a faster disk there, or \
              larger memory grants",
-            on("temp")
+            on(Role::Temp)
         ),
         "WRITELOG" | "LOGBUFFER" => format!(
             "{event}, {share} of session time: commits wait for the log{}; a disk with faster small writes there",
-            on("log")
+            on(Role::Log)
         ),
         "ASYNC_NETWORK_IO" => format!(
             "{event}, {share} of session time: the server waits for its client to take rows; a faster client or \
              network, or a loop on the server"
         ),
-        _ if event.starts_with("LCK_") => {
+        name if name.starts_with("LCK_") => {
             format!("{event}, {share} of session time: sessions lock each other out; no disk helps")
         }
         "RESOURCE_SEMAPHORE" => {
@@ -62,14 +68,8 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
     })
 }
 
-/// `PAGEIOLATCH_SH of temp files` is of `temp`; without a file that the run placed it is of its data.
-fn role_of(event: &str) -> &str {
-    let files = event.rsplit_once(" of ").map_or("", |(_, files)| files);
-    files.strip_suffix(" files").unwrap_or("data")
-}
-
 /// The wait with the largest share of the sessions' time over all trials.
-fn largest<'a>(trials: &[&'a Record]) -> Option<(&'a str, f64)> {
+fn largest<'a>(trials: &[&'a Record]) -> Option<(WaitEvent<'a>, f64)> {
     let served = |record: &&&Record| {
         let engine = record.engine.as_ref();
         engine.is_some_and(|engine| engine.name == "sqlserver")
@@ -82,25 +82,24 @@ fn largest<'a>(trials: &[&'a Record]) -> Option<(&'a str, f64)> {
     let mut waits: std::collections::BTreeMap<&str, f64> = Default::default();
     for record in &trials {
         for (name, seconds) in &record.counters {
-            let event = name
-                .strip_prefix("wait.")
-                .and_then(|name| name.strip_suffix("_s"));
-            if let Some(event) = event {
-                *waits.entry(event).or_insert(0.0) += seconds;
+            if WaitEvent::of_counter(name).is_some() {
+                *waits.entry(name.as_str()).or_insert(0.0) += seconds;
             }
         }
     }
-    let (event, seconds) = waits
+    let (counter, seconds) = waits
         .into_iter()
         .max_by(|one, other| one.1.total_cmp(&other.1))?;
     let share = seconds * 1e9 / (whole_ns as f64).max(1.0);
+    let event = WaitEvent::of_counter(counter)?;
     (share >= SHARE_LEAST).then_some((event, share))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::disks::volumes;
     use super::*;
-    use experiment::examples::measured;
+    use experiment::examples::{measured, split_of};
     use experiment::record::EngineRecord;
 
     fn trial(event: &str, seconds: f64) -> Record {
@@ -109,11 +108,7 @@ mod tests {
             name: "sqlserver".into(),
             ..EngineRecord::default()
         });
-        record.time_split_ns = [
-            ("cpu".to_owned(), 60_000_000_000),
-            ("lock".to_owned(), 40_000_000_000),
-        ]
-        .into();
+        record.time_split_ns = split_of(&[("cpu", 60_000), ("lock", 40_000)]);
         record.counters = [(format!("wait.{event}_s"), seconds)].into();
         record
     }
@@ -142,9 +137,14 @@ mod tests {
 
     #[test]
     fn reads_are_of_the_files_that_were_waited_for() {
-        assert_eq!(role_of("PAGEIOLATCH_SH of temp files"), "temp");
-        assert_eq!(role_of("PAGEIOLATCH_EX of data files"), "data");
-        assert_eq!(role_of("PAGEIOLATCH_SH"), "data");
+        let text = |event: &str| {
+            let trial = trial(event, 40.0);
+            sentence(&[&trial], &volumes(&[&trial])).expect("40 % are worth a word")
+        };
+        let temp = text("PAGEIOLATCH_SH of temp files");
+        assert!(temp.contains("reads (volume temp);"), "{temp}");
+        let log = text("PAGEIOLATCH_SH of log files");
+        assert!(log.contains("reads;"), "{log}");
     }
 
     #[test]

@@ -5,9 +5,11 @@
 
 use super::limits::{LimitUse, limits};
 use super::reason::{self, Seen};
-use super::split::{Family, Split, family, is_limit};
-use super::{Disk, Volume};
-use experiment::record::Record;
+use super::split::{Family, Split};
+use super::{BoundBy, Disk, Volume};
+use experiment::record::{Limit, Record};
+use experiment::spec::Role;
+use reading::cause::{Io, Measure, Owner};
 
 /// Share of a limit from which on it counts as reached. A paced limit under a closed loop of few
 /// sessions never shows a full 1: sessions also compute between their requests.
@@ -18,10 +20,10 @@ const WORTH_NAMING: f64 = 0.05;
 /// What held an arm back.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Diagnosis {
-    /// A limit, or the largest part of the sessions' time; `unknown` when no time was recorded.
-    pub(super) bound_by: String,
+    /// A limit, or the largest part of the sessions' time.
+    pub(super) bound_by: BoundBy,
     /// What would bind were that removed.
-    pub(super) next: Option<String>,
+    pub(super) next: Option<BoundBy>,
     /// The reason in a sentence.
     pub(super) reason: String,
 }
@@ -29,8 +31,8 @@ pub(super) struct Diagnosis {
 /// Something that takes the sessions' time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bound {
-    /// A limit or a cause.
-    pub(super) name: String,
+    /// What it is.
+    pub(super) what: BoundBy,
     /// Share of the sessions' time that it took.
     pub(super) share: f64,
     /// The limit's use, where it is one that the record counts.
@@ -68,14 +70,14 @@ pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) ->
     let limits = limits(trials, split);
     let Some(mut bound) = bound(split, &limits) else {
         return Diagnosis {
-            bound_by: "unknown".into(),
+            bound_by: BoundBy::Unknown,
             next: None,
             reason: "no trial recorded where its sessions' time went.".into(),
         };
     };
     let mut next = next(&bound, split, &limits);
     for bound in next.iter_mut().chain([&mut bound]) {
-        bound.at = place(&bound.name, volumes);
+        bound.at = place(&bound.what, volumes);
     }
     let seen = Seen {
         bound: &bound,
@@ -84,8 +86,8 @@ pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) ->
     };
     Diagnosis {
         reason: reason::sentence(&seen),
-        bound_by: bound.name,
-        next: next.map(|next| next.name),
+        bound_by: bound.what,
+        next: next.map(|next| next.what),
     }
 }
 
@@ -104,23 +106,38 @@ fn bound(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
             }
         }
     }
-    let (name, share) = split
-        .causes()
-        .into_iter()
-        .find(|(cause, _)| family(cause) == largest)?;
-    let limit = limits.iter().find(|limit| limit.name == name).cloned();
-    let by = if is_limit(&name) {
-        By::Throttling
-    } else {
-        By::Time
+    let mut causes = split.causes().into_iter();
+    let (what, share) = causes.find(|(cause, _)| Family::from(cause) == largest)?;
+    Some(by_time(what, share, limits))
+}
+
+/// Something that sessions spent time on, throttled by a limit or otherwise.
+fn by_time(what: BoundBy, share: f64, limits: &[LimitUse]) -> Bound {
+    let (limit, by) = match &what {
+        BoundBy::Limit(limit) => {
+            let used = limits.iter().find(|used| used.limit == *limit);
+            (used.cloned(), By::Throttling)
+        }
+        BoundBy::Cause(_) | BoundBy::Unknown => (None, By::Time),
     };
-    Some(Bound {
-        name,
+    Bound {
+        what,
         share,
         limit,
         by,
         at: None,
-    })
+    }
+}
+
+/// A limit that is used up.
+fn by_use(limit: &LimitUse) -> Bound {
+    Bound {
+        what: BoundBy::Limit(limit.limit.clone()),
+        share: limit.waited,
+        limit: Some(limit.clone()),
+        by: By::Use,
+        at: None,
+    }
 }
 
 /// A limit that is used up, while sessions wait for its kind of I/O more than for anything else: its
@@ -135,13 +152,7 @@ fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     let limit = limits
         .iter()
         .find(|limit| limit.utilisation >= REACHED && limit.waited > elsewhere)?;
-    Some(Bound {
-        name: limit.name.clone(),
-        share: limit.waited,
-        limit: Some(limit.clone()),
-        by: By::Use,
-        at: None,
-    })
+    Some(by_use(limit))
 }
 
 /// What binds next: another limit that the arm would reach if the time of `bound` fell away and all
@@ -149,63 +160,46 @@ fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
 fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     let left = 1.0 - bound.share;
     let reached = limits.iter().find(|limit| {
-        !same_limit(&limit.name, &bound.name)
+        !same_limit(&limit.limit, &bound.what)
             && limit.utilisation >= (REACHED * left).max(WORTH_NAMING)
     });
     if let Some(limit) = reached {
-        return Some(Bound {
-            name: limit.name.clone(),
-            share: limit.waited,
-            limit: Some(limit.clone()),
-            by: By::Use,
-            at: None,
-        });
+        return Some(by_use(limit));
     }
-    let (name, share) = split
-        .causes()
-        .into_iter()
-        .find(|(cause, share)| *cause != bound.name && *share >= WORTH_NAMING)?;
-    let limit = limits.iter().find(|limit| limit.name == name).cloned();
-    let by = if is_limit(&name) {
-        By::Throttling
-    } else {
-        By::Time
-    };
-    Some(Bound {
-        name,
-        share,
-        limit,
-        by,
-        at: None,
-    })
+    let mut causes = split.causes().into_iter();
+    let (what, share) =
+        causes.find(|(cause, share)| *cause != bound.what && *share >= WORTH_NAMING)?;
+    Some(by_time(what, share, limits))
 }
 
 /// Where a wait for I/O was spent: at the volume of its kind whose requests took the most time together.
-fn place(cause: &str, volumes: &[Volume]) -> Option<Place> {
-    let (kind, _) = cause.split_once('.')?;
-    let roles: &[&str] = match kind {
-        "read" | "write" => &["data", "temp"],
-        "log" => &["log"],
-        _ => return None,
+fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Place> {
+    let BoundBy::Cause(cause) = bound else {
+        return None;
+    };
+    let io = cause.io()?;
+    let roles: &[Role] = match io {
+        Io::Read | Io::Write => &[Role::Data, Role::Temp],
+        Io::Log => &[Role::Log],
     };
     let holds = |volume: &&Volume| {
-        let files = |role: &&str| volume.files.get(*role).is_some_and(|files| *files > 0);
+        let files = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         roles.iter().any(files)
     };
     let candidates = volumes.iter().filter(holds).flat_map(|volume| {
         let disks = volume.disks.iter();
-        disks.filter_map(|disk| spent(kind, volume, disk))
+        disks.filter_map(|disk| spent(io, volume, disk))
     });
     let (_, place) = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     Some(place)
 }
 
 /// Latency of a disk's requests of a kind, summed over a second, and the place.
-fn spent(kind: &str, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
+fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
     let counted = disk.counted?;
-    let (rate, mean_ms) = match kind {
-        "read" => (disk.read_iops, counted.read_mean_ms?),
-        _ => (disk.write_iops, counted.write_mean_ms?),
+    let (rate, mean_ms) = match io {
+        Io::Read => (disk.read_iops, counted.read_mean_ms?),
+        Io::Write | Io::Log => (disk.write_iops, counted.write_mean_ms?),
     };
     let place = Place {
         volume: volume.name.clone(),
@@ -217,8 +211,12 @@ fn spent(kind: &str, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
 
 /// Whether removing `bound` removes `limit` too: the base rate that is left when burst credits have run
 /// out is the sustained rate of the disk's own limits.
-fn same_limit(limit: &str, bound: &str) -> bool {
-    limit == bound || (bound == "disk.credits" && limit.starts_with("disk."))
+fn same_limit(limit: &Limit, bound: &BoundBy) -> bool {
+    let BoundBy::Limit(bound) = bound else {
+        return false;
+    };
+    let credits = bound.measure == Some(Measure::Credits);
+    limit == bound || (credits && limit.owner == Owner::Disks && bound.owner == Owner::Disks)
 }
 
 #[cfg(test)]
@@ -244,15 +242,18 @@ mod tests {
                 ("read.throttled.machine.cached.throughput", 710),
             ],
             vec![
-                limit("machine.cached.throughput", "all", 0.98),
-                limit("disk.temp.1.throughput", "all", 0.32),
+                limit("machine.cached.throughput", model::Counts::All, 0.98),
+                limit("disk.temp.1.throughput", model::Counts::All, 0.32),
             ],
         );
 
         // without the 71 %, the disk would be used 0.32 / 0.29 = 110 %
-        assert_eq!(diagnosis.bound_by, "machine.cached.throughput");
-        assert_eq!(diagnosis.next.as_deref(), Some("disk.throughput"));
-        insta::assert_snapshot!(diagnosis.reason, @"held back by the machine's cached throughput limit: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).");
+        assert_eq!(diagnosis.bound_by.to_string(), "machine.cached.throughput");
+        assert_eq!(
+            diagnosis.next.expect("something is").to_string(),
+            "disk.throughput"
+        );
+        insta::assert_snapshot!(diagnosis.reason, @"limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput (32 % used).");
     }
 
     #[test]
@@ -266,8 +267,8 @@ mod tests {
             vec![],
         );
 
-        assert_eq!(diagnosis.bound_by, "disk.iops");
-        assert_eq!(diagnosis.next.as_deref(), Some("cpu"));
+        assert_eq!(diagnosis.bound_by.to_string(), "disk.iops");
+        assert_eq!(diagnosis.next.expect("something is").to_string(), "cpu");
     }
 
     #[test]
@@ -278,23 +279,23 @@ mod tests {
             ("read.service", 250),
             ("write.service", 200),
         ];
-        let full = vec![limit("disk.temp.1.iops", "all", 0.96)];
+        let full = vec![limit("disk.temp.1.iops", model::Counts::All, 0.96)];
 
         let diagnosis = diagnosis(&parts, full);
 
-        assert_eq!(diagnosis.bound_by, "disk.iops");
-        insta::assert_snapshot!(diagnosis.reason, @"held back by disk temp.1's IOPS limit: 96 % used, and 70 % of session time waiting for that I/O; next would be CPU (30 % of session time).");
+        assert_eq!(diagnosis.bound_by.to_string(), "disk.iops");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by disk temp.1's IOPS: 96 % used, and 70 % of session time waiting for that I/O; next would be CPU (30 % of session time).");
     }
 
     #[test]
     fn a_used_up_disk_that_nobody_waits_for_does_not_bind() {
         let parts = [("cpu", 900), ("read.service", 100)];
-        let full = vec![limit("disk.temp.1.iops", "all", 0.96)];
+        let full = vec![limit("disk.temp.1.iops", model::Counts::All, 0.96)];
 
         let diagnosis = diagnosis(&parts, full);
 
-        assert_eq!(diagnosis.bound_by, "cpu");
-        insta::assert_snapshot!(diagnosis.reason, @"bound by CPU, not by disks: 90 % of session time, against 10 % waiting for I/O; next would be disk temp.1's IOPS limit (96 % used).");
+        assert_eq!(diagnosis.bound_by.to_string(), "cpu");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by CPU, not by disks: 90 % of session time, against 10 % waiting for I/O; next would be disk temp.1's IOPS (96 % used).");
     }
 
     #[test]
@@ -304,8 +305,11 @@ mod tests {
             vec![],
         );
 
-        assert_eq!(diagnosis.bound_by, "lock");
-        assert_eq!(diagnosis.next.as_deref(), Some("write.service"));
+        assert_eq!(diagnosis.bound_by.to_string(), "lock");
+        assert_eq!(
+            diagnosis.next.expect("something is").to_string(),
+            "write.service"
+        );
         insta::assert_snapshot!(diagnosis.reason, @"most time went to waiting for locks: 60 % of session time, against 37 % waiting for I/O; next would be the latency of the disks' writes (37 % of session time).");
     }
 
@@ -313,11 +317,11 @@ mod tests {
     fn credits_that_ran_out_are_named() {
         let diagnosis = diagnosis(
             &[("read.throttled.disk.credits", 800), ("read.service", 200)],
-            vec![limit("disk.temp.1.iops", "all", 1.0)],
+            vec![limit("disk.temp.1.iops", model::Counts::All, 1.0)],
         );
 
-        assert_eq!(diagnosis.bound_by, "disk.credits");
-        insta::assert_snapshot!(diagnosis.reason, @"held back by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next would be the latency of the disks' reads (20 % of session time).");
+        assert_eq!(diagnosis.bound_by.to_string(), "disk.credits");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next would be the latency of the disks' reads (20 % of session time).");
     }
 
     #[test]
@@ -325,17 +329,17 @@ mod tests {
         let mut record = measured("p30", 0, 100.0);
         let mut log = record.volumes[0].clone();
         log.name = "log".into();
-        log.files = [("log".into(), 1)].into();
+        log.files = [(Role::Log, 1)].into();
         record.volumes.push(log);
 
         let diagnosis = diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]));
 
-        assert_eq!(diagnosis.bound_by, "read.service");
+        assert_eq!(diagnosis.bound_by.to_string(), "read.service");
         insta::assert_snapshot!(diagnosis.reason, @"most time went to the latency of reads on volume temp: 70 % of session time (1.50 ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).");
     }
 
     #[test]
     fn without_any_time_the_bound_is_unknown() {
-        assert_eq!(diagnosis(&[], vec![]).bound_by, "unknown");
+        assert_eq!(diagnosis(&[], vec![]).bound_by, BoundBy::Unknown);
     }
 }

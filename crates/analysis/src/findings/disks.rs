@@ -2,7 +2,8 @@
 
 use super::metrics::NS_PER_MS;
 use super::{Counted, Disk, Latency, Utilisation, Volume};
-use experiment::record::{DiskRecord, DiskTimes, LimitRecord, Record, histogram};
+use experiment::record::{DiskRecord, DiskTimes, Limit, LimitRecord, Record, histogram};
+use reading::cause::Measure;
 
 /// Bytes in a megabyte.
 const BYTES_PER_MB: f64 = 1e6;
@@ -60,8 +61,8 @@ fn over_trials(name: &str, trials: &[&Record]) -> Disk {
         read_latency_ms: latency(|disk| disk.read_latency.as_deref()),
         write_latency_ms: latency(|disk| disk.write_latency.as_deref()),
         utilisation: Utilisation {
-            iops: utilisation(&format!("disk.{name}.iops"), trials),
-            throughput: utilisation(&format!("disk.{name}.throughput"), trials),
+            iops: utilisation(&Limit::of_disk(name, Measure::Iops), trials),
+            throughput: utilisation(&Limit::of_disk(name, Measure::Throughput), trials),
         },
         counted: counted(name, trials),
     }
@@ -93,9 +94,9 @@ fn disk<'a>(record: &'a Record, name: &str) -> Option<&'a DiskRecord> {
 }
 
 /// Mean over trials of the share of a limit that was used, by the busier direction where it has two.
-pub(super) fn utilisation(limit: &str, trials: &[&Record]) -> f64 {
+pub(super) fn utilisation(limit: &Limit, trials: &[&Record]) -> f64 {
     let of_trial = |record: &&Record| {
-        let same = record.limits.iter().filter(|l| l.name == limit);
+        let same = record.limits.iter().filter(|l| l.name == *limit);
         same.map(share_used).fold(0.0, f64::max)
     };
     ratio(trials.iter().map(of_trial).sum(), trials.len() as f64)

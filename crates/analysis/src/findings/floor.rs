@@ -8,6 +8,7 @@ use super::warnings::{list, warning};
 use super::{Comparison, Findings, Verdict, Warning};
 use crate::quantity::number;
 use experiment::record::Record;
+use experiment::spec::Role;
 
 /// Fewest requests of the files in question in a trial. Where latencies are exponential, the mean of `n` of them
 /// has a relative error of `1 / sqrt(n)`: 3 % of 1,000.
@@ -37,7 +38,11 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
             "{} ({} requests of {} files in a trial)",
             comparison.candidate,
             format_args!("{requests:.0}"),
-            roles.join(" and ")
+            roles
+                .iter()
+                .map(|role| role.name())
+                .collect::<Vec<_>>()
+                .join(" and ")
         ))
     }))?;
     Some(warning(
@@ -53,7 +58,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
 
 /// What the files in question saw.
 struct Seen {
-    roles: Vec<String>,
+    roles: Vec<Role>,
     /// In the trial with the fewest.
     requests: f64,
 }
@@ -64,7 +69,7 @@ fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     let candidate = trials.finished(&comparison.candidate);
     let roles = in_question(baseline.first()?, candidate.first()?);
     let requests = |record: &&Record| -> Option<f64> {
-        let of = |role: &String| {
+        let of = |role: &Role| {
             let count = |what| {
                 record
                     .counters
@@ -88,13 +93,13 @@ fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
 }
 
 /// Roles whose files are elsewhere, or in another number.
-fn in_question(baseline: &Record, candidate: &Record) -> Vec<String> {
-    let of = |record: &Record| -> BTreeMap<String, Vec<(String, u32)>> {
-        let mut roles: BTreeMap<String, Vec<(String, u32)>> = BTreeMap::new();
+fn in_question(baseline: &Record, candidate: &Record) -> Vec<Role> {
+    let of = |record: &Record| -> BTreeMap<Role, Vec<(String, u32)>> {
+        let mut roles: BTreeMap<Role, Vec<(String, u32)>> = BTreeMap::new();
         for volume in &record.volumes {
             for (role, files) in &volume.files {
                 roles
-                    .entry(role.clone())
+                    .entry(*role)
                     .or_default()
                     .push((volume.name.clone(), *files));
             }
@@ -102,13 +107,13 @@ fn in_question(baseline: &Record, candidate: &Record) -> Vec<String> {
         roles
     };
     let (one, other) = (of(baseline), of(candidate));
-    let differs = |role: &&String| one.get(*role) != other.get(*role);
-    let mut roles: Vec<String> = one.keys().filter(differs).cloned().collect();
+    let differs = |role: &&Role| one.get(*role) != other.get(*role);
+    let mut roles: Vec<Role> = one.keys().filter(differs).copied().collect();
     roles.extend(
         other
             .keys()
             .filter(|role| !one.contains_key(*role))
-            .cloned(),
+            .copied(),
     );
     roles
 }
@@ -130,7 +135,7 @@ mod tests {
             .map(|(arm, volume, elapsed_s, block)| {
                 let mut record = measured(arm, block, elapsed_s + f64::from(block) / 10.0);
                 record.volumes[0].name = volume.into();
-                record.volumes[0].files = BTreeMap::from([("temp".into(), 8)]);
+                record.volumes[0].files = BTreeMap::from([(Role::Temp, 8)]);
                 record.counters = BTreeMap::from([
                     ("files.temp.reads".into(), requests / 4.0),
                     ("files.temp.writes".into(), requests * 3.0 / 4.0),

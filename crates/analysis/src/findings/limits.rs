@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::disks::utilisation;
 use super::split::Split;
-use experiment::record::{LimitRecord, Record, VolumeRecord};
+use experiment::record::{Limit, LimitRecord, Record, VolumeRecord};
+use experiment::spec::Role;
+use model::Counts;
+use reading::cause::{Io, Owner};
 
 /// One limit of an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LimitUse {
-    /// `machine.<limit>.<measure>` or `disk.<measure>`, as causes name it.
-    pub(super) name: String,
+    /// Which one, as causes name it: any disk's where it is a disk's.
+    pub(super) limit: Limit,
     /// The disk, where it is a disk's.
     pub(super) disk: Option<String>,
     /// Share of it that was used, mean over trials.
@@ -24,54 +27,54 @@ pub(super) fn limits(trials: &[&Record], split: &Split) -> Vec<LimitUse> {
     let Some(first) = trials.first() else {
         return Vec::new();
     };
-    let names: BTreeSet<&str> = first
-        .limits
-        .iter()
-        .map(|limit| limit.name.as_str())
-        .collect();
+    let names: BTreeSet<&Limit> = first.limits.iter().map(|limit| &limit.name).collect();
     let mut limits: Vec<LimitUse> = names
         .into_iter()
-        .map(|name| limit_use(name, first, trials, split))
+        .map(|limit| limit_use(limit, first, trials, split))
         .collect();
     limits.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
     limits
 }
 
-/// Share of each of the machine's own limits that was used, mean over trials.
+/// Share of each of the machine's own limits that was used, mean over trials, by name: `cached.throughput`.
 pub(super) fn machine_limits(trials: &[&Record]) -> BTreeMap<String, f64> {
     let limits = trials.first().map_or(&[][..], |first| &first.limits);
     limits
         .iter()
-        .filter_map(|limit| {
-            let name = limit.name.strip_prefix("machine.")?;
-            Some((name.to_owned(), utilisation(&limit.name, trials)))
+        .filter_map(|limit| match (&limit.name.owner, limit.name.measure) {
+            (Owner::Machine(name), Some(measure)) => {
+                let name = format!("{name}.{}", measure.name());
+                Some((name, utilisation(&limit.name, trials)))
+            }
+            (Owner::Machine(_) | Owner::Disk(_) | Owner::Disks, _) => None,
         })
         .collect()
 }
 
-fn limit_use(full: &str, first: &Record, trials: &[&Record], split: &Split) -> LimitUse {
-    let disk = disk_of(full);
-    let name = match (disk, full.rsplit_once('.')) {
-        (Some(_), Some((_, measure))) => format!("disk.{measure}"),
-        (Some(_) | None, _) => full.to_owned(),
+fn limit_use(name: &Limit, first: &Record, trials: &[&Record], split: &Split) -> LimitUse {
+    let (limit, disk) = match &name.owner {
+        Owner::Disk(disk) => {
+            let any = Limit {
+                owner: Owner::Disks,
+                measure: name.measure,
+            };
+            (any, Some(disk.as_str()))
+        }
+        Owner::Disks | Owner::Machine(_) => (name.clone(), None),
     };
-    let kinds = kinds(full, disk, first);
     LimitUse {
-        name,
+        limit,
         disk: disk.map(str::to_owned),
-        utilisation: utilisation(full, trials),
-        waited: kinds.iter().map(|kind| split.waited(kind)).sum(),
+        utilisation: utilisation(name, trials),
+        waited: kinds(name, disk, first)
+            .into_iter()
+            .map(|io| split.waited(io))
+            .sum(),
     }
 }
 
-/// The disk in `disk.<disk name>.<measure>`; its name may have dots.
-fn disk_of(limit: &str) -> Option<&str> {
-    let (disk, _measure) = limit.strip_prefix("disk.")?.rsplit_once('.')?;
-    Some(disk)
-}
-
 /// The kinds of waits that I/O under this limit can cause.
-fn kinds(limit: &str, disk: Option<&str>, record: &Record) -> BTreeSet<&'static str> {
+fn kinds(limit: &Limit, disk: Option<&str>, record: &Record) -> BTreeSet<Io> {
     let counted = counted(limit, &record.limits);
     let Some(disk) = disk else {
         return counted;
@@ -84,27 +87,27 @@ fn kinds(limit: &str, disk: Option<&str>, record: &Record) -> BTreeSet<&'static 
 }
 
 /// The kinds that the limit counts at its busiest.
-fn counted(limit: &str, limits: &[LimitRecord]) -> BTreeSet<&'static str> {
+fn counted(limit: &Limit, limits: &[LimitRecord]) -> BTreeSet<Io> {
     let busiest = limits
         .iter()
-        .filter(|record| record.name == limit)
+        .filter(|record| record.name == *limit)
         .max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
-    match busiest.map(|limit| limit.counts.as_str()) {
-        Some("reads") => BTreeSet::from(["read"]),
-        Some("writes") => BTreeSet::from(["write", "log"]),
-        Some(_) | None => BTreeSet::from(["read", "write", "log"]),
+    match busiest.map(|limit| limit.counts) {
+        Some(Counts::Reads) => BTreeSet::from([Io::Read]),
+        Some(Counts::Writes) => BTreeSet::from([Io::Write, Io::Log]),
+        Some(Counts::All) | None => BTreeSet::from(Io::ALL),
     }
 }
 
 /// The kinds that files of these roles can cause.
-fn kinds_on(volume: &VolumeRecord) -> BTreeSet<&'static str> {
-    let holds = |role: &str| volume.files.get(role).is_some_and(|files| *files > 0);
+fn kinds_on(volume: &VolumeRecord) -> BTreeSet<Io> {
+    let holds = |role: Role| volume.files.get(&role).is_some_and(|files| *files > 0);
     let mut kinds = BTreeSet::new();
-    if holds("log") {
-        kinds.insert("log");
+    if holds(Role::Log) {
+        kinds.insert(Io::Log);
     }
-    if holds("data") || holds("temp") {
-        kinds.extend(["read", "write"]);
+    if holds(Role::Data) || holds(Role::Temp) {
+        kinds.extend([Io::Read, Io::Write]);
     }
     kinds
 }
@@ -122,12 +125,12 @@ mod tests {
     fn a_disk_with_log_files_alone_is_waited_for_by_log_writes_alone() {
         let mut record = trial("p30", 0, 100.0);
         record.time_split_ns = split_of(&[("read.service", 900), ("log.service", 100)]);
-        record.volumes[0].files = [("log".into(), 1)].into();
-        record.limits = vec![limit("disk.temp.1.iops", "all", 0.99)];
+        record.volumes[0].files = [(Role::Log, 1)].into();
+        record.limits = vec![limit("disk.temp.1.iops", Counts::All, 0.99)];
 
         let limit = limits_of(&record).remove(0);
 
-        assert_eq!(limit.name, "disk.iops");
+        assert_eq!(limit.limit.to_string(), "disk.iops");
         assert_eq!(limit.disk.as_deref(), Some("temp.1"));
         assert!((limit.waited - 0.1).abs() < 1e-12);
     }
@@ -137,8 +140,8 @@ mod tests {
         let mut record = trial("p30", 0, 100.0);
         record.time_split_ns = split_of(&[("read.service", 700), ("write.service", 300)]);
         record.limits = vec![
-            limit("machine.pd.iops", "reads", 0.2),
-            limit("machine.pd.iops", "writes", 0.95),
+            limit("machine.pd.iops", Counts::Reads, 0.2),
+            limit("machine.pd.iops", Counts::Writes, 0.95),
         ];
 
         let limit = limits_of(&record).remove(0);

@@ -99,8 +99,14 @@ mod tests {
         let findings = make(&question(), &records());
 
         assert_eq!(findings.comparisons[0].verdict, Verdict::NoDifference);
-        assert_eq!(findings.arms[0].bound_by, "machine.cached.throughput");
-        assert_eq!(findings.arms[1].bound_by, "machine.cached.throughput");
+        assert_eq!(
+            findings.arms[0].bound_by.to_string(),
+            "machine.cached.throughput"
+        );
+        assert_eq!(
+            findings.arms[1].bound_by.to_string(),
+            "machine.cached.throughput"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
 mod advice;
+mod bound_by;
 mod cheapest;
 mod compared;
 mod curves;
@@ -28,12 +29,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use bound_by::BoundBy;
 pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
 pub use experiment::question::{ArmQuestion, Fitted, Published, Question, Warning, twin_of};
 pub use make::make;
-pub(crate) use split::{Family, family};
+pub(crate) use split::Family;
 
-use experiment::spec::Mode;
+use experiment::record::Cause;
+use experiment::spec::{Mode, Role};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.findings/1";
@@ -140,14 +143,12 @@ pub struct Arm {
     /// Share of each of the machine's own limits that was used, by name (`cached.throughput`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine_limits: BTreeMap<String, f64>,
-    /// Share of all sessions' time by cause, as `dbstow.record/1` names them but without the measure of
-    /// a machine limit; the shares sum to 1.
-    pub time_split: BTreeMap<String, f64>,
-    /// What bound it: a limit (`machine.cached.throughput`, `disk.iops`, `disk.throughput`,
-    /// `disk.credits`) or the largest part of the sessions' time (`cpu`, `lock`, `read.service`, ..).
-    pub bound_by: String,
+    /// Share of all sessions' time by cause, without the measure of a machine limit; the shares sum to 1.
+    pub time_split: BTreeMap<Cause, f64>,
+    /// What bound it: a limit, or the largest part of the sessions' time.
+    pub bound_by: BoundBy,
     /// What would bind next were that removed.
-    pub next: Option<String>,
+    pub next: Option<BoundBy>,
     /// The reason in a sentence.
     pub reason: String,
     /// Price of its disks a month, in US dollars, where all are known.
@@ -178,7 +179,7 @@ pub struct Volume {
     /// Catalogue name of its disks.
     pub disk: String,
     /// Files by role.
-    pub files: BTreeMap<String, u32>,
+    pub files: BTreeMap<Role, u32>,
     /// Its disks.
     pub disks: Vec<Disk>,
 }

@@ -7,7 +7,7 @@ use super::warnings::{list, warning};
 use super::world::lateness;
 use super::{Findings, Lateness, Warning};
 use crate::quantity::{number, percent};
-use experiment::record::{ClientRecord, Record};
+use experiment::record::{Cause, ClientRecord, Record};
 use experiment::spec::Mode;
 
 /// Share of requests that may be late.
@@ -96,7 +96,7 @@ fn client_bound(trials: &Trials, findings: &Findings) -> Option<Warning> {
 fn between(trials: &[&Record]) -> f64 {
     let in_operations = |record: &Record| {
         let causes = record.time_split_ns.iter();
-        let spent = causes.filter(|(cause, _)| *cause != "think");
+        let spent = causes.filter(|(cause, _)| **cause != Cause::Think);
         spent.map(|(_, ns)| *ns as f64).sum::<f64>()
     };
     let whole: f64 = trials.iter().map(|record| in_operations(record)).sum();

@@ -1,8 +1,11 @@
 //! The reason in a sentence, in a DBA's words.
 
+use super::BoundBy;
 use super::diagnosis::{Bound, By, Place};
-use super::split::{Family, family};
+use super::split::Family;
 use crate::quantity::{number, percent};
+use experiment::record::{Cause, Limit};
+use reading::cause::{Io, Measure, Owner, Part};
 
 /// What a sentence is made of.
 pub(super) struct Seen<'a> {
@@ -17,10 +20,10 @@ pub(super) struct Seen<'a> {
 /// Why the arm was no faster.
 pub(super) fn sentence(seen: &Seen) -> String {
     let next = seen.next.map_or_else(String::new, next);
-    format!("{}{next}.", held_back(seen))
+    format!("{}{next}.", limited(seen))
 }
 
-fn held_back(seen: &Seen) -> String {
+fn limited(seen: &Seen) -> String {
     let bound = seen.bound;
     let share = percent(bound.share);
     match bound.by {
@@ -29,14 +32,14 @@ fn held_back(seen: &Seen) -> String {
                 format!(", {} used", percent(limit.utilisation))
             });
             format!(
-                "held back by {}: {share} of session time waiting on it{used}",
+                "limited by {}: {share} of session time waiting on it{used}",
                 words(bound)
             )
         }
         By::Use => {
             let used = percent(bound.limit.as_ref().map_or(0.0, |limit| limit.utilisation));
             format!(
-                "held back by {}: {used} used, and {share} of session time waiting for that I/O",
+                "limited by {}: {used} used, and {share} of session time waiting for that I/O",
                 words(bound)
             )
         }
@@ -63,7 +66,7 @@ fn at_the_disk(bound: &Bound) -> String {
 
 /// Where work or locks bind, how little the disks had to do with it.
 fn io_beside(seen: &Seen) -> String {
-    match family(&seen.bound.name) {
+    match Family::from(&seen.bound.what) {
         Family::Cpu | Family::Lock | Family::Think => {
             format!(", against {} waiting for I/O", percent(seen.waited_for_io))
         }
@@ -82,8 +85,8 @@ fn next(next: &Bound) -> String {
 }
 
 fn spent(bound: &Bound) -> String {
-    match family(&bound.name) {
-        Family::Cpu => format!("bound by {}, not by disks", words(bound)),
+    match Family::from(&bound.what) {
+        Family::Cpu => format!("limited by {}, not by disks", words(bound)),
         Family::Think => "the sessions mostly had nothing to do".into(),
         Family::Lock | Family::Service | Family::Queue | Family::Throttle | Family::Other => {
             format!("most time went to {}", words(bound))
@@ -93,58 +96,50 @@ fn spent(bound: &Bound) -> String {
 
 /// A limit or cause in words.
 fn words(bound: &Bound) -> String {
-    let name = bound.name.as_str();
-    if let Some(at) = &bound.at
-        && let Some(wait) = wait_words(name)
-    {
-        return format!("{wait} on volume {}", at.volume);
-    }
-    match name {
-        "cpu" => "CPU".into(),
-        "cpu.queued" => "waiting for a free core".into(),
-        "lock" => "waiting for locks".into(),
-        "think" => "the sessions' own think time".into(),
-        "client" => "dbstow itself, between statements".into(),
-        "other" => "other waits inside the engine".into(),
-        "read.service" => "the latency of the disks' reads".into(),
-        "write.service" => "the latency of the disks' writes".into(),
-        "log.service" => "the latency of log writes".into(),
-        "read.queued" => "reads queued at the disks".into(),
-        "write.queued" => "writes queued at the disks".into(),
-        "log.queued" => "log writes queued at the disks".into(),
-        "disk.credits" => "the disks' base rate, burst credits having run out".into(),
-        other => limit_words(other, bound).unwrap_or_else(|| format!("`{other}`")),
+    match &bound.what {
+        BoundBy::Limit(limit) => limit_words(limit, bound),
+        BoundBy::Cause(cause) => cause_words(cause, bound.at.as_ref()),
+        BoundBy::Unknown => "nothing known".into(),
     }
 }
 
-/// A wait for I/O whose place is known.
-fn wait_words(name: &str) -> Option<&'static str> {
-    match name {
-        "read.service" => Some("the latency of reads"),
-        "write.service" => Some("the latency of writes"),
-        "log.service" => Some("the latency of log writes"),
-        "read.queued" => Some("reads queued"),
-        "write.queued" => Some("writes queued"),
-        "log.queued" => Some("log writes queued"),
-        _ => None,
-    }
-}
-
-fn limit_words(name: &str, bound: &Bound) -> Option<String> {
-    let (owner, measure) = name.rsplit_once('.')?;
-    let measure = match measure {
-        "iops" => "IOPS limit",
-        "throughput" => "throughput limit",
-        "credits" => "base rate, burst credits having run out",
-        _ => return None,
+fn cause_words(cause: &Cause, at: Option<&Place>) -> String {
+    let (io, part) = match cause {
+        Cause::Cpu => return "CPU".into(),
+        Cause::CpuQueued => return "waiting for a free core".into(),
+        Cause::Lock => return "waiting for locks".into(),
+        Cause::Think => return "the sessions' own think time".into(),
+        Cause::Client => return "dbstow itself, between statements".into(),
+        Cause::Other => return "other waits inside the engine".into(),
+        Cause::Io(io, part) => (io, part),
     };
-    if let Some(limit) = owner.strip_prefix("machine.") {
-        return Some(format!("the machine's {limit} {measure}"));
+    let requests = match io {
+        Io::Read => "reads",
+        Io::Write => "writes",
+        Io::Log => "log writes",
+    };
+    match (part, at) {
+        (Part::Service, Some(at)) => format!("the latency of {requests} on volume {}", at.volume),
+        (Part::Service, None) if *io == Io::Log => "the latency of log writes".into(),
+        (Part::Service, None) => format!("the latency of the disks' {requests}"),
+        (Part::Queued, Some(at)) => format!("{requests} queued on volume {}", at.volume),
+        (Part::Queued, None) => format!("{requests} queued at the disks"),
+        (Part::Throttled(limit), _) => format!("{requests} throttled by {limit}"),
     }
+}
+
+fn limit_words(limit: &Limit, bound: &Bound) -> String {
+    let measure = match limit.measure {
+        Some(Measure::Iops) => "IOPS",
+        Some(Measure::Throughput) => "throughput",
+        Some(Measure::Credits) => "base rate, burst credits having run out",
+        None => "limit",
+    };
     let disk = bound.limit.as_ref().and_then(|limit| limit.disk.as_deref());
-    let whose = match (bound.by, disk) {
-        (By::Use, Some(disk)) => format!("disk {disk}'s"),
-        (By::Throttling | By::Time | By::Use, _) => "the disks'".into(),
-    };
-    Some(format!("{whose} {measure}"))
+    match (&limit.owner, bound.by, disk) {
+        (Owner::Machine(name), _, _) => format!("the machine's {name} {measure}"),
+        (Owner::Disk(disk), _, _) => format!("disk {disk}'s {measure}"),
+        (Owner::Disks, By::Use, Some(disk)) => format!("disk {disk}'s {measure}"),
+        (Owner::Disks, By::Throttling | By::Time | By::Use, _) => format!("the disks' {measure}"),
+    }
 }

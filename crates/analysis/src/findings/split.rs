@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use experiment::record::Record;
+use experiment::record::{Cause, Record};
+use reading::cause::{Io, Part};
 
-/// Shares of all sessions' time by cause, named as in a record; they sum to 1, unless there was none.
+use super::BoundBy;
+
+/// Shares of all sessions' time by cause; they sum to 1, unless there was none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Split(BTreeMap<String, f64>);
+pub(super) struct Split(BTreeMap<Cause, f64>);
 
 /// What one would have to change to win the time back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,14 +26,38 @@ pub(crate) enum Family {
     Queue,
     /// Limits.
     Throttle,
-    /// A cause that this version does not know.
+    /// What the engine or dbstow did besides.
     Other,
+}
+
+impl From<&Cause> for Family {
+    fn from(cause: &Cause) -> Family {
+        match cause {
+            Cause::Cpu | Cause::CpuQueued => Family::Cpu,
+            Cause::Lock => Family::Lock,
+            Cause::Think => Family::Think,
+            Cause::Client | Cause::Other => Family::Other,
+            Cause::Io(_, Part::Service) => Family::Service,
+            Cause::Io(_, Part::Queued) => Family::Queue,
+            Cause::Io(_, Part::Throttled(_)) => Family::Throttle,
+        }
+    }
+}
+
+impl From<&BoundBy> for Family {
+    fn from(bound: &BoundBy) -> Family {
+        match bound {
+            BoundBy::Unknown => Family::Other,
+            BoundBy::Limit(_) => Family::Throttle,
+            BoundBy::Cause(cause) => Family::from(cause),
+        }
+    }
 }
 
 impl Split {
     /// The split over all of `trials` together.
     pub(super) fn of(trials: &[&Record]) -> Split {
-        let mut spent: BTreeMap<String, f64> = BTreeMap::new();
+        let mut spent: BTreeMap<Cause, f64> = BTreeMap::new();
         for (cause, ns) in trials.iter().flat_map(|record| &record.time_split_ns) {
             *spent.entry(cause.clone()).or_default() += *ns as f64;
         }
@@ -43,41 +70,45 @@ impl Split {
     }
 
     /// The shares as the findings name them: machine limits without their measure.
-    pub(super) fn reported(&self) -> BTreeMap<String, f64> {
+    pub(super) fn reported(&self) -> BTreeMap<Cause, f64> {
         let mut reported = BTreeMap::new();
         for (cause, share) in &self.0 {
-            *reported.entry(without_measure(cause).into()).or_default() += share;
+            *reported.entry(without_measure(cause)).or_default() += share;
         }
         reported
     }
 
     /// Share of each family, the largest first.
     pub(super) fn families(&self) -> Vec<(Family, f64)> {
-        largest_first(self.0.iter().map(|(cause, share)| (family(cause), *share)))
+        largest_first(
+            self.0
+                .iter()
+                .map(|(cause, share)| (Family::from(cause), *share)),
+        )
     }
 
     /// Share of each cause, where all that one limit throttled is one cause under the limit's name; the
     /// largest first.
-    pub(super) fn causes(&self) -> Vec<(String, f64)> {
+    pub(super) fn causes(&self) -> Vec<(BoundBy, f64)> {
         largest_first(self.0.iter().map(|(cause, share)| {
-            let cause = throttled_by(cause).unwrap_or(cause);
-            (cause.to_owned(), *share)
+            let bound = match cause.throttled_by() {
+                Some(limit) => BoundBy::Limit(limit.clone()),
+                None => BoundBy::Cause(cause.clone()),
+            };
+            (bound, *share)
         }))
     }
 
-    /// Share of the waits for I/O of one `kind` (`read`, `write`, `log`).
-    pub(super) fn waited(&self, kind: &str) -> f64 {
-        let of_kind = self
-            .0
-            .iter()
-            .filter(|(cause, _)| kind_of(cause) == Some(kind));
-        of_kind.map(|(_, share)| share).sum()
+    /// Share of the waits for one kind of I/O.
+    pub(super) fn waited(&self, io: Io) -> f64 {
+        let waits = self.0.iter().filter(|(cause, _)| cause.io() == Some(io));
+        waits.map(|(_, share)| share).sum()
     }
 
     /// Share of all waits for I/O.
     pub(super) fn waited_for_io(&self) -> f64 {
-        ["read", "write", "log"]
-            .map(|kind| self.waited(kind))
+        [Io::Read, Io::Write, Io::Log]
+            .map(|io| self.waited(io))
             .iter()
             .sum()
     }
@@ -88,48 +119,13 @@ impl Split {
     }
 }
 
-/// Which family a cause of [`Split::causes`] or of a record belongs to.
-pub(crate) fn family(cause: &str) -> Family {
-    if is_limit(cause) || throttled_by(cause).is_some() {
-        return Family::Throttle;
-    }
-    if kind_of(cause).is_some() {
-        return match cause.rsplit('.').next() {
-            Some("service") => Family::Service,
-            Some("queued") => Family::Queue,
-            Some(_) | None => Family::Other,
-        };
-    }
-    match cause.split('.').next() {
-        Some("cpu") => Family::Cpu,
-        Some("lock") => Family::Lock,
-        Some("think") => Family::Think,
-        Some(_) | None => Family::Other,
-    }
-}
-
-/// Whether `cause` is the name of a limit: `disk.iops`, `machine.cached.throughput`.
-pub(super) fn is_limit(cause: &str) -> bool {
-    cause.starts_with("disk.") || cause.starts_with("machine.")
-}
-
-/// The limit in `read.throttled.<limit>`.
-fn throttled_by(cause: &str) -> Option<&str> {
-    cause.split_once(".throttled.").map(|(_, limit)| limit)
-}
-
-/// `read`, `write` or `log`, when `cause` is a wait for I/O.
-fn kind_of(cause: &str) -> Option<&str> {
-    let (kind, _) = cause.split_once('.')?;
-    matches!(kind, "read" | "write" | "log").then_some(kind)
-}
-
 /// `read.throttled.machine.cached.throughput` as `read.throttled.machine.cached`.
-fn without_measure(cause: &str) -> &str {
-    let of_machine = throttled_by(cause).is_some_and(|limit| limit.starts_with("machine."));
-    match cause.rsplit_once('.') {
-        Some((rest, "iops" | "throughput" | "credits")) if of_machine => rest,
-        Some(_) | None => cause,
+fn without_measure(cause: &Cause) -> Cause {
+    match cause {
+        Cause::Io(io, Part::Throttled(limit)) if limit.is_machines() => {
+            Cause::Io(*io, Part::Throttled(limit.without_measure()))
+        }
+        other => other.clone(),
     }
 }
 
@@ -166,8 +162,13 @@ mod tests {
         let reported = split.reported();
 
         assert!((reported.values().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!((reported["read.throttled.machine.cached"] - 0.7).abs() < 1e-12);
-        assert!((reported["write.throttled.disk.iops"] - 0.2).abs() < 1e-12);
+        assert!(
+            (reported[&"read.throttled.machine.cached".parse().expect("a cause")] - 0.7).abs()
+                < 1e-12
+        );
+        assert!(
+            (reported[&"write.throttled.disk.iops".parse().expect("a cause")] - 0.2).abs() < 1e-12
+        );
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod tests {
         let (cause, share) = split.causes().remove(0);
 
         assert_eq!(
-            (cause.as_str(), family(&cause)),
+            (cause.to_string().as_str(), Family::from(&cause)),
             ("disk.iops", Family::Throttle)
         );
         assert!((share - 0.6).abs() < 1e-12);
@@ -198,7 +199,7 @@ mod tests {
 
         assert_eq!(split.families()[0].0, Family::Cpu);
         assert!((split.waited_for_io() - 0.3).abs() < 1e-12);
-        assert!((split.waited("log") - 0.1).abs() < 1e-12);
+        assert!((split.waited(Io::Log) - 0.1).abs() < 1e-12);
     }
 
     #[test]

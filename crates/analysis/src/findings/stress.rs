@@ -7,7 +7,7 @@ use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use crate::quantity::number;
 use crate::statistics::{self, StressAverages};
-use experiment::record::{Record, STRESS, histogram};
+use experiment::record::{Note, Record, histogram};
 
 /// Says by how much the two averages differ, where trials ran such a workload.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
@@ -38,7 +38,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
 fn averages(trials: &[&Record]) -> Option<StressAverages> {
     let stressed = trials
         .iter()
-        .filter(|record| record.notes.iter().any(|note| note == STRESS));
+        .filter(|record| record.notes.contains(&Note::Stress));
     let texts = stressed.filter_map(|record| record.operations.as_deref());
     let (latency, _) = histogram::merge(texts);
     let each = latency.iter_recorded().map(|iterated| {
@@ -76,7 +76,7 @@ mod tests {
             })
             .map(|mut record| {
                 record.operations = Some(histogram::encode(&latency));
-                record.notes = vec![STRESS.to_owned()];
+                record.notes = vec![Note::Stress];
                 record
             })
             .collect();

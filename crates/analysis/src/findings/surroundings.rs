@@ -6,8 +6,9 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Arm, Comparison, Findings, Volume, Warning};
 use crate::quantity::{number, percent};
-use experiment::record::{NOT_COLD, NOT_LIMITED, PAGE_CACHE, Record};
-use experiment::spec::Mode;
+use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
+use experiment::spec::{Mode, Role};
+use reading::fact;
 
 /// Share of a disk's bytes from which on others' are told.
 const OTHER_MIN: f64 = 0.10;
@@ -17,8 +18,6 @@ const OTHER_BYTES_MIN: f64 = 16e6;
 const REQUESTS_MIN: f64 = 10.0;
 /// Facts of a machine that all trials of a result should have in common.
 const MACHINE: [&str; 6] = ["system", "kernel", "cpu", "cpus", "memory", "cloud"];
-/// How the environment names volumes on one disk.
-const SHARES: &str = ": shares a disk with";
 
 /// Everything that was not as it should be around the trials.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -90,8 +89,10 @@ fn not_cold(trials: &Trials, findings: &Findings) -> Option<Warning> {
     for arm in &findings.arms {
         let finished = trials.finished(&arm.name).iter();
         let notes = finished.flat_map(|record| &record.notes);
-        for what in notes.filter_map(|note| note.strip_prefix(NOT_COLD)) {
-            noticed.entry(what).or_default().insert(&arm.name);
+        for note in notes {
+            if let Note::NotCold(what) = note {
+                noticed.entry(what).or_default().insert(&arm.name);
+            }
         }
     }
     let noticed = list(noticed.into_iter().map(|(what, arms)| {
@@ -134,8 +135,7 @@ fn shared_device(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let mut groups: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
     for record in trials.all_finished() {
         for (name, others) in &record.environment {
-            let volume = name.strip_prefix("volume ");
-            if let Some(volume) = volume.and_then(|rest| rest.strip_suffix(SHARES)) {
+            if let Some((volume, fact::SHARES_A_DISK)) = fact::parts(name) {
                 groups.insert(others.split(", ").chain([volume]).collect());
             }
         }
@@ -198,7 +198,11 @@ fn few_io(findings: &Findings) -> Option<Warning> {
                 "{} and {} ({}: at most {} requests a second)",
                 compared.baseline,
                 compared.candidate,
-                roles.join(" and "),
+                roles
+                    .iter()
+                    .map(|role| role.name())
+                    .collect::<Vec<_>>()
+                    .join(" and "),
                 number(most)
             )
         })
@@ -215,35 +219,32 @@ fn few_io(findings: &Findings) -> Option<Warning> {
 
 /// The roles whose files two arms place differently, and the most requests per second that either arm's
 /// disks of theirs had; `None` where nothing differs or a disk is not counted.
-fn placed_differently<'a>(
-    findings: &'a Findings,
-    compared: &Comparison,
-) -> Option<(Vec<&'a str>, f64)> {
+fn placed_differently(findings: &Findings, compared: &Comparison) -> Option<(Vec<Role>, f64)> {
     let arm = |name: &str| findings.arms.iter().find(|arm| arm.name == name);
     let (one, other) = (arm(&compared.baseline)?, arm(&compared.candidate)?);
-    let named: BTreeSet<&str> = [one, other]
+    let named: BTreeSet<Role> = [one, other]
         .into_iter()
         .flat_map(|arm| &arm.volumes)
-        .flat_map(|volume| volume.files.keys().map(String::as_str))
+        .flat_map(|volume| volume.files.keys().copied())
         .collect();
-    let differs = |role: &&str| places(one, role) != places(other, role);
-    let roles: Vec<&str> = named.into_iter().filter(differs).collect();
+    let differs = |role: &Role| places(one, *role) != places(other, *role);
+    let roles: Vec<Role> = named.into_iter().filter(differs).collect();
     let most = requests(one, &roles)?.max(requests(other, &roles)?);
     (!roles.is_empty()).then_some((roles, most))
 }
 
 /// Disks and number of files of a role.
-fn places<'a>(arm: &'a Arm, role: &str) -> Vec<(&'a str, &'a str, u32)> {
+fn places(arm: &Arm, role: Role) -> Vec<(&str, &str, u32)> {
     let volumes = arm.volumes.iter().filter_map(|volume| {
-        let files = *volume.files.get(role)?;
+        let files = *volume.files.get(&role)?;
         (files > 0).then_some((volume.name.as_str(), volume.disk.as_str(), files))
     });
     volumes.collect()
 }
 
-fn requests(arm: &Arm, roles: &[&str]) -> Option<f64> {
+fn requests(arm: &Arm, roles: &[Role]) -> Option<f64> {
     let holds = |volume: &&Volume| {
-        let files = |role: &&str| volume.files.get(*role).is_some_and(|files| *files > 0);
+        let files = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         roles.iter().any(files)
     };
     let mut sum = 0.0;
@@ -293,8 +294,8 @@ mod tests {
     #[test]
     fn a_cache_that_stayed_is_told_apart_from_other_notes() {
         let warm = |record: &mut Record| {
-            record.notes.push("not cold: volume d: tmpfs".into());
-            record.notes.push("odd".into());
+            record.notes.push(Note::NotCold("volume d: tmpfs".into()));
+            record.notes.push(Note::Other("odd".into()));
         };
 
         assert!(
@@ -309,7 +310,7 @@ mod tests {
     fn second_volume(record: &mut Record) {
         let mut log = record.volumes[0].clone();
         log.name = "log".into();
-        log.files = [("log".into(), 1)].into();
+        log.files = [(Role::Log, 1)].into();
         log.disks.clear();
         record.volumes.push(log);
         let facts = [

@@ -6,7 +6,7 @@ use super::trials::Trials;
 use super::{Findings, Warning};
 use crate::quantity::{number, percent};
 use experiment::question::Question;
-use experiment::record::{NOT_COLD, PAUSED, Record, STRESS, histogram};
+use experiment::record::{Note, Record, histogram};
 
 /// Everything that the records lack or say of themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -156,7 +156,9 @@ fn paused(question: &Question, trials: &Trials) -> Option<Warning> {
         let finished = trials.finished(&arm.name).iter();
         let notes = finished.flat_map(|record| record.notes.iter().map(move |note| (record, note)));
         notes.filter_map(|(record, note)| {
-            let what = note.strip_prefix(PAUSED)?;
+            let Note::Paused(what) = note else {
+                return None;
+            };
             Some(format!(
                 "{} in block {} ({what})",
                 arm.name,
@@ -201,16 +203,13 @@ fn histograms(record: &Record) -> impl Iterator<Item = &str> {
 
 /// What else trials noticed themselves, each once with the arms that noticed it.
 fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
-    let mut noticed: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut noticed: Vec<(&Note, Vec<&str>)> = Vec::new();
+    // Of the others there are warnings of their own.
+    let is_other = |note: &&Note| matches!(note, Note::NotCleanedUp(_) | Note::Other(_));
     for arm in &question.arms {
-        for note in trials
-            .finished(&arm.name)
-            .iter()
-            .flat_map(|record| &record.notes)
-            .filter(|note| !note.starts_with(NOT_COLD) && !note.starts_with(PAUSED))
-            .filter(|note| *note != STRESS)
-        {
-            match noticed.iter_mut().find(|(text, _)| text == note) {
+        let finished = trials.finished(&arm.name).iter();
+        for note in finished.flat_map(|record| &record.notes).filter(is_other) {
+            match noticed.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, arms)) if arms.last() == Some(&arm.name.as_str()) => {}
                 Some((_, arms)) => arms.push(&arm.name),
                 None => noticed.push((note, vec![&arm.name])),
@@ -245,7 +244,7 @@ fn records(count: usize) -> String {
 mod tests {
     use super::super::make;
     use experiment::examples::{question, records};
-    use experiment::record::{Outcome, Record};
+    use experiment::record::{Note, Outcome, Record};
 
     fn text_of(id: &str, change: impl Fn(&mut Vec<Record>)) -> String {
         let mut records = records();
@@ -301,7 +300,7 @@ mod tests {
     #[test]
     fn a_trial_that_stood_still_is_told_with_what_to_do() {
         let text = text_of("paused", |records| {
-            let note = "paused: the process was stopped for 8.0 s".to_owned();
+            let note = Note::Paused("the process was stopped for 8.0 s".to_owned());
             records[1].notes.push(note);
         });
 
@@ -323,7 +322,9 @@ mod tests {
     fn the_same_note_of_many_trials_is_told_once() {
         let text = text_of("noted", |records| {
             for record in records {
-                record.notes.push("the burst bucket began full".into());
+                record
+                    .notes
+                    .push(Note::Other("the burst bucket began full".into()));
             }
         });
 

@@ -61,7 +61,7 @@ pub(super) fn rows(volume: &Volume, disks_max: usize) -> Vec<DiskRow> {
 pub(super) fn files(volume: &Volume) -> String {
     let roles = volume.files.iter().filter(|(_, files)| **files > 0);
     let named = roles.map(|(role, files)| match files {
-        1 => role.clone(),
+        1 => role.to_string(),
         more => format!("{more} {role}"),
     });
     named.collect::<Vec<_>>().join(", ")

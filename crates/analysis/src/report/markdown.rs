@@ -218,6 +218,7 @@ mod tests {
     use super::*;
     use crate::findings::make;
     use experiment::examples;
+    use experiment::record::Note;
 
     #[test]
     fn a_tie_reads_from_question_to_origin() {
@@ -298,7 +299,7 @@ mod tests {
         question.baseline = question.baseline.map(|name| name + HOSTILE);
         for record in &mut records {
             record.arm += HOSTILE;
-            record.notes.push(HOSTILE.into());
+            record.notes.push(Note::Other(HOSTILE.into()));
             record.errors.count = 1;
             record.errors.first.push(HOSTILE.into());
             for volume in &mut record.volumes {

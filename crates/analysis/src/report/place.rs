@@ -1,5 +1,7 @@
 //! Where a real-time run ran and how well it kept time, in words.
 
+use reading::fact;
+
 use crate::findings::{Findings, Lateness};
 use crate::quantity::{number, percent};
 
@@ -39,8 +41,10 @@ pub(super) fn machine(findings: &Findings) -> Option<String> {
 pub(super) fn volumes(findings: &Findings) -> Option<String> {
     let facts = &findings.environment;
     let volume = |(name, filesystem): (&String, &String)| {
-        let volume = name.strip_prefix("volume ")?.strip_suffix(": filesystem")?;
-        let device = facts.get(&format!("volume {volume}: device"));
+        let (volume, "filesystem") = fact::parts(name)? else {
+            return None;
+        };
+        let device = facts.get(&fact::of_volume(volume, "device"));
         let device = device.filter(|device| !device.starts_with("unknown"));
         let on = device.map_or_else(String::new, |device| format!(" on {device}"));
         Some(format!("{volume}: {filesystem}{on}"))

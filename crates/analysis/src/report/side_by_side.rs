@@ -205,9 +205,13 @@ impl Both<'_> {
     }
 
     fn bounds(&self) -> Option<Sheet> {
-        let rows = self
-            .arms()
-            .map(|(arm, other)| [&arm.name, &arm.bound_by, &other.bound_by].map(Clone::clone));
+        let rows = self.arms().map(|(arm, other)| {
+            [
+                arm.name.clone(),
+                arm.bound_by.to_string(),
+                other.bound_by.to_string(),
+            ]
+        });
         let [first, second] = &self.names;
         let header = ["bound by".to_owned(), first.clone(), second.clone()];
         Sheet::of(header.to_vec(), rows.map(Vec::from))

@@ -4,30 +4,31 @@
 //! from records by `analysis::findings`, on any machine, at any later time.
 
 pub mod check;
+mod note;
 pub mod series;
 pub(crate) mod strict;
+mod wait;
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
+use model::{Counts, Duration};
+pub use note::Note;
 pub use reading::Pacing;
+pub use reading::cause::{Cause, Limit};
 pub use reading::histogram;
+use reading::{DiskReading, LimitReading};
 use serde::{Deserialize, Serialize};
+pub use wait::{WaitEvent, WaitsOn};
+
+use crate::spec::Role;
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.record/1";
 
-/// Begins each note of a trial about a cache that was to be emptied and was not.
-pub const NOT_COLD: &str = "not cold: ";
-
 /// Why a trial failed in which nothing came to its end.
 pub const NO_OPERATIONS: &str = "no operation ended within the measured time, so that there are no figures; give it a \
      longer workload.duration, a higher rate, or operations that take less";
-
-/// Begins each note of a trial that stood still while it was measured.
-pub const PAUSED: &str = "paused: ";
-
-/// The note of a trial whose workload was written for SQLQueryStress, which averages in a way of its own.
-pub const STRESS: &str = "the workload is one of SQLQueryStress";
 
 /// The setting of an engine that says how much of the machine's page cache it had; [`NOT_LIMITED`] begins it
 /// where that was as much as there is.
@@ -63,11 +64,8 @@ pub struct Record {
     pub metrics: BTreeMap<String, f64>,
     /// How long each phase took, in (virtual) nanoseconds, in order.
     pub phases: Vec<Phase>,
-    /// Sum over all sessions of where their time went in the measured phases, in nanoseconds, by cause:
-    /// `cpu`, `cpu.queued`, `lock`, `think`, and for `read`, `write` and `log`: `.service`, `.queued`,
-    /// `.throttled.disk.iops`, `.throttled.disk.throughput`, `.throttled.disk.credits`,
-    /// `.throttled.machine.<limit>.<iops|throughput>`.
-    pub time_split_ns: BTreeMap<String, u64>,
+    /// Sum over all sessions of where their time went in the measured phases, in nanoseconds, by cause.
+    pub time_split_ns: BTreeMap<Cause, u64>,
     /// What reached the disks.
     pub volumes: Vec<VolumeRecord>,
     /// How much of every limit was used.
@@ -94,7 +92,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientRecord>,
     /// What the trial itself noticed, such as a clipped histogram.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// The engine of a trial.
@@ -155,8 +153,8 @@ pub struct VolumeRecord {
     pub name: String,
     /// Catalogue name of its disks.
     pub disk: String,
-    /// Roles that have files here, with the number of files: `data`, `log`, `temp`.
-    pub files: BTreeMap<String, u32>,
+    /// Number of files of each role that has files here.
+    pub files: BTreeMap<Role, u32>,
     /// Its disks, in stripe order.
     pub disks: Vec<DiskRecord>,
 }
@@ -201,16 +199,55 @@ pub struct DiskTimes {
 /// How much of one limit was used in the measured phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitRecord {
-    /// `machine.<limit>.<iops|throughput>` or `disk.<disk name>.<iops|throughput>`.
-    pub name: String,
-    /// Which requests it counts: `all`, `reads` or `writes`.
-    pub counts: String,
+    /// Which one: of the machine, or of one disk.
+    pub name: Limit,
+    /// Which requests it counts.
+    pub counts: Counts,
     /// Units used: I/Os or bytes.
     pub used: f64,
     /// Units per second allowed, sustained.
     pub rate: f64,
     /// `used / (rate x measured time)`; above 1 only while burst credits are spent.
     pub utilisation: f64,
+}
+
+impl From<&DiskReading> for DiskRecord {
+    fn from(disk: &DiskReading) -> DiskRecord {
+        let text =
+            |latency: &Histogram<u64>| (!latency.is_empty()).then(|| histogram::encode(latency));
+        let latency = disk.latency.as_ref();
+        DiskRecord {
+            name: disk.name.clone(),
+            reads: disk.reads,
+            writes: disk.writes,
+            flushes: disk.flushes,
+            cache_hits: disk.cache_hits,
+            read_bytes: disk.read_bytes,
+            write_bytes: disk.write_bytes,
+            read_latency: latency.and_then(|latency| text(&latency.reads)),
+            write_latency: latency.and_then(|latency| text(&latency.writes)),
+            times: disk.busy_ns.map(|busy_ns| DiskTimes {
+                busy_ns,
+                read_ns: disk.read_ns,
+                write_ns: disk.write_ns,
+            }),
+        }
+    }
+}
+
+impl LimitRecord {
+    /// What was used of a limit in `elapsed`.
+    pub fn of(limit: &LimitReading, elapsed: Duration) -> LimitRecord {
+        let (used, rate) = (limit.used as f64, limit.rate as f64);
+        let allowed = rate * elapsed.as_secs_f64();
+        LimitRecord {
+            name: limit.name.clone(),
+            counts: limit.limit.counts,
+            used,
+            rate,
+            utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
+        }
+    }
 }
 
 /// Values per interval, by name, from the start of the trial.

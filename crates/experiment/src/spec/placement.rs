@@ -10,20 +10,20 @@ use super::bounds::FILE_MAX;
 use super::error::{Fault, listed};
 use super::wire;
 
-/// What a file is for.
+/// What a file is for. Roles sort by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Tables and indexes.
     Data,
-    /// Temporary space.
-    Temp,
     /// The log.
     Log,
+    /// Temporary space.
+    Temp,
 }
 
 impl Role {
-    /// All roles.
+    /// All roles, in the order in which reports name them.
     pub const ALL: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
 
     /// Its name in an experiment file.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use model::{Counts, Duration};
+use hdrhistogram::Histogram;
+use model::Duration;
+use reading::{DiskReading, Latencies, Reading, histogram};
 
-use super::TrialId;
 use super::sessions::Tally;
+use super::{Stage, TrialId};
 use experiment::record::{
     self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
 };
-use experiment::spec::Mode;
+use experiment::spec::{Mode, Role};
 use workload::OperationKind;
 
 /// A record that says which trial it is of, and nothing else.
@@ -165,7 +167,7 @@ pub(super) fn metrics(counted: &Counted, operation: OperationKind) -> BTreeMap<S
 
 /// What each disk that holds temp files reads and writes, on average.
 pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
-    let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key("temp");
+    let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key(&Role::Temp);
     let disks: Vec<_> = volumes
         .iter()
         .filter(holds_temp)
@@ -187,27 +189,69 @@ pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String,
     ]
 }
 
-/// The record of a limit: `used` of `rate` units per second, in `elapsed`.
-pub(super) fn limit(
-    name: String,
-    counts: Counts,
-    used: u64,
-    rate: u64,
-    elapsed: Duration,
-) -> LimitRecord {
-    let (used, rate) = (used as f64, rate as f64);
-    let allowed = rate * elapsed.as_secs_f64();
-    LimitRecord {
-        name,
-        counts: match counts {
-            Counts::All => "all",
-            Counts::Reads => "reads",
-            Counts::Writes => "writes",
+/// What reached the disks of each volume; `disks` says what they are.
+pub(super) fn volumes(stage: &Stage, disks: &[String], done: &Reading) -> Vec<VolumeRecord> {
+    let volumes = stage.volumes.iter().zip(&stage.files).zip(disks);
+    let volume =
+        |(place, ((volume, files), disk)): (usize, ((&model::VolumeSpec, &_), &String))| {
+            let own = done.disks.iter().filter(|disk| disk.volume == place);
+            VolumeRecord {
+                name: volume.name.clone(),
+                disk: disk.clone(),
+                files: Clone::clone(files),
+                disks: own.map(DiskRecord::from).collect(),
+            }
+        };
+    volumes.enumerate().map(volume).collect()
+}
+
+/// How much of every limit was used in `elapsed`.
+pub(super) fn limits(done: &Reading, elapsed: Duration) -> Vec<LimitRecord> {
+    let limits = done.limits.iter();
+    limits
+        .map(|limit| LimitRecord::of(limit, elapsed))
+        .collect()
+}
+
+/// What was read and written on all disks; `None` where nobody counts it.
+pub(super) fn transfers(disks: &[DiskReading]) -> Option<Transfers> {
+    if disks.is_empty() {
+        return None;
+    }
+    let sum = |of: fn(&DiskReading) -> u64| disks.iter().map(of).fold(0, u64::saturating_add);
+    let (reads, writes) = (sum(|disk| disk.reads), sum(|disk| disk.writes));
+    Some(Transfers {
+        reads,
+        writes,
+        bytes: sum(|disk| disk.read_bytes.saturating_add(disk.write_bytes)),
+        read_latency_ms: mean_ms(disks, reads, |disk| disk.read_ns, |latency| &latency.reads),
+        write_latency_ms: mean_ms(
+            disks,
+            writes,
+            |disk| disk.write_ns,
+            |latency| &latency.writes,
+        ),
+    })
+}
+
+/// Mean latency of so many requests: of the distribution, where each request was seen, and else from the sum.
+fn mean_ms(
+    disks: &[DiskReading],
+    count: u64,
+    sum_ns: fn(&DiskReading) -> u64,
+    latency: fn(&Latencies) -> &Histogram<u64>,
+) -> f64 {
+    let mut all = histogram::empty();
+    for seen in disks.iter().filter_map(|disk| disk.latency.as_ref()) {
+        all.add(latency(seen))
+            .expect("a histogram that grows takes any other");
+    }
+    match all.len() == count && count > 0 {
+        true => all.mean() / 1e6,
+        false => {
+            let ns: u64 = disks.iter().map(sum_ns).sum();
+            ns as f64 / 1e6 / (count as f64).max(1.0)
         }
-        .to_owned(),
-        used,
-        rate,
-        utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
     }
 }
 

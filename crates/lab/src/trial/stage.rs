@@ -18,7 +18,7 @@ pub struct Stage {
     /// Catalogue name of each volume's disks.
     pub disks: Vec<String>,
     /// Number of files by role, for each volume.
-    pub files: Vec<BTreeMap<String, u32>>,
+    pub files: Vec<BTreeMap<spec::Role, u32>>,
     /// What stands between SQL and its files.
     pub store: StoreSpec,
     /// What execution costs.
@@ -315,22 +315,12 @@ fn store(settings: &Settings) -> StoreSpec {
     }
 }
 
-fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<String, u32> {
+fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<spec::Role, u32> {
     let count = |role: spec::Role| {
-        let files = settings
-            .placement
-            .files(role)
-            .iter()
-            .filter(|file| file.volume == volume)
-            .count();
-        (
-            role.name().to_owned(),
-            u32::try_from(files).unwrap_or(u32::MAX),
-        )
+        let files = settings.placement.files(role).iter();
+        let files = files.filter(|file| file.volume == volume).count();
+        (role, u32::try_from(files).unwrap_or(u32::MAX))
     };
-    [spec::Role::Data, spec::Role::Log, spec::Role::Temp]
-        .map(count)
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .collect()
+    let counts = spec::Role::ALL.map(count).into_iter();
+    counts.filter(|(_, count)| *count > 0).collect()
 }

@@ -3,13 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use hdrhistogram::Histogram;
 use model::split::Part;
 use model::storage::DiskPlace;
 use model::{Completion, Duration, Instant, Observer, Operation, Request};
 
-use reading::histogram;
-use reading::{DiskReading, Latencies, throttle_name};
+use reading::cause::{self, Spent};
+use reading::{DiskCounter, DiskReading};
 
 /// Counters of all disks; what the model reports to.
 pub(super) struct Counters {
@@ -23,20 +22,9 @@ pub(super) struct Counters {
 
 #[derive(Clone)]
 struct Disk {
-    reads: Done,
-    writes: Done,
-    flushes: Done,
-    cache_hits: u64,
+    counter: DiskCounter,
     spent: BTreeMap<(Operation, Part), Duration>,
     busy: Busy,
-}
-
-/// Requests of one kind.
-#[derive(Clone)]
-struct Done {
-    bytes: u64,
-    total: Duration,
-    latency: Histogram<u64>,
 }
 
 /// When a disk has requests under way.
@@ -75,10 +63,9 @@ impl Counters {
         let volumes = self.disks.iter_mut().zip(volumes).enumerate();
         let disks = volumes.flat_map(|(volume, (disks, name))| {
             let disks = disks.iter_mut().enumerate();
-            disks.map(move |(place, disk)| DiskReading {
-                volume,
-                name: format!("{name}.{}", place + 1),
-                ..disk.reading(at, machine_limits)
+            disks.map(move |(place, disk)| {
+                let name = format!("{name}.{}", place + 1);
+                disk.reading(at, volume, name, machine_limits)
             })
         });
         disks.collect()
@@ -95,18 +82,14 @@ impl Observer for Counters {
     ) {
         let (arrived, real) = self.current;
         let disk = &mut self.disks[place.volume][place.disk];
-        disk.cache_hits += u64::from(place.cache_hit);
-        disk.count(arrived, real, request, completion);
+        disk.count(arrived, real, request, completion, place.cache_hit);
     }
 }
 
 impl Disk {
     fn new() -> Disk {
         Disk {
-            reads: Done::new(),
-            writes: Done::new(),
-            flushes: Done::new(),
-            cache_hits: 0,
+            counter: DiskCounter::default(),
             spent: BTreeMap::new(),
             busy: Busy::default(),
         }
@@ -119,15 +102,12 @@ impl Disk {
         real: Instant,
         request: &Request,
         completion: &Completion,
+        cache_hit: bool,
     ) {
         let end = completion.done.max(real);
         let latency = end.since(arrived);
         self.busy.add(arrived, end);
-        match request.operation {
-            Operation::Read => self.reads.add(request, latency),
-            Operation::Write => self.writes.add(request, latency),
-            Operation::Flush => self.flushes.add(request, latency),
-        }
+        self.counter.add(request, latency, cache_hit);
         // What the model does not account for was the real file's time, and is service too.
         let held = completion.throttled + completion.queued;
         let mut spend = |part: Part, time: Duration| {
@@ -142,69 +122,27 @@ impl Disk {
         }
     }
 
-    fn reading(&mut self, at: Instant, machine_limits: &[String]) -> DiskReading {
+    fn reading(
+        &mut self,
+        at: Instant,
+        volume: usize,
+        name: String,
+        machine_limits: &[String],
+    ) -> DiskReading {
         let (busy, in_flight) = self.busy.at(at);
         let spent = self.spent.iter().map(|((operation, part), time)| {
-            let name = format!(
-                "{}.{}",
-                operation_name(*operation),
-                part_name(*part, machine_limits)
-            );
-            (name, time.as_nanos())
+            let spent = Spent {
+                operation: *operation,
+                part: cause::Part::of(*part, machine_limits),
+            };
+            (spent, time.as_nanos())
         });
         DiskReading {
-            volume: 0,
-            name: String::new(),
-            reads: self.reads.latency.len(),
-            writes: self.writes.latency.len(),
-            flushes: self.flushes.latency.len(),
-            cache_hits: self.cache_hits,
-            read_bytes: self.reads.bytes,
-            write_bytes: self.writes.bytes,
-            read_ns: self.reads.total.as_nanos(),
-            write_ns: self.writes.total.as_nanos(),
             busy_ns: Some(busy.as_nanos()),
             in_flight,
             spent_ns: spent.collect(),
-            latency: Some(Latencies {
-                reads: self.reads.latency.clone(),
-                writes: self.writes.latency.clone(),
-                flushes: self.flushes.latency.clone(),
-            }),
+            ..self.counter.reading(volume, name)
         }
-    }
-}
-
-/// The word for an operation, here and in traces.
-pub(crate) fn operation_name(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-        Operation::Flush => "flush",
-    }
-}
-
-fn part_name(part: Part, machine_limits: &[String]) -> String {
-    match part {
-        Part::Service => "service".to_owned(),
-        Part::Queued => "queued".to_owned(),
-        Part::Throttled(by) => format!("throttled.{}", throttle_name(by, machine_limits)),
-    }
-}
-
-impl Done {
-    fn new() -> Done {
-        Done {
-            bytes: 0,
-            total: Duration::ZERO,
-            latency: histogram::empty(),
-        }
-    }
-
-    fn add(&mut self, request: &Request, latency: Duration) {
-        self.bytes += request.length.0;
-        self.total += latency;
-        histogram::record(&mut self.latency, latency);
     }
 }
 
@@ -254,15 +192,15 @@ mod tests {
     fn time_busy_counts_overlapping_requests_once_and_nothing_to_come() {
         let mut disk = Disk::new();
         let request = Request::read(0, Bytes::kib(8));
-        disk.count(at(0), at(0), &request, &served(0, 10));
-        disk.count(at(5), at(5), &request, &served(5, 20));
-        disk.count(at(30), at(30), &request, &served(30, 50));
+        disk.count(at(0), at(0), &request, &served(0, 10), false);
+        disk.count(at(5), at(5), &request, &served(5, 20), false);
+        disk.count(at(30), at(30), &request, &served(30, 50), false);
 
         // 0 to 20, and from 30 on.
-        let reading = disk.reading(at(40), &[]);
+        let reading = disk.reading(at(40), 0, String::new(), &[]);
         assert_eq!(reading.busy_ns, Some(30_000_000));
         assert_eq!(reading.in_flight, 1);
-        let reading = disk.reading(at(60), &[]);
+        let reading = disk.reading(at(60), 0, String::new(), &[]);
         assert_eq!((reading.busy_ns, reading.in_flight), (Some(40_000_000), 0));
     }
 
@@ -270,11 +208,14 @@ mod tests {
     fn a_real_file_slower_than_the_model_counts_as_service() {
         let mut disk = Disk::new();
         let request = Request::write(0, Bytes::kib(8));
-        disk.count(at(0), at(7), &request, &served(0, 2));
+        disk.count(at(0), at(7), &request, &served(0, 2), false);
 
-        let reading = disk.reading(at(10), &[]);
+        let reading = disk.reading(at(10), 0, String::new(), &[]);
         assert_eq!(reading.write_ns, 7_000_000);
-        assert_eq!(reading.spent_ns["write.service"], 7_000_000);
+        assert_eq!(
+            reading.spent_ns[&"write.service".parse().expect("a part")],
+            7_000_000
+        );
         let parts: u64 = reading.spent_ns.values().sum();
         assert_eq!(parts, reading.read_ns + reading.write_ns);
     }

@@ -5,15 +5,15 @@ mod counters;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::storage::UsageOwner;
 use model::{Duration, Instant, LimitSpec, MachineSpec, Request, Storage, Throttle, VolumeSpec};
 
 use crate::clock::Clock;
 use counters::Counters;
+#[cfg(target_os = "linux")]
+use reading::cause::Limit;
 use reading::{LimitReading, Reading};
 
 #[cfg(target_os = "linux")]
-pub(crate) use counters::operation_name;
 
 /// Least depth of a limit in real time.
 ///
@@ -104,10 +104,10 @@ impl Array {
         }
     }
 
-    /// The name of a limit, as time splits have it.
+    /// A limit that held a request up.
     #[cfg(target_os = "linux")]
-    pub(crate) fn throttle_name(&self, by: Throttle) -> String {
-        reading::throttle_name(by, &self.machine_limits)
+    pub(crate) fn throttled_by(&self, by: Throttle) -> Limit {
+        Limit::that_throttled(by, &self.machine_limits)
     }
 
     /// Forgets what the modelled host caches hold.
@@ -119,21 +119,8 @@ impl Array {
     pub(crate) fn reading(&self) -> Reading {
         let mut storage = self.lock();
         let at = self.clock.now();
-        let limits = storage.usage().into_iter().map(|usage| {
-            let owner = match usage.owner {
-                UsageOwner::Machine(name) => format!("machine.{name}"),
-                UsageOwner::Disk { volume, disk } => {
-                    format!("disk.{}.{}", self.volumes[volume], disk + 1)
-                }
-            };
-            LimitReading {
-                name: format!("{owner}.{}", usage.measure),
-                limit: usage.limit,
-                measure: usage.measure,
-                used: usage.used,
-                rate: usage.rate,
-            }
-        });
+        let usage = storage.usage().into_iter();
+        let limits = usage.map(|usage| LimitReading::of(usage, &self.volumes));
         let limits = limits.collect();
         let disks = storage
             .observer()

@@ -8,8 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use model::{Operation, Request};
 use serde::Serialize;
 
-use crate::array::{Array, Verdict, operation_name};
+use crate::array::{Array, Verdict};
 use model::Instant;
+use reading::cause::{Limit, operation_name};
 
 /// A file of traced requests.
 pub(crate) struct Trace(Mutex<Lines>);
@@ -34,7 +35,7 @@ struct Line<'a> {
     /// When the model had it done.
     due_ns: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    throttled_by: Option<String>,
+    throttled_by: Option<Limit>,
 }
 
 /// A request as its file saw it.
@@ -83,10 +84,7 @@ impl Trace {
             length_bytes: length.0,
             submitted_ns: traced.arrived.as_nanos(),
             due_ns: traced.verdict.due.as_nanos(),
-            throttled_by: traced
-                .verdict
-                .throttled_by
-                .map(|by| array.throttle_name(by)),
+            throttled_by: traced.verdict.throttled_by.map(|by| array.throttled_by(by)),
         };
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.failed.is_none() {

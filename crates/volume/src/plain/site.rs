@@ -8,7 +8,7 @@ use super::platform::{self, Activity, Place};
 use super::{host, machine};
 use crate::clock::Clock;
 use crate::site::Site;
-use reading::Reading;
+use reading::{Reading, fact};
 
 /// A volume that is a real directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl PlainSite {
         facts.extend(place.facts());
         let shared = self.shared_with(volume);
         if !shared.is_empty() {
-            facts.insert("shares a disk with".into(), shared.join(", "));
+            facts.insert(fact::SHARES_A_DISK.into(), shared.join(", "));
         }
         if let Some(first) = self.counted_by(volume) {
             facts.insert("counters".into(), format!("counted with volume {first}"));
@@ -169,9 +169,7 @@ impl Site for PlainSite {
         facts.push(("other activity".into(), self.activity.basis()));
         for (at, (volume, _)) in self.volumes.iter().enumerate() {
             let own = self.facts_of(at).into_iter();
-            facts.extend(
-                own.map(|(name, value)| (format!("volume {}: {name}", volume.name), value)),
-            );
+            facts.extend(own.map(|(name, value)| (fact::of_volume(&volume.name, &name), value)));
         }
         facts
     }

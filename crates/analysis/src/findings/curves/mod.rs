@@ -158,7 +158,7 @@ fn distributions(arms: &[&[&Record]]) -> Vec<Chart> {
 /// `data, temp`
 fn roles(volume: &VolumeRecord) -> String {
     let there = volume.files.iter().filter(|(_, files)| **files > 0);
-    let names: Vec<&str> = there.map(|(role, _)| role.as_str()).collect();
+    let names: Vec<&str> = there.map(|(role, _)| role.name()).collect();
     names.join(", ")
 }
 

@@ -60,7 +60,7 @@ fn volume(volume: &Volume) -> VolumeBox<'_> {
     VolumeBox {
         name: &volume.name,
         disk: &volume.disk,
-        files: files.map(|(role, count)| (role.as_str(), *count)).collect(),
+        files: files.map(|(role, count)| (role.name(), *count)).collect(),
         disks: disks::rows(volume, DISKS_MAX)
             .into_iter()
             .map(disk)

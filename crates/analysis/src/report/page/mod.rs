@@ -205,7 +205,7 @@ fn bar(arm: &Arm) -> Option<Bar<'_>> {
     let parts: Vec<BarPart> = parts
         .into_iter()
         .map(|part| BarPart {
-            family: words::family(&part.cause),
+            family: part.cause.as_ref().map_or("other", words::family),
             width: format!("{:.2}", part.share * 100.0),
             wide: part.share >= WIDE,
             percent: part.percent,

@@ -145,7 +145,7 @@ impl Seen {
 
     fn limit(&self, limit: &LimitReading) -> Vec<String> {
         vec![
-            limit.name.clone(),
+            limit.name.to_string(),
             percent(self.rate(limit.used) / limit.rate as f64),
         ]
     }

@@ -11,6 +11,7 @@ use super::outcome::Tally;
 use super::output::{self, JobReport, Report};
 use super::{Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
 use experiment::record::{DiskRecord, EngineRecord, Series};
+use reading::cause::{Cause, Io, Part};
 
 /// Length of the writes that lay files out.
 const LAY_OUT_BLOCK: Bytes = Bytes::mib(1);
@@ -120,7 +121,11 @@ pub fn measure(
         }
     }
     let [reads, writes, flushes] = sums;
-    let spent = [("read", &reads), ("write", &writes), ("log", &flushes)];
+    let spent = [
+        (Io::Read, &reads),
+        (Io::Write, &writes),
+        (Io::Log, &flushes),
+    ];
     let time = |tally: &Tally| (tally.latency.mean() * tally.count() as f64) as u64;
     let spent = spent.into_iter().filter(|(_, tally)| tally.count() > 0);
     let end = window.from + report.elapsed;
@@ -131,7 +136,7 @@ pub fn measure(
         }),
         elapsed: report.elapsed,
         time_split_ns: spent
-            .map(|(cause, tally)| (cause.to_owned(), time(tally)))
+            .map(|(io, tally)| (Cause::Io(io, Part::Service), time(tally)))
             .collect(),
         reads,
         writes,

@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 use model::{Bytes, Duration};
 
 use experiment::record::{
-    DiskRecord, EngineRecord, LimitRecord, Phase, Record, Series, VolumeRecord, histogram,
+    Cause, DiskRecord, EngineRecord, LimitRecord, Note, Phase, Record, Series, VolumeRecord,
+    histogram,
 };
 
 /// Requests of one kind that were done in the measured time.
@@ -35,9 +36,9 @@ pub struct RawOutcome {
     pub disks: Vec<Vec<DiskRecord>>,
     /// How much of every modelled limit was used; none where the volumes are directories.
     pub limits: Vec<LimitRecord>,
-    /// Where the time of all places in flight went, as in a record; not in parts where fio says nothing
-    /// about them.
-    pub time_split_ns: BTreeMap<String, u64>,
+    /// Where the time of all places in flight went; all of it is service where fio did the requests, which says
+    /// nothing about parts.
+    pub time_split_ns: BTreeMap<Cause, u64>,
     /// Requests done per second, from the start; simulated only.
     pub series: Series,
     /// fio, or the model in its place.
@@ -143,7 +144,9 @@ impl RawOutcome {
             limits: self.limits,
             series: self.series,
             engine: Some(self.engine),
-            notes: blank.notes.into_iter().chain(self.notes).collect(),
+            notes: (blank.notes.into_iter())
+                .chain(self.notes.into_iter().map(Note::Other))
+                .collect(),
             ..blank
         }
     }

@@ -6,18 +6,20 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::rc::Rc;
 
 use model::random::{self, Stream};
-use model::storage::{DiskPlace, Usage, UsageOwner};
+use model::split::Part;
+use model::storage::{DiskPlace, Usage};
 use model::{
-    Bytes, Completion, Counts, Duration, Instant, MachineSpec, Observer, Operation, Request,
-    Storage, Throttle, VolumeSpec,
+    Bytes, Completion, Duration, Instant, MachineSpec, Observer, Operation, Request, Storage,
+    VolumeSpec,
 };
 use rand::RngExt;
-use reading::throttle_name;
+use reading::cause::{self, Io};
+use reading::{DiskCounter, LimitReading};
 
 use super::outcome::Tally;
 use super::{Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
 use experiment::record::series::{self, DiskSeries, Points};
-use experiment::record::{DiskRecord, EngineRecord, LimitRecord, Phase, Series};
+use experiment::record::{Cause, DiskRecord, EngineRecord, LimitRecord, Phase, Series};
 
 /// How many requests may be done without time going on before that counts as for ever.
 const TIMELESS_MAX: u64 = 1_000_000;
@@ -67,6 +69,7 @@ pub fn simulate(
     let meter = Rc::into_inner(meter)
         .expect("the storage that shared it is gone")
         .into_inner();
+    let time_split_ns = counted.spent(&limits);
     let series = meter.series(counted.operations);
     let [reads, writes, flushes] = counted.tallies;
     Ok(RawOutcome {
@@ -77,7 +80,7 @@ pub fn simulate(
         flushes,
         disks: meter.records(),
         limits: usage,
-        time_split_ns: named(&counted.spent, &limits),
+        time_split_ns,
         series,
         engine: EngineRecord {
             name: "raw".to_owned(),
@@ -250,17 +253,9 @@ struct Counted {
     /// Reads, writes, flushes.
     tallies: [Tally; 3],
     /// Where their time within the window went.
-    spent: BTreeMap<(&'static str, Part), u64>,
+    spent: BTreeMap<(Io, Part), u64>,
     /// Reads and writes done, per interval from the start.
     operations: Points,
-}
-
-/// Part of a request's time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Service,
-    Queued,
-    Throttled(Throttle),
 }
 
 impl Counted {
@@ -274,9 +269,9 @@ impl Counted {
 
     fn add(&mut self, window: Window, now: Instant, request: &Request, done: &Completion) {
         let (kind, cause) = match request.operation {
-            Operation::Read => (0, "read"),
-            Operation::Write => (1, "write"),
-            Operation::Flush => (2, "log"),
+            Operation::Read => (0, Io::Read),
+            Operation::Write => (1, Io::Write),
+            Operation::Flush => (2, Io::Log),
         };
         if kind < 2 && done.done < window.until {
             self.operations.add(done.done, 1);
@@ -300,21 +295,15 @@ impl Counted {
     }
 }
 
-fn named(
-    spent: &BTreeMap<(&'static str, Part), u64>,
-    machine_limits: &[String],
-) -> BTreeMap<String, u64> {
-    let name = |cause: &str, part: Part| match part {
-        Part::Service => format!("{cause}.service"),
-        Part::Queued => format!("{cause}.queued"),
-        Part::Throttled(by) => {
-            format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
-        }
-    };
-    let named = spent
-        .iter()
-        .map(|((cause, part), ns)| (name(cause, *part), *ns));
-    named.collect()
+impl Counted {
+    /// By cause, as records name it.
+    fn spent(&self, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
+        let spent = self.spent.iter();
+        let cause = |io, part| Cause::Io(io, cause::Part::of(part, machine_limits));
+        spent
+            .map(|((io, part), ns)| (cause(*io, *part), *ns))
+            .collect()
+    }
 }
 
 /// Watches what reaches each disk.
@@ -325,9 +314,7 @@ struct Meter {
 }
 
 struct DiskMeter {
-    /// Reads, writes, flushes.
-    tallies: [Tally; 3],
-    cache_hits: u64,
+    counter: DiskCounter,
     series: DiskSeries,
 }
 
@@ -335,8 +322,7 @@ impl Meter {
     fn new(volumes: &[VolumeSpec], window: Window) -> Meter {
         let count = volumes.iter().map(|volume| volume.disks.len()).sum();
         let disk = || DiskMeter {
-            tallies: [Tally::new(), Tally::new(), Tally::new()],
-            cache_hits: 0,
+            counter: DiskCounter::default(),
             series: DiskSeries::of(count),
         };
         let names = |volume: &VolumeSpec| {
@@ -354,25 +340,14 @@ impl Meter {
     }
 
     fn records(&self) -> Vec<Vec<DiskRecord>> {
-        let record = |(name, disk): (&String, &DiskMeter)| {
-            let [reads, writes, flushes] = &disk.tallies;
-            DiskRecord {
-                name: name.clone(),
-                reads: reads.count(),
-                writes: writes.count(),
-                flushes: flushes.count(),
-                cache_hits: disk.cache_hits,
-                read_bytes: reads.bytes.0,
-                write_bytes: writes.bytes.0,
-                read_latency: reads.text(),
-                write_latency: writes.text(),
-                times: None,
-            }
-        };
-        let volumes = self.names.iter().zip(&self.disks);
-        volumes
-            .map(|(names, disks)| names.iter().zip(disks).map(record).collect())
-            .collect()
+        let volumes = self.names.iter().zip(&self.disks).enumerate();
+        let records = volumes.map(|(volume, (names, disks))| {
+            let disks = names.iter().zip(disks);
+            let reading =
+                |(name, disk): (&String, &DiskMeter)| disk.counter.reading(volume, name.clone());
+            disks.map(|disk| DiskRecord::from(&reading(disk))).collect()
+        });
+        records.collect()
     }
 
     fn series(&self, operations: Points) -> Series {
@@ -392,15 +367,10 @@ impl Observer for SharedMeter {
             return;
         }
         let disk = &mut meter.disks[at.volume][at.disk];
-        let kind = match request.operation {
-            Operation::Read => 0,
-            Operation::Write => 1,
-            Operation::Flush => 2,
-        };
         disk.series.add(done.done, request, done.done.since(now));
         if done.done >= window.from {
-            disk.tallies[kind].add(done.done.since(now), request.length);
-            disk.cache_hits += u64::from(at.cache_hit);
+            disk.counter
+                .add(request, done.done.since(now), at.cache_hit);
         }
     }
 }
@@ -426,27 +396,18 @@ fn limit_records(
     volumes: &[VolumeSpec],
     window: Window,
 ) -> Vec<LimitRecord> {
-    let elapsed = window.until.since(window.from).as_secs_f64();
+    let elapsed = window.until.since(window.from);
+    let volumes: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
     let record = |(from, until): (&Usage, &Usage)| {
-        let owner = match &until.owner {
-            UsageOwner::Machine(name) => format!("machine.{name}"),
-            UsageOwner::Disk { volume, disk } => {
-                format!("disk.{}.{}", volumes[*volume].name, disk + 1)
-            }
-        };
-        let used = (until.used - from.used) as f64;
-        let counts = match until.limit.counts {
-            Counts::All => "all",
-            Counts::Reads => "reads",
-            Counts::Writes => "writes",
-        };
-        LimitRecord {
-            name: format!("{owner}.{}", until.measure),
-            counts: counts.to_owned(),
-            used,
-            rate: until.rate as f64,
-            utilisation: used / (until.rate as f64 * elapsed).max(f64::MIN_POSITIVE),
-        }
+        let used = until.used - from.used;
+        let done = LimitReading::of(
+            Usage {
+                used,
+                ..until.clone()
+            },
+            &volumes,
+        );
+        LimitRecord::of(&done, elapsed)
     };
     from.iter().zip(until).map(record).collect()
 }

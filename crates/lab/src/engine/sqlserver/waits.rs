@@ -6,6 +6,7 @@ use sqlserver::tsql::question;
 use super::engine::Sampler;
 use super::run::Files;
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
+use experiment::record::{WaitEvent, WaitsOn};
 
 impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
@@ -57,16 +58,17 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
         }
         _ => WaitKind::Other,
     };
-    let event = match page {
+    let on = match page {
         Some(page) if wait.starts_with("PAGELATCH_") && page.is_of_allocation() => {
-            format!("{wait} of an allocation page in tempdb")
+            Some(WaitsOn::AllocationPage)
         }
-        Some(page) if wait.starts_with("PAGEIOLATCH_") => match files.get(&page.file) {
-            Some(filed) => format!("{wait} of {} files", filed.role),
-            None => wait.to_owned(),
-        },
-        Some(_) | None => wait.to_owned(),
+        Some(page) if wait.starts_with("PAGEIOLATCH_") => {
+            let filed = files.get(&page.file);
+            filed.map(|filed| WaitsOn::Files(filed.role))
+        }
+        Some(_) | None => None,
     };
+    let event = WaitEvent { name: wait, on }.to_string();
     Waiting { kind, event }
 }
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use model::Duration;
-use reading::{DiskReading, LimitReading, Reading};
+use reading::Reading;
 use volume::site::Site;
 
 use super::super::collect::{self, Counted, Transfers};
@@ -12,9 +12,7 @@ use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
 use crate::engine::Measured;
-use experiment::record::{
-    ClientRecord, DiskRecord, DiskTimes, LimitRecord, Record, STRESS, VolumeRecord, histogram,
-};
+use experiment::record::{ClientRecord, Note, Record, histogram};
 use experiment::spec::Mode;
 
 /// The record of a trial that came to no end.
@@ -41,7 +39,7 @@ pub(super) fn record(
     let done = ran.until.volumes.since(&ran.from.volumes);
     let done = done.map_err(|error| error.to_string())?;
     let elapsed = collect::measured(&phases);
-    let volumes = volumes(subject, disks, &done);
+    let volumes = collect::volumes(subject.stage, disks, &done);
     let mut counted = counted(&ran, &done, elapsed);
     if in_whole_ms(subject) {
         counted.transfers = counted.transfers.map(Transfers::in_whole_ms);
@@ -53,11 +51,12 @@ pub(super) fn record(
     notes.extend(series.pauses.notes(&phases));
     notes.extend(ran.notes.iter().cloned());
     if subject.workload.sessions.is_some() {
-        notes.push(STRESS.to_owned());
+        notes.push(Note::Stress);
     }
     let none = Samples::default();
     let samples = ran.samples.as_ref().unwrap_or_else(|| {
-        notes.push("the engine does not tell what sessions wait for".to_owned());
+        let unknown = "the engine does not report what sessions wait for";
+        notes.push(Note::Other(unknown.to_owned()));
         &none
     });
     Ok(Record {
@@ -65,7 +64,7 @@ pub(super) fn record(
         phases,
         time_split_ns: samples.split(ran.time, &done.disks, &subject.stage.files),
         volumes,
-        limits: limits(&done.limits, elapsed),
+        limits: collect::limits(&done, elapsed),
         operations: (ran.tally.operations > 0).then(|| histogram::encode(&ran.tally.latency)),
         series: series.finish(ran.tally.ended.clone(), &ran.series),
         errors: ran.tally.errors.clone(),
@@ -106,75 +105,9 @@ fn counted(ran: &Ran, done: &Reading, elapsed: Duration) -> Counted {
         statements: ran.tally.statements,
         logical_reads: counter(ran, "logical_reads"),
         physical_reads: counter(ran, "physical_reads"),
-        transfers: (!done.disks.is_empty()).then(|| transfers(&done.disks)),
+        transfers: collect::transfers(&done.disks),
         cpu_utilisation: ran.until.cpu_utilisation,
     }
-}
-
-fn transfers(disks: &[DiskReading]) -> Transfers {
-    let sum = |of: fn(&DiskReading) -> u64| disks.iter().map(of).sum::<u64>();
-    let mean_ms = |ns: u64, count: u64| ns as f64 / 1e6 / (count as f64).max(1.0);
-    let (reads, writes) = (sum(|disk| disk.reads), sum(|disk| disk.writes));
-    Transfers {
-        reads,
-        writes,
-        bytes: sum(|disk| disk.read_bytes + disk.write_bytes),
-        read_latency_ms: mean_ms(sum(|disk| disk.read_ns), reads),
-        write_latency_ms: mean_ms(sum(|disk| disk.write_ns), writes),
-    }
-}
-
-/// What reached the disks of each volume; `disks` says what they are.
-pub(super) fn volumes(
-    subject: &Subject<'_>,
-    disks: &[String],
-    done: &Reading,
-) -> Vec<VolumeRecord> {
-    let volumes = subject.stage.volumes.iter().zip(&subject.stage.files);
-    let volume = |(place, (volume, files)): (usize, (&model::VolumeSpec, &_))| VolumeRecord {
-        name: volume.name.clone(),
-        disk: disks[place].clone(),
-        files: Clone::clone(files),
-        disks: done
-            .disks
-            .iter()
-            .filter(|disk| disk.volume == place)
-            .map(disk_record)
-            .collect(),
-    };
-    volumes.enumerate().map(volume).collect()
-}
-
-fn disk_record(disk: &DiskReading) -> DiskRecord {
-    let latency = disk.latency.as_ref();
-    let text = |latency: &hdrhistogram::Histogram<u64>| {
-        (!latency.is_empty()).then(|| histogram::encode(latency))
-    };
-    DiskRecord {
-        name: disk.name.clone(),
-        reads: disk.reads,
-        writes: disk.writes,
-        flushes: disk.flushes,
-        cache_hits: disk.cache_hits,
-        read_bytes: disk.read_bytes,
-        write_bytes: disk.write_bytes,
-        read_latency: latency.and_then(|latency| text(&latency.reads)),
-        write_latency: latency.and_then(|latency| text(&latency.writes)),
-        times: disk.busy_ns.map(|busy_ns| DiskTimes {
-            busy_ns,
-            read_ns: disk.read_ns,
-            write_ns: disk.write_ns,
-        }),
-    }
-}
-
-/// How much of every limit was used.
-pub(super) fn limits(limits: &[LimitReading], elapsed: Duration) -> Vec<LimitRecord> {
-    let limit = |limit: &LimitReading| {
-        let name = limit.name.clone();
-        collect::limit(name, limit.limit.counts, limit.used, limit.rate, elapsed)
-    };
-    limits.iter().map(limit).collect()
 }
 
 fn client(ran: &Ran, samples: &Samples) -> ClientRecord {

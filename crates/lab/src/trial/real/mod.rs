@@ -32,7 +32,7 @@ use volume::site::Site;
 use super::sessions::Window;
 use super::{Cancelled, Subject};
 use crate::engine::{Engine, EngineError, Started};
-use experiment::record::{NOT_COLD, Phase, Record};
+use experiment::record::{Note, Phase, Record};
 use experiment::spec::{Mode, Temperature};
 use gate::Gate;
 pub use places::{Leftovers, Places, PlacesError};
@@ -149,7 +149,7 @@ fn on(
     left.extend(close());
     for left in left {
         tell(Event::Left(left.clone()));
-        record.notes.push(format!("not cleaned up: {left}"));
+        record.notes.push(Note::NotCleanedUp(left));
     }
     record
 }
@@ -167,7 +167,7 @@ struct Observed {
     ran: Ran,
     phases: Vec<Phase>,
     series: SecondBySecond,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl<'a> Trial<'a> {
@@ -218,7 +218,7 @@ impl<'a> Trial<'a> {
         &self,
         site: &dyn Site,
         engine: &dyn Engine,
-    ) -> Result<(Ran, Vec<Phase>, Vec<String>), String> {
+    ) -> Result<(Ran, Vec<Phase>, Vec<Note>), String> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
         if !self.subject.workload.load.measured {
@@ -235,7 +235,7 @@ impl<'a> Trial<'a> {
     }
 
     /// After loading: the engine settles, and caches are emptied or kept. Gives what could not be done.
-    fn quiesce(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Vec<String>, String> {
+    fn quiesce(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Vec<Note>, String> {
         let asked = &self.subject.settings.engine;
         let host_cache = asked.host_cache_start == Temperature::Cold;
         let mut forget = || {
@@ -247,14 +247,14 @@ impl<'a> Trial<'a> {
             engine.start(asked.start, &mut forget)
         };
         let not_done = work().map_err(|error| error.to_string())?;
-        let mut notes: Vec<String> = not_cold(not_done).collect();
+        let mut notes: Vec<Note> = not_done.into_iter().map(Note::NotCold).collect();
         let caches = self.subject.settings.volumes.iter();
         let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
         let modelled = self.subject.mode == Mode::Emulate;
         if asked.start == Temperature::Warm && host_cache && modelled && caches.next().is_some() {
             let warm = "the host cache is as warm as the load left it: in real time it is emptied \
                         only together with the engine's own (engine.start = \"cold\")";
-            notes.extend(not_cold(vec![warm.to_owned()]));
+            notes.push(Note::NotCold(warm.to_owned()));
         }
         Ok(notes)
     }
@@ -287,11 +287,6 @@ impl<'a> Trial<'a> {
             engine.interrupt();
         }
     }
-}
-
-/// Notes about caches that are not as cold as they should be.
-fn not_cold(why: Vec<String>) -> impl Iterator<Item = String> {
-    why.into_iter().map(|why| format!("{NOT_COLD}{why}"))
 }
 
 struct Phases(Vec<Phase>);

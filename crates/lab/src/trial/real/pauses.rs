@@ -8,7 +8,7 @@ use volume::clock::Clock;
 
 use super::stop::Stop;
 use experiment::record::series::INTERVAL;
-use experiment::record::{PAUSED, Phase};
+use experiment::record::{Note, Phase};
 
 /// How late a thread has to wake up before the program counts as stopped.
 ///
@@ -92,7 +92,7 @@ impl Pauses {
     }
 
     /// Notes about those that overlap with what was measured, for the record.
-    pub(super) fn notes(&self, phases: &[Phase]) -> Vec<String> {
+    pub(super) fn notes(&self, phases: &[Phase]) -> Vec<Note> {
         let overlaps = |pause: &&Pause| {
             let end = pause.end.as_nanos();
             // It may have begun at any time since the look before.
@@ -108,18 +108,18 @@ impl Pauses {
     }
 
     /// Notes about all of them.
-    pub(super) fn all_notes(&self) -> Vec<String> {
+    pub(super) fn all_notes(&self) -> Vec<Note> {
         self.noticed.iter().map(Pause::note).collect()
     }
 }
 
 impl Pause {
-    fn note(&self) -> String {
+    fn note(&self) -> Note {
         let what = match self.kind {
             Kind::Stopped => "the process was stopped",
             Kind::Slept => "the machine was suspended",
         };
-        format!("{PAUSED}{what} for {:.1} s", self.length.as_secs_f64())
+        Note::Paused(format!("{what} for {:.1} s", self.length.as_secs_f64()))
     }
 }
 
@@ -152,7 +152,10 @@ mod tests {
     fn eight_seconds_of_stop_are_eight_seconds() {
         let pause = pause(at_ms(1000), at_ms(9000), Duration::ZERO).expect("eight seconds late");
         assert_eq!(pause.length, Duration::from_secs(8));
-        assert_eq!(pause.note(), "paused: the process was stopped for 8.0 s");
+        assert_eq!(
+            pause.note().to_string(),
+            "paused: the process was stopped for 8.0 s"
+        );
     }
 
     #[test]
@@ -160,7 +163,7 @@ mod tests {
         let slept = Duration::from_secs(3600);
         let pause = pause(at_ms(1000), at_ms(1001), slept).expect("it slept an hour");
         assert_eq!(
-            pause.note(),
+            pause.note().to_string(),
             "paused: the machine was suspended for 3600.0 s"
         );
     }

@@ -6,12 +6,13 @@ use std::thread;
 
 use volume::site::Site;
 
+use super::super::collect;
 use super::pauses::Pauses;
 use super::stop::{Stop, StopOnDrop};
 use super::waits::divided;
-use super::{Event, Trial, collect as real, joined, not_cold};
+use super::{Event, Trial, joined};
 use crate::engine::raw::{self, Fio, RawSpec, Window};
-use experiment::record::{NO_OPERATIONS, Record};
+use experiment::record::{NO_OPERATIONS, Note, Record};
 use experiment::spec::Temperature;
 
 impl Trial<'_> {
@@ -59,14 +60,16 @@ impl Trial<'_> {
             return Err(NO_OPERATIONS.to_owned());
         }
         let elapsed = outcome.elapsed;
-        let blank = super::super::collect::blank(subject.id, subject.mode);
-        let volumes = real::volumes(subject, disks, &done);
+        let blank = collect::blank(subject.id, subject.mode);
+        let volumes = collect::volumes(subject.stage, disks, &done);
         let mut record = outcome.fill(blank, volumes);
         record.time_split_ns = divided(&record.time_split_ns, &done.disks, &subject.stage.files);
-        record.limits = real::limits(&done.limits, elapsed);
+        record.limits = collect::limits(&done, elapsed);
         record.pacing = done.pacing;
         record.environment = site.environment().into_iter().collect::<BTreeMap<_, _>>();
-        record.notes.splice(0..0, not_cold(cold));
+        record
+            .notes
+            .splice(0..0, cold.into_iter().map(Note::NotCold));
         record.notes.extend(pauses.all_notes());
         Ok(record)
     }

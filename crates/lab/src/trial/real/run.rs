@@ -16,6 +16,7 @@ use super::stop::{Stop, StopOnDrop};
 use super::waits::{Samples, SessionTime};
 use super::{Event, LOOK_EVERY, Trial, joined};
 use crate::engine::Engine;
+use experiment::record::Note;
 use workload::{Database, Variables};
 
 /// What happened in a run.
@@ -34,7 +35,7 @@ pub(super) struct Ran {
     pub(super) series: EngineSeries,
     pub(super) from: Snapshot,
     pub(super) until: Snapshot,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// What one session did.
@@ -289,15 +290,15 @@ impl Ran {
             ran.end = ran.end.max(done.end);
         }
         if let Some(error) = &ran.series.error {
-            ran.notes.push(format!(
+            ran.notes.push(Note::Other(format!(
                 "what the engine counted is known in part only: {error}"
-            ));
+            )));
         }
         match samples {
             Ok(samples) => ran.samples = samples,
-            Err(error) => ran
-                .notes
-                .push(format!("what sessions waited for is not known: {error}")),
+            Err(error) => ran.notes.push(Note::Other(format!(
+                "what sessions waited for is not known: {error}"
+            ))),
         }
         ran
     }

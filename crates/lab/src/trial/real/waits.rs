@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use model::Duration;
+use model::{Duration, Operation};
 use reading::DiskReading;
+use reading::cause::{Cause, Io, Part};
 
 use super::super::sessions::Window;
 use super::gate::Gate;
 use super::session::Common;
 use crate::engine::{Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler};
+use experiment::record::WaitEvent;
+use experiment::spec::Role;
 
 /// How often sessions were seen doing what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,9 +81,10 @@ impl Samples {
     /// The engine's own waits, in seconds of the sessions' time, by counter name.
     pub(super) fn events(&self, time: SessionTime) -> impl Iterator<Item = (String, f64)> {
         let each = time.active.as_secs_f64() / (self.all() as f64).max(1.0);
-        self.events
-            .iter()
-            .map(move |(event, count)| (format!("wait.{event}_s"), *count as f64 * each))
+        self.events.iter().map(move |(event, count)| {
+            let event = WaitEvent::from(event.as_str());
+            (event.counter(), *count as f64 * each)
+        })
     }
 
     /// For how long the engine had nothing to do although a session was in an operation.
@@ -100,18 +104,18 @@ impl Samples {
         &self,
         time: SessionTime,
         disks: &[DiskReading],
-        files: &[BTreeMap<String, u32>],
-    ) -> BTreeMap<String, u64> {
+        files: &[BTreeMap<Role, u32>],
+    ) -> BTreeMap<Cause, u64> {
         let between = self.between(time);
         let busy = time.active.saturating_sub(time.thought + between);
         let mut split = BTreeMap::new();
-        let mut add = |name: String, ns: u64| {
+        let mut add = |cause: Cause, ns: u64| {
             if ns > 0 {
-                *split.entry(name).or_default() += ns;
+                *split.entry(cause).or_default() += ns;
             }
         };
-        add("think".to_owned(), time.thought.as_nanos());
-        add("client".to_owned(), between.as_nanos());
+        add(Cause::Think, time.thought.as_nanos());
+        add(Cause::Client, between.as_nanos());
         let busy_kinds = self
             .kinds
             .iter()
@@ -122,76 +126,81 @@ impl Samples {
             kinds.push((WaitKind::Other, 1));
         }
         for (kind, ns) in dealt(busy.as_nanos(), kinds) {
-            for (name, ns) in dealt(ns, causes(kind, disks, files)) {
-                add(name, ns);
+            for (cause, ns) in dealt(ns, causes(kind, disks, files)) {
+                add(cause, ns);
             }
         }
         split
     }
 }
 
-/// Time that was spent on reads, writes and flushes (`log`), divided by what held the disks up.
+/// Time that was spent on reads, writes and flushes (the log's), all of it as service, divided by what held the
+/// disks up.
 pub(super) fn divided(
-    spent: &BTreeMap<String, u64>,
+    spent: &BTreeMap<Cause, u64>,
     disks: &[DiskReading],
-    files: &[BTreeMap<String, u32>],
-) -> BTreeMap<String, u64> {
+    files: &[BTreeMap<Role, u32>],
+) -> BTreeMap<Cause, u64> {
     let mut divided = BTreeMap::new();
-    for (name, ns) in spent {
-        let causes = match name.as_str() {
-            "read" => causes(WaitKind::Read, disks, files),
-            "write" => causes(WaitKind::Write, disks, files),
-            "log" => parts("log", &["flush"], &["data", "temp"], disks, files),
-            _ => vec![(name.clone(), 1)],
+    for (cause, ns) in spent {
+        let causes = match cause.io() {
+            Some(Io::Read) => causes(WaitKind::Read, disks, files),
+            Some(Io::Write) => causes(WaitKind::Write, disks, files),
+            Some(Io::Log) => parts(Io::Log, &[Operation::Flush], DATA, disks, files),
+            None => vec![(cause.clone(), 1)],
         };
-        for (name, ns) in dealt(*ns, causes) {
-            *divided.entry(name).or_default() += ns;
+        for (cause, ns) in dealt(*ns, causes) {
+            *divided.entry(cause).or_default() += ns;
         }
     }
     divided
 }
 
+/// Files that reads and writes are of; the log has its own.
+const DATA: &[Role] = &[Role::Data, Role::Temp];
+
 /// The causes that a wait of this kind stands for, and how much of the disks' time each took.
 fn causes(
     kind: WaitKind,
     disks: &[DiskReading],
-    files: &[BTreeMap<String, u32>],
-) -> Vec<(String, u64)> {
-    let (cause, operations, roles): (_, &[&str], &[&str]) = match kind {
-        WaitKind::Cpu => return vec![("cpu".to_owned(), 1)],
-        WaitKind::Lock => return vec![("lock".to_owned(), 1)],
-        WaitKind::Client => return vec![("client".to_owned(), 1)],
-        WaitKind::Other => return vec![("other".to_owned(), 1)],
-        WaitKind::Read => ("read", &["read"], &["data", "temp"]),
-        WaitKind::Write => ("write", &["write", "flush"], &["data", "temp"]),
-        WaitKind::Log => ("log", &["write", "flush"], &["log"]),
+    files: &[BTreeMap<Role, u32>],
+) -> Vec<(Cause, u64)> {
+    use Operation::{Flush, Read, Write};
+
+    let (io, operations, roles): (_, &[Operation], &[Role]) = match kind {
+        WaitKind::Cpu => return vec![(Cause::Cpu, 1)],
+        WaitKind::Lock => return vec![(Cause::Lock, 1)],
+        WaitKind::Client => return vec![(Cause::Client, 1)],
+        WaitKind::Other => return vec![(Cause::Other, 1)],
+        WaitKind::Read => (Io::Read, &[Read], DATA),
+        WaitKind::Write => (Io::Write, &[Write, Flush], DATA),
+        WaitKind::Log => (Io::Log, &[Write, Flush], &[Role::Log]),
     };
-    parts(cause, operations, roles, disks, files)
+    parts(io, operations, roles, disks, files)
 }
 
 /// How much time each part of these operations took, on disks that hold files of these roles.
 fn parts(
-    cause: &str,
-    operations: &[&str],
-    roles: &[&str],
+    io: Io,
+    operations: &[Operation],
+    roles: &[Role],
     disks: &[DiskReading],
-    files: &[BTreeMap<String, u32>],
-) -> Vec<(String, u64)> {
+    files: &[BTreeMap<Role, u32>],
+) -> Vec<(Cause, u64)> {
     let holds = |disk: &&DiskReading| {
         let files = files.get(disk.volume);
-        files.is_some_and(|files| roles.iter().any(|role| files.contains_key(*role)))
+        files.is_some_and(|files| roles.iter().any(|role| files.contains_key(role)))
     };
-    let mut parts: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, ns) in disks.iter().filter(holds).flat_map(|disk| &disk.spent_ns) {
-        if let Some((operation, part)) = name.split_once('.')
-            && operations.contains(&operation)
-        {
-            *parts.entry(format!("{cause}.{part}")).or_default() += ns;
+    let mut parts: BTreeMap<Cause, u64> = BTreeMap::new();
+    for (spent, ns) in disks.iter().filter(holds).flat_map(|disk| &disk.spent_ns) {
+        if operations.contains(&spent.operation) {
+            let cause = Cause::Io(io, spent.part.clone());
+            *parts.entry(cause).or_default() += ns;
         }
     }
     if parts.values().all(|ns| *ns == 0) {
         // Real disks do not say what held them up, and a wait may have been for something in memory.
-        return vec![(format!("{cause}.service"), 1)];
+        return vec![(Cause::Io(io, Part::Service), 1)];
     }
     parts.into_iter().collect()
 }
@@ -238,14 +247,18 @@ mod tests {
             in_flight: 0,
             spent_ns: spent
                 .iter()
-                .map(|(name, ns)| ((*name).to_owned(), *ns))
+                .map(|(name, ns)| (name.parse().expect("a part"), *ns))
                 .collect(),
             latency: None,
         }
     }
 
-    fn files(roles: &[&str]) -> BTreeMap<String, u32> {
-        roles.iter().map(|role| ((*role).to_owned(), 1)).collect()
+    fn cause(name: &str) -> Cause {
+        name.parse().expect("a cause")
+    }
+
+    fn files(roles: &[Role]) -> BTreeMap<Role, u32> {
+        roles.iter().map(|role| (*role, 1)).collect()
     }
 
     fn seen(kinds: &[(WaitKind, u64)]) -> Samples {
@@ -270,7 +283,11 @@ mod tests {
             disk(1, &[("write.service", 100), ("flush.queued", 200)]),
         ];
 
-        let split = samples.split(time(4, 0), &disks, &[files(&["data"]), files(&["log"])]);
+        let split = samples.split(
+            time(4, 0),
+            &disks,
+            &[files(&[Role::Data]), files(&[Role::Log])],
+        );
 
         // Three of four seconds, one part to two.
         let expected = [
@@ -278,10 +295,7 @@ mod tests {
             ("log.queued", 2_000_000_000),
             ("log.service", 1_000_000_000),
         ];
-        assert_eq!(
-            split,
-            expected.map(|(name, ns)| (name.to_owned(), ns)).into()
-        );
+        assert_eq!(split, expected.map(|(name, ns)| (cause(name), ns)).into());
     }
 
     #[test]
@@ -290,9 +304,9 @@ mod tests {
 
         let split = samples.split(time(10, 5), &[], &[]);
 
-        assert_eq!(split["think"], 5_000_000_000);
-        assert_eq!(split["client"], 1_000_000_000);
-        assert_eq!(split["read.service"], 4_000_000_000);
+        assert_eq!(split[&cause("think")], 5_000_000_000);
+        assert_eq!(split[&cause("client")], 1_000_000_000);
+        assert_eq!(split[&cause("read.service")], 4_000_000_000);
         assert_eq!(samples.between(time(10, 5)), Duration::from_secs(1));
     }
 
@@ -301,10 +315,7 @@ mod tests {
         let split = Samples::default().split(time(10, 4), &[], &[]);
 
         let expected = [("other", 6_000_000_000), ("think", 4_000_000_000)];
-        assert_eq!(
-            split,
-            expected.map(|(name, ns)| (name.to_owned(), ns)).into()
-        );
+        assert_eq!(split, expected.map(|(name, ns)| (cause(name), ns)).into());
     }
 
     proptest! {
@@ -328,7 +339,7 @@ mod tests {
                 thought: Duration::from_nanos((active as f64 * thought) as u64),
             };
             let spent = [("read.service", spent[0]), ("read.queued", spent[1]), ("write.service", spent[2])];
-            let split = samples.split(time, &[disk(0, &spent)], &[files(&["data", "log"])]);
+            let split = samples.split(time, &[disk(0, &spent)], &[files(&[Role::Data, Role::Log])]);
             prop_assert_eq!(split.values().sum::<u64>(), active);
         }
     }

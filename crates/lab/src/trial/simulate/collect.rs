@@ -2,24 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use model::split::{Part, Spent, TimeSplit};
-use model::storage::{Usage, UsageOwner};
-use model::store::{Cause, Counters};
+use model::split::TimeSplit;
+use model::store::Counters;
 use model::{Duration, Instant, Storage};
-use reading::throttle_name;
+use reading::{DiskReading, LimitReading, Reading};
 use volume::virtual_time::Simulation;
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
 use super::super::{Stage, TrialId};
 use super::meter::SharedMeter;
-use experiment::record::{DiskRecord, LimitRecord, Phase, Record, VolumeRecord, histogram};
+use experiment::record::{Cause, Phase, Record, histogram};
 use experiment::spec::Mode;
 use workload::Workload;
 
 /// Counters at an instant.
 pub(super) struct Snapshot {
-    usage: Vec<Usage>,
+    limits: Vec<LimitReading>,
     counters: Counters,
     logical_reads: u64,
     cpu: Duration,
@@ -28,12 +27,14 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// As they are at `now`.
-    pub(super) fn take(simulation: &Simulation, now: Instant) -> Snapshot {
+    /// As they are at `now`, on the volumes of `stage`.
+    pub(super) fn take(simulation: &Simulation, now: Instant, stage: &Stage) -> Snapshot {
+        let volumes = stage.volumes.iter();
+        let volumes: Vec<String> = volumes.map(|volume| volume.name.clone()).collect();
         simulation.with_store(|store| {
             store.advance(now);
             Snapshot {
-                usage: store.storage().usage(),
+                limits: limits(store.storage(), volumes),
                 counters: store.counters(),
                 logical_reads: simulation.logical_reads(),
                 cpu: simulation.cpu_busy(),
@@ -41,6 +42,13 @@ impl Snapshot {
             }
         })
     }
+}
+
+fn limits(storage: &Storage, volumes: Vec<String>) -> Vec<LimitReading> {
+    let usage = storage.usage().into_iter();
+    usage
+        .map(|usage| LimitReading::of(usage, &volumes))
+        .collect()
 }
 
 fn machine_limits(storage: &Storage) -> Vec<String> {
@@ -75,9 +83,10 @@ pub(super) fn record(
     };
     let meter = meter.0.borrow();
     let elapsed = collect::measured(&collected.phases);
-    let volumes = volumes(stage, meter.disks());
+    let done = done(&collected, meter.disks());
+    let volumes = collect::volumes(stage, &stage.disks, &done);
     let counted = Counted {
-        transfers: Some(meter.transfers()),
+        transfers: collect::transfers(&done.disks),
         ..counted(&collected, elapsed)
     };
     let mut metrics = collect::metrics(&counted, workload.operation);
@@ -87,12 +96,27 @@ pub(super) fn record(
         metrics,
         time_split_ns: split(&collected.split, &collected.until.machine_limits),
         volumes,
-        limits: limits(&collected, stage, elapsed),
+        limits: collect::limits(&done, elapsed),
         operations: (tally.operations > 0).then(|| histogram::encode(&tally.latency)),
         series: meter.series(tally.ended.clone()),
         errors: tally.errors.clone(),
         phases: collected.phases,
         ..collect::blank(id, Mode::Simulate)
+    }
+}
+
+/// What disks and limits did in the measured time, of which `disks` were counted alone.
+fn done(collected: &Collected, disks: Vec<DiskReading>) -> Reading {
+    let reading = |snapshot: &Snapshot| Reading {
+        at: Instant::ZERO,
+        disks: Vec::new(),
+        limits: snapshot.limits.clone(),
+        pacing: None,
+    };
+    let done = reading(&collected.until).since(&reading(&collected.from));
+    Reading {
+        disks,
+        ..done.expect("what a limit let pass only grows")
     }
 }
 
@@ -116,67 +140,10 @@ fn counted(collected: &Collected, elapsed: Duration) -> Counted {
     }
 }
 
-fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<String, u64> {
-    let mut named: BTreeMap<String, u64> = BTreeMap::new();
+fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
+    let mut named: BTreeMap<Cause, u64> = BTreeMap::new();
     for (spent, time) in split.iter() {
-        *named.entry(spent_name(spent, machine_limits)).or_default() += time.as_nanos();
+        *named.entry(Cause::of(spent, machine_limits)).or_default() += time.as_nanos();
     }
     named
-}
-
-fn spent_name(spent: Spent, machine_limits: &[String]) -> String {
-    match spent {
-        Spent::Cpu => "cpu".to_owned(),
-        Spent::CpuQueued => "cpu.queued".to_owned(),
-        Spent::Lock => "lock".to_owned(),
-        Spent::Think => "think".to_owned(),
-        Spent::Waiting(cause, part) => {
-            let cause = match cause {
-                Cause::Read => "read",
-                Cause::Write => "write",
-                Cause::Log => "log",
-            };
-            match part {
-                Part::Service => format!("{cause}.service"),
-                Part::Queued => format!("{cause}.queued"),
-                Part::Throttled(by) => {
-                    format!("{cause}.throttled.{}", throttle_name(by, machine_limits))
-                }
-            }
-        }
-    }
-}
-
-fn volumes(stage: &Stage, disks: Vec<Vec<DiskRecord>>) -> Vec<VolumeRecord> {
-    let volumes = stage
-        .volumes
-        .iter()
-        .zip(&stage.disks)
-        .zip(&stage.files)
-        .zip(disks);
-    volumes
-        .map(|(((volume, disk), files), disks)| VolumeRecord {
-            name: volume.name.clone(),
-            disk: disk.clone(),
-            files: files.clone(),
-            disks,
-        })
-        .collect()
-}
-
-fn limits(collected: &Collected, stage: &Stage, elapsed: Duration) -> Vec<LimitRecord> {
-    let pairs = collected.from.usage.iter().zip(&collected.until.usage);
-    pairs
-        .map(|(from, until)| {
-            let owner = match &until.owner {
-                UsageOwner::Machine(name) => format!("machine.{name}"),
-                UsageOwner::Disk { volume, disk } => {
-                    format!("disk.{}.{}", stage.volumes[*volume].name, disk + 1)
-                }
-            };
-            let name = format!("{owner}.{}", until.measure);
-            let used = until.used - from.used;
-            collect::limit(name, until.limit.counts, used, until.rate, elapsed)
-        })
-        .collect()
 }

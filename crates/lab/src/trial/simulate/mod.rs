@@ -84,7 +84,7 @@ impl Trial<'_> {
         simulation.stop_when(Rc::clone(self.cancelled));
         let connections = simulation.timeless(|session| self.prepare(session))?;
         self.quiesce(&simulation, &connections);
-        let loaded = Snapshot::take(&simulation, Instant::ZERO);
+        let loaded = Snapshot::take(&simulation, Instant::ZERO, self.stage);
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
         let sums = Rc::new(RefCell::new(Sums {
@@ -109,7 +109,11 @@ impl Trial<'_> {
                 body.run_session(connection);
             }));
         }
-        bodies.extend(watcher(&simulation, task.window, Rc::clone(&snapshots)));
+        bodies.extend(watcher(
+            (&simulation, self.stage),
+            task.window,
+            Rc::clone(&snapshots),
+        ));
         let end = simulation
             .run_to_end(bodies)
             .map_err(|error| error.to_string())?;
@@ -125,7 +129,7 @@ impl Trial<'_> {
             snapshots.push(loaded);
         }
         if snapshots.len() == 1 {
-            snapshots.push(Snapshot::take(&simulation, end));
+            snapshots.push(Snapshot::take(&simulation, end, self.stage));
         }
         let phases = phases(&task, sums.loaded, end);
         Ok(Collected {
@@ -192,7 +196,7 @@ impl Trial<'_> {
 
 /// A session that does nothing but look when the measured time begins and ends.
 fn watcher<'a>(
-    simulation: &'a Simulation,
+    (simulation, stage): (&'a Simulation, &'a Stage),
     window: Window,
     snapshots: Rc<RefCell<Vec<Snapshot>>>,
 ) -> Option<virtual_time::Body<'a>> {
@@ -207,7 +211,7 @@ fn watcher<'a>(
             }
             snapshots
                 .borrow_mut()
-                .push(Snapshot::take(simulation, session.now()));
+                .push(Snapshot::take(simulation, session.now(), stage));
         }
     }))
 }

@@ -1,0 +1,86 @@
+//! What a trial noticed, as records hold it: a text, which begins with what kind of note it is.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What a trial noticed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// `not cold: ..`: a cache that was to be emptied and was not.
+    NotCold(String),
+    /// `not cleaned up: ..`: something that stays behind the trial.
+    NotCleanedUp(String),
+    /// `paused: ..`: the trial stood still while it was measured.
+    Paused(String),
+    /// The workload was written for SQLQueryStress, which averages in a way of its own.
+    Stress,
+    /// Anything else, for people.
+    Other(String),
+}
+
+const NOT_COLD: &str = "not cold: ";
+const NOT_CLEANED_UP: &str = "not cleaned up: ";
+const PAUSED: &str = "paused: ";
+const STRESS: &str = "the workload is one of SQLQueryStress";
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::NotCold(why) => write!(f, "{NOT_COLD}{why}"),
+            Note::NotCleanedUp(what) => write!(f, "{NOT_CLEANED_UP}{what}"),
+            Note::Paused(how) => write!(f, "{PAUSED}{how}"),
+            Note::Stress => f.write_str(STRESS),
+            Note::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl FromStr for Note {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Note, Infallible> {
+        let after = |prefix| text.strip_prefix(prefix).map(str::to_owned);
+        Ok(after(NOT_COLD)
+            .map(Note::NotCold)
+            .or_else(|| after(NOT_CLEANED_UP).map(Note::NotCleanedUp))
+            .or_else(|| after(PAUSED).map(Note::Paused))
+            .unwrap_or_else(|| match text {
+                STRESS => Note::Stress,
+                other => Note::Other(other.to_owned()),
+            }))
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Note {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Note, D::Error> {
+        let Ok(note) = String::deserialize(deserializer)?.parse();
+        Ok(note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_reads_back_as_it_was_written() {
+        for note in [
+            Note::NotCold("volume d: tmpfs".to_owned()),
+            Note::NotCleanedUp("a mount".to_owned()),
+            Note::Paused("3 s".to_owned()),
+            Note::Stress,
+            Note::Other("a histogram was clipped".to_owned()),
+        ] {
+            assert_eq!(note.to_string().parse(), Ok(note));
+        }
+    }
+}

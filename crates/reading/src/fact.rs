@@ -1,0 +1,28 @@
+//! What is known of the place of a site, by name: facts of the machine, and facts of its volumes.
+
+/// The fact that a volume is on one disk with others; its value lists them, with commas.
+pub const SHARES_A_DISK: &str = "shares a disk with";
+
+/// The name of a volume's fact: `volume d: filesystem`.
+pub fn of_volume(volume: &str, fact: &str) -> String {
+    format!("volume {volume}: {fact}")
+}
+
+/// Volume and fact of a name; `None` for facts of the machine.
+pub fn parts(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("volume ")?.split_once(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volumes_fact_reads_back_from_its_name() {
+        assert_eq!(
+            parts(&of_volume("d", SHARES_A_DISK)),
+            Some(("d", SHARES_A_DISK))
+        );
+        assert_eq!(parts("kernel"), None);
+    }
+}
