@@ -44,6 +44,14 @@ fn sweep_says_where_more_iops_stop_helping() {
     );
     let first = steps.lines().next().expect("six lines");
     assert!(!first.contains("no longer"), "{steps}");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/library.md");
+    let page = std::fs::read_to_string(page).expect("the library's page");
+    for step in steps.lines() {
+        assert!(
+            page.contains(step.trim_end()),
+            "not in docs/library.md: {step}"
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,433 @@
+//! What the documents say is so: links lead to files, commands and options exist, and transcripts are what
+//! the program prints.
+//!
+//! A block ```` ```console ```` holds commands behind `$` and what they print on stdout; those of dbstow are run
+//! here, and a line `[...]` stands for any lines. Transcripts of real time, which no run repeats, are
+//! ```` ```text ````: of those, only the commands are checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+const README_LINES_MAX: usize = 120;
+
+/// What has to stand on each page that shows dbstow at work on SQL Server.
+const SQL_SERVER: &str = "parse-checked, protocol-tested, not yet run on sql server";
+
+#[test]
+fn readme_has_at_most_120_lines() {
+    let lines = read(&root().join("README.md")).lines().count();
+    assert!(lines <= README_LINES_MAX, "README.md has {lines} lines");
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut broken = Vec::new();
+    for file in documents() {
+        for link in links(&prose(&read(&file))) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (path, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match path {
+                "" => file.clone(),
+                path => file.with_file_name("").join(path),
+            };
+            let found = target.exists()
+                && (heading.is_empty() || headings(&read(&target)).contains(heading));
+            if !found {
+                broken.push(format!("{}: {link}", shown(&file)));
+            }
+        }
+    }
+    assert_eq!(broken, [""; 0], "links to nothing");
+}
+
+#[test]
+fn pages_that_show_sql_server_say_what_was_tested() {
+    for file in pages() {
+        let text = read(&file).to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        // `sqlserver/` is a folder of the source.
+        let claims = text.replace("sqlserver/", "").contains("sqlserver");
+        assert!(
+            !claims || words.join(" ").contains(SQL_SERVER),
+            "{} shows SQL Server and does not say: {SQL_SERVER}",
+            shown(&file)
+        );
+    }
+}
+
+#[test]
+fn commands_in_documents_exist() {
+    let mut helps = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for file in documents() {
+        for command in commands(&read(&file)) {
+            seen += 1;
+            let words = words(&command);
+            let Some(subcommand) = words.first().filter(|word| !word.starts_with('-')) else {
+                continue;
+            };
+            let help = helps
+                .entry(subcommand.clone())
+                .or_insert_with(|| help(subcommand));
+            let unknown = words[1..]
+                .iter()
+                .filter_map(|word| word.split('=').next())
+                .filter(|word| word.starts_with("--"))
+                .find(|option| !help.contains(*option));
+            if help.is_empty() {
+                wrong.push(format!("{}: no subcommand: {command}", shown(&file)));
+            } else if let Some(option) = unknown {
+                wrong.push(format!("{}: no option {option}: {command}", shown(&file)));
+            }
+        }
+    }
+    assert!(seen > 40, "only {seen} commands found");
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// Help of a subcommand, or nothing where there is none of that name. `mount` and its like are Linux's.
+fn help(subcommand: &str) -> String {
+    if cfg!(not(target_os = "linux")) && ["mount", "stat", "unmount"].contains(&subcommand) {
+        return "--".to_owned();
+    }
+    let mut program = Command::cargo_bin("dbstow").expect("it was built");
+    let output = program.args([subcommand, "--help"]).output();
+    let output = output.expect("it starts");
+    if output.status.success() {
+        String::from_utf8(output.stdout).expect("help is text")
+    } else {
+        String::new()
+    }
+}
+
+#[test]
+fn makes_of_documents_are_targets() {
+    let makefile = read(&root().join("Makefile"));
+    for file in documents() {
+        let blocks = blocks(&read(&file));
+        let lines = blocks.iter().flat_map(|block| block.text.lines());
+        for target in lines.filter_map(|line| line.strip_prefix("make ")) {
+            let target = target.split_whitespace().next().expect("a word");
+            assert!(
+                makefile
+                    .lines()
+                    .any(|line| line.starts_with(&format!("{target}:"))),
+                "{}: make {target}",
+                shown(&file)
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn transcripts_are_what_the_program_prints() {
+    let mut seen = 0;
+    for file in pages() {
+        for block in blocks(&read(&file)) {
+            if block.kind != "console" {
+                continue;
+            }
+            for (command, expected) in steps(&block.text) {
+                seen += 1;
+                let actual = printed(&command);
+                if let Err(missing) = matches(&expected, &actual) {
+                    panic!(
+                        "{}: {command}\ndoes not print\n{missing}\n\nbut\n{actual}",
+                        shown(&file)
+                    );
+                }
+            }
+        }
+    }
+    assert!(seen >= 8, "only {seen} transcripts found");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_elision_stands_for_any_lines() {
+    let actual = "a\nb\nc\nd\n";
+    for fits in [
+        "a\nb\nc\nd",
+        "a\n[...]",
+        "[...]\nd",
+        "a\n[...]\nc\nd",
+        "[...]\nb\n[...]",
+    ] {
+        assert_eq!(matches(fits, actual), Ok(()), "{fits}");
+    }
+    for differs in [
+        "a",
+        "b\n[...]",
+        "[...]\nc",
+        "a\n[...]\nd\n[...]\nc\n[...]",
+        "a\nd",
+    ] {
+        assert!(matches(differs, actual).is_err(), "{differs}");
+    }
+}
+
+#[test]
+fn rust_of_the_library_page_is_that_of_the_examples() {
+    let mut examples = String::new();
+    for folder in ["crates/lab/examples", "crates/analysis/examples"] {
+        let entries = fs::read_dir(root().join(folder)).expect("a folder of examples");
+        for entry in entries.flatten() {
+            examples.push_str(&without_margin(&read(&entry.path())));
+        }
+    }
+    let page = read(&root().join("docs/library.md"));
+    let rust: Vec<Block> = blocks(&page)
+        .into_iter()
+        .filter(|block| block.kind == "rust")
+        .collect();
+    assert!(!rust.is_empty());
+    for block in rust {
+        assert!(
+            examples.contains(&without_margin(&block.text)),
+            "in no example:\n{}",
+            block.text
+        );
+    }
+}
+
+/// A code block: the first word behind its fence, `indented`, or nothing.
+struct Block {
+    kind: String,
+    text: String,
+}
+
+/// Code blocks of a document, fenced and indented ones.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut fenced = false;
+    let mut indented = false;
+    let mut before = "";
+    for line in text.lines() {
+        if let Some(info) = line.trim_start().strip_prefix("```") {
+            fenced = !fenced;
+            if fenced {
+                let kind = info.split_whitespace().next().unwrap_or("").to_owned();
+                let text = String::new();
+                blocks.push(Block { kind, text });
+            }
+            indented = false;
+        } else if fenced {
+            let block = blocks.last_mut().expect("one was opened");
+            block.text.push_str(line);
+            block.text.push('\n');
+        } else if let Some(code) = line
+            .strip_prefix("    ")
+            .filter(|_| indented || before.is_empty())
+        {
+            if !indented {
+                let kind = "indented".to_owned();
+                let text = String::new();
+                blocks.push(Block { kind, text });
+            }
+            let block = blocks.last_mut().expect("one was opened");
+            block.text.push_str(code);
+            block.text.push('\n');
+            indented = true;
+        } else {
+            indented = false;
+        }
+        before = line;
+    }
+    blocks
+}
+
+/// A document without its fenced blocks and code in a line.
+fn prose(text: &str) -> String {
+    let mut prose = String::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            // Every second part is code: links around code keep their target.
+            let parts = line.split('`').step_by(2);
+            prose.push_str(&parts.collect::<Vec<_>>().join("code"));
+            prose.push('\n');
+        }
+    }
+    prose
+}
+
+fn links(prose: &str) -> Vec<String> {
+    let targets = prose.split("](").skip(1);
+    targets
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(link, _)| link.to_owned())
+        .collect()
+}
+
+/// The names that a forge gives to headings.
+fn headings(text: &str) -> BTreeSet<String> {
+    let titles = text.lines().filter(|line| line.starts_with('#'));
+    titles
+        .map(|title| {
+            let title = title.trim_start_matches('#').trim().to_lowercase();
+            let kept = title
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+/// Commands of dbstow in the code blocks of a document, without the program's name.
+fn commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in blocks(text) {
+        let mut lines = block.text.lines();
+        while let Some(line) = lines.next() {
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            let line = line.strip_prefix("SQLCMDPASSWORD=.. ").unwrap_or(line);
+            // In a drawing, more than one blank follows the name.
+            let Some(rest) = line
+                .strip_prefix("dbstow ")
+                .filter(|rest| !rest.starts_with(' '))
+            else {
+                continue;
+            };
+            let mut command = rest.to_owned();
+            while let Some(part) = command.strip_suffix('\\') {
+                let next = lines.next().unwrap_or("");
+                command = format!("{part}{}", next.trim_start());
+            }
+            found.push(command);
+        }
+    }
+    found
+}
+
+fn words(command: &str) -> Vec<String> {
+    shell_words::split(command).unwrap_or_else(|error| panic!("{command}: {error}"))
+}
+
+/// Commands of dbstow in a transcript, each with what stands below it.
+#[cfg(unix)]
+fn steps(transcript: &str) -> Vec<(String, String)> {
+    let mut steps: Vec<(String, String)> = Vec::new();
+    let mut continued = false;
+    for line in transcript.lines() {
+        if let Some(command) = line.strip_prefix("$ dbstow ") {
+            continued = command.ends_with('\\');
+            steps.push((command.trim_end_matches('\\').to_owned(), String::new()));
+            continue;
+        }
+        let (command, output) = steps
+            .last_mut()
+            .expect("a transcript begins with `$ dbstow`");
+        if continued {
+            continued = line.ends_with('\\');
+            command.push_str(line.trim_end_matches('\\').trim_start());
+        } else {
+            output.push_str(line);
+            output.push('\n');
+        }
+    }
+    steps
+}
+
+/// What a command prints in a folder of its own, from which it sees the sources as from the repository.
+#[cfg(unix)]
+fn printed(command: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::os::unix::fs::symlink(root().join("crates"), folder.path().join("crates"))
+        .expect("a link in a folder of ours");
+    let mut program = Command::cargo_bin("dbstow").expect("it was built");
+    let program = program.current_dir(folder.path()).args(words(command));
+    let assert = program.env_remove("COLUMNS").assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is text")
+}
+
+/// Whether `actual` is `expected`, where a line `[...]` stands for any lines; otherwise what is not there.
+#[cfg(unix)]
+fn matches(expected: &str, actual: &str) -> Result<(), String> {
+    let expected: Vec<&str> = expected.trim_end().lines().collect();
+    let mut left: Vec<&str> = actual.trim_end().lines().collect();
+    let parts: Vec<&[&str]> = expected.split(|line| *line == "[...]").collect();
+    let last = parts.len() - 1;
+    for (number, part) in parts.into_iter().enumerate() {
+        let at = if number == 0 {
+            left.starts_with(part).then_some(0)
+        } else if number == last {
+            left.ends_with(part).then(|| left.len() - part.len())
+        } else {
+            let mut starts = 0..=left.len().saturating_sub(part.len());
+            starts.find(|at| left[*at..].starts_with(part))
+        };
+        let at = at.ok_or_else(|| part.join("\n"))?;
+        left.drain(..at + part.len());
+    }
+    match left.as_slice() {
+        [] => Ok(()),
+        left => Err(format!("an end before: {}", left[0])),
+    }
+}
+
+/// Lines without what stands before and behind them.
+fn without_margin(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("{}\n", line.trim()))
+        .collect()
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// All documents of the repository.
+fn documents() -> Vec<PathBuf> {
+    let mut found = pages();
+    found.extend(
+        markdown(&root())
+            .into_iter()
+            .filter(|file| !file.ends_with("README.md")),
+    );
+    let crates = fs::read_dir(root().join("crates")).expect("the crates");
+    for folder in crates.flatten().map(|entry| entry.path()) {
+        found.extend(markdown(&folder));
+    }
+    assert!(found.len() > 20, "only {found:?}");
+    found
+}
+
+/// The README and what lies in `docs`.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    pages.extend(markdown(&root().join("docs")));
+    pages
+}
+
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the repository");
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors()
+        .nth(2)
+        .expect("it lies in crates")
+        .to_owned()
+}
+
+fn shown(file: &Path) -> String {
+    let below = file.strip_prefix(root()).unwrap_or(file);
+    below.display().to_string()
+}
