@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines,
+    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines, man,
     output, plan, report, run, workloads,
 };
 use experiment::spec;
@@ -57,6 +57,8 @@ enum Command {
     Workloads(workloads::Args),
     /// Print a shell's completions
     Completions(completions::Args),
+    /// Print a manual page, or write all of them
+    Man(man::Args),
 }
 
 fn main() -> ExitCode {
@@ -93,6 +95,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Experiments(args) => experiments::run(&args),
         Command::Workloads(args) => workloads::run(&args),
         Command::Completions(args) => completions::run(&args, Arguments::command()),
+        Command::Man(args) => man::run(&args, Arguments::command()),
     }
 }
 

@@ -104,6 +104,7 @@ fn every_subcommand_has_help() {
         "experiments",
         "workloads",
         "completions",
+        "man",
     ];
     let help = stdout(&folder, &["--help"]);
     for subcommand in subcommands {

@@ -19,6 +19,7 @@ pub mod experiments;
 pub mod layout;
 pub mod lint;
 pub mod machines;
+pub mod man;
 pub mod plan;
 pub mod report;
 pub mod run;
