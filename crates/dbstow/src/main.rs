@@ -62,6 +62,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A shell asks what could be meant: nothing else is to be printed then.
+    match completions::answer(Arguments::command) {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => return ExitCode::from(output::usage(&error)),
+    }
     output::hide_passwords(std::env::args_os().map(|text| text.to_string_lossy().into_owned()));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -94,7 +100,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
         Command::Workloads(args) => workloads::run(&args),
-        Command::Completions(args) => completions::run(&args, Arguments::command()),
+        Command::Completions(args) => completions::run(&args, &Arguments::command()),
         Command::Man(args) => man::run(&args, Arguments::command()),
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::ValueHint;
 
 use super::choice::{self, MODES, one_of};
-use super::{Mistake, Place};
+use super::{Mistake, Place, names};
 use experiment::plan::Plan;
 use experiment::spec::{
     Arm, EngineName, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
@@ -20,12 +21,13 @@ use lab::trial;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Asked {
     /// Name of a built-in experiment, or path of an experiment file
+    #[arg(add = names::experiment_or_file())]
     pub experiment: String,
     /// Set a key of the experiment, such as workload.sessions=4; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub workload: Option<String>,
     /// Allow a workload to read scripts outside its folder
     #[arg(long)]
@@ -50,7 +52,7 @@ pub struct Asked {
     pub allow_large: bool,
     /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,
     /// emulate); may be given several times
-    #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path)]
+    #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path, add = names::path_of_volume())]
     pub disk: Vec<(String, PathBuf)>,
     /// Where it runs in real time
     #[command(flatten)]

@@ -13,6 +13,7 @@ use catalogue::{CatalogueError, DiskEntry, Limit, Price, Provision, Provisioned,
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Args {
     /// Part of a name or title; a whole name shows everything about the disk
+    #[arg(add = super::names::of_disks())]
     pub pattern: Option<String>,
     /// Show everything about each disk found, sources included
     #[arg(long)]

@@ -23,6 +23,7 @@ use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 pub struct Args {
     /// Name of a built-in experiment, or path of an experiment file; without one, tempdb's files are given by
     /// --files, --size and --volume
+    #[arg(add = super::names::experiment_or_file())]
     pub experiment: Option<String>,
     /// Which arm of the experiment is brought about [default: the only one]
     #[arg(long, value_name = "NAME", requires = "experiment")]

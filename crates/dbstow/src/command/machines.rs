@@ -13,6 +13,7 @@ use catalogue::MachineEntry;
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Args {
     /// Part of a name or title; a whole name shows everything about the machine
+    #[arg(add = super::names::of_machines())]
     pub pattern: Option<String>,
     /// Show everything about each machine found, sources included
     #[arg(long)]

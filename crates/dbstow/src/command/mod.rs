@@ -3,6 +3,7 @@
 mod asked;
 mod listing;
 mod login;
+mod names;
 pub mod output;
 mod place;
 mod progress;

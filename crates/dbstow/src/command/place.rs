@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::asked::name_and_path;
 use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
 use super::login::ServerLogin;
+use super::names;
 use experiment::spec::Arm;
 use lab::engine::{
     DrivenKind, EngineProvider, FrontKind, Measured, Options, PostgresOptions, SqlServerOptions,
@@ -20,7 +21,7 @@ use lab::engine::{
 pub struct Place {
     /// Real directory of a volume (measure); one for every volume. dbstow works in a directory of its own
     /// in it
-    #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path)]
+    #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path, add = names::path_of_volume())]
     pub volume: Vec<(String, PathBuf)>,
     /// Where the bytes of modelled volumes are (emulate) [default: the temporary directory]
     #[arg(long, value_name = "DIR")]

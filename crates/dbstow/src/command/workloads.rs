@@ -14,6 +14,7 @@ use workload::{Database, Dialect, Script, Tables, Workload};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A built-in workload, or a folder with a `workload.toml`
+    #[arg(add = super::names::workload_or_folder())]
     name: Option<String>,
     /// Allow the workload to read scripts outside its folder
     #[arg(long)]

@@ -18,6 +18,7 @@ use super::emulator;
 use super::place::{absolute, clear_leftovers};
 use crate::command::Mistake;
 use crate::command::listing;
+use crate::command::names;
 use crate::command::output::note;
 use catalogue::{Catalogue, SizeRule};
 use experiment::spec::{Machine, Override, Provision, Volume, Volumes};
@@ -36,6 +37,7 @@ use lab::trial::Stage;
     is mounted at DIR/NAME, and all share the machine's limits.")]
 pub struct Args {
     /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
+    #[arg(add = names::disk_or_file())]
     pub spec: String,
     /// Where; made if it is missing
     #[arg(value_name = "DIR")]
