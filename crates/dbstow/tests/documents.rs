@@ -2,7 +2,8 @@
 //! the program prints.
 //!
 //! A block ```` ```console ```` holds commands behind `$` and what they print on stdout; those of dbstow are run
-//! here, and a line `[...]` stands for any lines. Transcripts of real time, which no run repeats, are
+//! here, and a line `[...]` stands for any lines; with `DBSTOW_WRITE_DOCUMENTS=1` in the environment, blocks that
+//! differ are written anew, for a look at the difference before it is committed. Transcripts of real time, which no run repeats, are
 //! ```` ```text ````: of those, only the commands are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,21 +129,26 @@ fn makes_of_documents_are_targets() {
 #[cfg(unix)]
 #[test]
 fn transcripts_are_what_the_program_prints() {
+    let write = std::env::var_os("DBSTOW_WRITE_DOCUMENTS").is_some();
     let mut seen = 0;
     for file in pages() {
-        for block in blocks(&read(&file)) {
-            if block.kind != "console" {
-                continue;
-            }
-            for (command, expected) in steps(&block.text) {
-                seen += 1;
-                let actual = printed(&command);
-                if let Err(missing) = matches(&expected, &actual) {
-                    panic!(
-                        "{}: {command}\ndoes not print\n{missing}\n\nbut\n{actual}",
-                        shown(&file)
-                    );
+        let mut text = read(&file);
+        let all = blocks(&text);
+        let transcripts = all.iter().filter(|block| block.kind == "console");
+        for (command, expected) in transcripts.flat_map(|block| steps(&block.text)) {
+            seen += 1;
+            let actual = printed(&command);
+            match matches(&expected, &actual) {
+                Ok(()) => {}
+                Err(_) if write => {
+                    text = text.replacen(&expected, &renewed(&expected, &actual), 1);
+                    fs::write(&file, &text).expect("a document of ours");
                 }
+                Err(missing) => panic!(
+                    "{}: {command}\ndoes not print\n{missing}\n\nbut\n{actual}\n(DBSTOW_WRITE_DOCUMENTS=1 \
+                     writes it anew)",
+                    shown(&file)
+                ),
             }
         }
     }
@@ -170,6 +176,26 @@ fn an_elision_stands_for_any_lines() {
         "a\nd",
     ] {
         assert!(matches(differs, actual).is_err(), "{differs}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_transcript_is_written_anew_with_its_elisions() {
+    let actual = "title\n\ntable\n\n= x: 3x\n  more\n= y\n\nend\n";
+    for (before, after) in [
+        ("old\n", actual),
+        ("title\n[...]\n", "title\n[...]\n"),
+        (
+            "[...]\n= x: 2x\n[...]\n",
+            "[...]\n= x: 3x\n  more\n= y\n[...]\n",
+        ),
+        (
+            "title\n[...]\n= x: 2x\n\nold\n",
+            "title\n[...]\n= x: 3x\n  more\n= y\n\nend\n",
+        ),
+    ] {
+        assert_eq!(renewed(before, actual), after, "{before}");
     }
 }
 
@@ -372,6 +398,44 @@ fn matches(expected: &str, actual: &str) -> Result<(), String> {
         [] => Ok(()),
         left => Err(format!("an end before: {}", left[0])),
     }
+}
+
+/// `expected` with what is printed now. A part between elisions that is still printed stays; another begins at
+/// the line that begins as its first one does, and has as many paragraphs as before.
+#[cfg(unix)]
+fn renewed(expected: &str, actual: &str) -> String {
+    let expected: Vec<&str> = expected.trim_end().lines().collect();
+    let mut left: Vec<&str> = actual.trim_end().lines().collect();
+    let parts: Vec<&[&str]> = expected.split(|line| *line == "[...]").collect();
+    let last = parts.len() - 1;
+    let mut renewed: Vec<String> = Vec::new();
+    for (number, part) in parts.into_iter().enumerate() {
+        let first = part.first().copied().unwrap_or_default();
+        let key: String = first.chars().take_while(|c| *c != ':').take(12).collect();
+        let start = match number {
+            0 => 0,
+            _ => left
+                .iter()
+                .position(|line| line.starts_with(&key))
+                .unwrap_or(0),
+        };
+        left.drain(..start);
+        let length = if part.is_empty() || number < last && left.starts_with(part) {
+            part.len()
+        } else if number == last {
+            left.len()
+        } else {
+            let blank = |line: &&&str| line.is_empty();
+            let ends = left.iter().enumerate().filter(|(_, line)| line.is_empty());
+            let mut ends = ends
+                .map(|(at, _)| at)
+                .skip(part.iter().filter(blank).count());
+            ends.next().unwrap_or(left.len())
+        };
+        let lines: Vec<&str> = left.drain(..length).collect();
+        renewed.push(lines.iter().map(|line| format!("{line}\n")).collect());
+    }
+    renewed.join("[...]\n")
 }
 
 /// Lines without what stands before and behind them.
