@@ -6,6 +6,9 @@
 //! capture ──► Target ─────────────┤
 //!                                 └─► postgres: tablespaces, the write-ahead log            ─► scripts, README
 //! ```
+//!
+//! The texts are files in `templates`, which look like the scripts; code here decides what is put into them, and
+//! `quote` how.
 
 mod error;
 mod examples;
@@ -15,6 +18,8 @@ mod quote;
 mod request;
 mod sqlserver;
 mod target;
+
+use askama::Template;
 
 pub use error::LayoutError;
 pub use examples::examples;
@@ -35,10 +40,18 @@ pub struct Script {
 }
 
 impl Script {
-    fn new(name: &str, text: impl Into<String>) -> Script {
+    /// Renders a template of `templates`, in the way that files of this name are read: `cmd` wants carriage returns,
+    /// and Windows PowerShell reads UTF-8 only behind a byte order mark.
+    fn new(name: &str, template: &impl Template) -> Script {
+        let text = template.render().expect("a template of texts and numbers") + "\n";
+        let text = match name.rsplit_once('.') {
+            Some((_, "cmd")) => text.replace('\n', "\r\n"),
+            Some((_, "ps1")) if !text.is_ascii() => format!("\u{feff}{text}"),
+            Some(_) | None => text,
+        };
         Script {
             name: name.to_owned(),
-            text: text.into(),
+            text,
         }
     }
 }

@@ -1,56 +1,128 @@
-//! Texts inside of scripts: quoted for the shell that reads them.
+//! Texts inside of scripts: filters of the templates, each of which quotes for what reads the script.
 
-use std::borrow::Cow;
+// What `filter_fn` makes of a filter has methods that are `pub`.
+#![expect(unreachable_pub)]
 
-/// For a POSIX shell.
-pub(super) fn sh(text: &str) -> Cow<'_, str> {
-    shell_words::quote(text)
+use std::fmt::Display;
+
+use askama::{Result, Values, filter_fn};
+
+/// A word of a POSIX shell.
+#[filter_fn]
+pub(super) fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(shell_words::quote(&text.to_string()).into_owned())
 }
 
-/// For PowerShell: within single quotes only they mean something, and PowerShell takes typographic ones for
-/// the same.
+/// A text of PowerShell: within single quotes only they mean something, and PowerShell takes typographic ones
+/// for the same.
 ///
 /// Source: <https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_quoting_rules>,
 /// read 2026-11.
-pub(super) fn powershell(text: &str) -> String {
+#[filter_fn]
+pub(super) fn powershell<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     let mut quoted = String::from("'");
-    for letter in text.chars() {
+    for letter in text.to_string().chars() {
         quoted.push(letter);
         if matches!(letter, '\'' | '‘' | '’' | '‚' | '‛') {
             quoted.push(letter);
         }
     }
-    quoted + "'"
+    Ok(quoted + "'")
 }
 
-/// For a word of a systemd unit: specifiers begin with a per cent sign, variables with a dollar.
+/// A word of a systemd unit's command: specifiers begin with a per cent sign, variables with a dollar.
 ///
 /// Source: systemd.service(5) "Command lines" and systemd.syntax(7) "Quoting".
-pub(super) fn systemd_command(text: &str) -> String {
-    systemd_path(text).replace('$', "$$")
+#[filter_fn]
+pub(super) fn systemd_command<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(in_unit(&text.to_string()).replace('$', "$$"))
 }
 
-/// For a path in a unit, where dollars mean nothing.
-pub(super) fn systemd_path(text: &str) -> String {
+/// A path in a systemd unit, where dollars mean nothing.
+#[filter_fn]
+pub(super) fn systemd_path<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(in_unit(&text.to_string()))
+}
+
+fn in_unit(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped.replace('%', "%%"))
 }
 
-/// A comment of a script in one line, whatever the text.
-pub(super) fn line(text: &str) -> String {
+/// A literal of Transact-SQL.
+#[filter_fn]
+pub(super) fn tsql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(sqlserver::tsql::literal(&text.to_string()))
+}
+
+/// A literal of PostgreSQL, whatever `standard_conforming_strings` says.
+#[filter_fn]
+pub(super) fn sql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    let quoted = text.to_string().replace('\'', "''");
+    Ok(match quoted.contains('\\') {
+        true => format!("E'{}'", quoted.replace('\\', "\\\\")),
+        false => format!("'{quoted}'"),
+    })
+}
+
+/// A name of PostgreSQL.
+#[filter_fn]
+pub(super) fn sql_name<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(format!("\"{}\"", text.to_string().replace('"', "\"\"")))
+}
+
+/// A comment of a script, or a sentence of a README, in one line, whatever the text.
+#[filter_fn]
+pub(super) fn line<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(in_one_line(&text.to_string()))
+}
+
+fn in_one_line(text: &str) -> String {
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
     text.chars().map(plain).collect()
 }
 
+/// A text in a table of Markdown: a bar would end the cell.
+pub(super) fn cell(text: &str) -> String {
+    let text = in_one_line(text).replace('|', "\\|").replace('`', "'");
+    format!("`{text}`")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use askama::Template;
+
+    use super::super::quote as filters;
+
+    #[derive(Template)]
+    #[template(
+        source = "{{ path|sh }} {{ path|powershell }} {{ path|systemd_command }} {{ path|systemd_path }} \
+                  {{ path|tsql }} {{ path|sql }} {{ path|sql_name }}",
+        ext = "txt"
+    )]
+    struct All {
+        path: &'static str,
+    }
+
+    #[derive(Template)]
+    #[template(source = "# {{ text|line }}", ext = "txt")]
+    struct Comment {
+        text: &'static str,
+    }
 
     #[test]
     fn no_text_leaves_its_quotes() {
-        assert_eq!(sh("/a b'$(x)"), "'/a b'\\''$(x)'");
-        assert_eq!(powershell("D:\\it's ’x"), "'D:\\it''s ’’x'");
-        assert_eq!(systemd_command("/a %n $x \"y"), "\"/a %%n $$x \\\"y\"");
-        assert_eq!(line("a\nrm -rf"), "a rm -rf");
+        let all = |path| All { path }.render().expect("texts");
+        assert_eq!(
+            all("a b'$(x)"),
+            "'a b'\\''$(x)' 'a b''$(x)' \"a b'$$(x)\" \"a b'$(x)\" N'a b''$(x)' 'a b''$(x)' \"a b'$(x)\""
+        );
+        assert_eq!(
+            all("%n ’\"\\"),
+            "'%n ’\"\\' '%n ’’\"\\' \"%%n ’\\\"\\\\\" \"%%n ’\\\"\\\\\" N'%n ’\"\\' E'%n ’\"\\\\' \"%n ’\"\"\\\""
+        );
+        let text = "a\nrm -rf";
+        assert_eq!(Comment { text }.render().expect("a text"), "# a rm -rf");
+        assert_eq!(super::cell("a|b`\n"), "`a\\|b' `");
     }
 }

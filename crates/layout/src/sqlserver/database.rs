@@ -2,16 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement, literal};
+use askama::Template;
+use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement};
 
 use super::super::folder::Folder;
-use super::super::quote::line;
+use super::super::quote as filters;
 use super::super::{LayoutError, LayoutRequest, Platform, Script, Target};
-use super::kit::{enough, sqlcmd};
+use super::kit::enough;
 use super::service::Service;
-use super::steps::stop_if;
-use super::{batches, files, linux, windows};
+use super::{files, linux, windows};
 use experiment::spec::Role;
+
+#[derive(Template)]
+#[template(path = "sqlserver/database-create.sql", escape = "none")]
+struct Create<'a> {
+    title: &'a str,
+    name: &'a str,
+    service: &'a Service,
+    /// Name of the script that makes the folders.
+    folder_script: &'a str,
+    /// A volume that comes back empty.
+    lost: Option<&'a String>,
+    create: Statement,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/database-undo.sql", escape = "none")]
+struct Undo {
+    drop: Statement,
+}
 
 /// `CREATE DATABASE` with its folders and its way back.
 pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
@@ -36,35 +55,27 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
     enough(target, &needs)?;
     check_paths(target, &create)?;
     let folders: Vec<Folder> = needs.into_keys().collect();
-    let mut folder_script = match target.on {
-        Platform::Linux => linux::folders(&service, &folders),
+    let folder_script = match target.on {
+        Platform::Linux => linux::folders("database-", &folders),
         Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
-            windows::folders(&service, &folders)
+            windows::folders("database-", &service, &folders)
         }
     };
-    folder_script.name = format!("database-{}", folder_script.name);
-    let guard = stop_if(
-        &format!("DB_ID({}) IS NOT NULL", literal(name)),
-        "There is a database of this name already.",
-    );
-    let name = create.name.clone();
-    let end = "SET NOEXEC OFF;\nGO\n";
-    let apply = format!(
-        "{}-- {}: makes the database. Folders first: {}. As: {}\nUSE [master];\nGO\n{guard}{}{end}",
-        lost(wish),
-        line(&wish.title),
-        folder_script.name,
-        sqlcmd(&service, target.on, "database-create.sql"),
-        batches(&[Statement::Create(create)])
-    );
-    let undo = format!(
-        "-- Drops the database, with ALL that is in it by now.\nUSE [master];\nGO\n{}",
-        batches(&[Statement::Drop(name)])
-    );
+    let undo = Undo {
+        drop: Statement::Drop(create.name.clone()),
+    };
+    let create = Create {
+        title: &wish.title,
+        name,
+        service: &service,
+        folder_script: &folder_script.name,
+        lost: lost(wish),
+        create: Statement::Create(create),
+    };
     Ok(vec![
+        Script::new("database-create.sql", &create),
+        Script::new("database-undo.sql", &undo),
         folder_script,
-        Script::new("database-create.sql", apply),
-        Script::new("database-undo.sql", undo),
     ])
 }
 
@@ -109,22 +120,14 @@ fn create(
     Ok((CreateDatabase { name, data, log }, needs))
 }
 
-/// What a disk that comes back empty means for a database.
-fn lost(wish: &LayoutRequest) -> String {
-    let roles = [Role::Data, Role::Log]
-        .into_iter()
-        .filter(|role| wish.has(*role));
+/// A volume of data or log that comes back empty.
+fn lost(wish: &LayoutRequest) -> Option<&String> {
+    let roles = [Role::Data, Role::Log];
+    let roles = roles.into_iter().filter(|role| wish.has(*role));
     let mut volumes = roles
         .flat_map(|role| wish.files(role))
         .map(|file| &file.volume);
-    match volumes.find(|volume| wish.ephemeral.contains(*volume)) {
-        None => String::new(),
-        Some(volume) => format!(
-            "-- WARNING: volume \"{}\" is empty after the machine was stopped or moved, and THIS DATABASE IS LOST THEN. It is\n\
-             -- for tests only.\n",
-            line(volume)
-        ),
-    }
+    volumes.find(|volume| wish.ephemeral.contains(*volume))
 }
 
 /// A letter of a file's name, whatever a database is called.

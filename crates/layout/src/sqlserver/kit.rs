@@ -70,29 +70,6 @@ impl<'a> Kit<'a> {
     pub(super) fn is_windows(&self) -> bool {
         self.target.on == Platform::Windows
     }
-
-    /// How a script is given to the server.
-    pub(super) fn sqlcmd(&self, file: &str) -> String {
-        sqlcmd(&self.service, self.target.on, file)
-    }
-}
-
-/// `-x`: `$(..)` in a name is no variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
-/// `-f 65001`: the scripts are UTF-8.
-pub(super) fn sqlcmd(service: &Service, on: Platform, file: &str) -> String {
-    let login = match on {
-        Platform::Linux => "-U sa",
-        Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => "-E",
-    };
-    let code_page = if on == Platform::Linux {
-        ""
-    } else {
-        " -f 65001"
-    };
-    format!(
-        "sqlcmd -S {} {login} -C -b -x{code_page} -i {file}",
-        service.server
-    )
 }
 
 /// The folder of each file, and the bytes of its files.

@@ -1,17 +1,14 @@
 //! A managed instance: number, size and growth of files, and no word about where they are.
 
-use std::fmt::Write;
-
-use model::Bytes;
+use askama::Template;
+use model::{Bytes, Throughput};
 use sqlserver::capture::{Capture, FileKind, TEMPDB};
 use sqlserver::tsql::tempdb::{Kind, TempdbPlan};
-use sqlserver::tsql::{Alter, FileChange, FileSpec, Name, Size, Statement, literal};
+use sqlserver::tsql::{Alter, FileChange, FileSpec, Name, Size, Statement};
 
-use super::super::quote::line;
+use super::super::quote as filters;
 use super::super::{LayoutError, LayoutRequest, README, Script, Target};
-use super::batches;
 use super::files::{self, Taken};
-use super::steps::stop_if;
 use catalogue::{Catalogue, Limit, Rule};
 use experiment::spec::Role;
 
@@ -27,6 +24,66 @@ const TEMPDB_FILES_MAX: usize = 128;
 const TEMPDB_NAME_MAX: usize = 16;
 /// Most space of tempdb for each virtual processor, General Purpose.
 const TEMPDB_PER_CORE: Bytes = Bytes::gib(24);
+
+/// What decides I/O there, and which script comes when.
+#[derive(Template)]
+#[template(path = "sqlserver/managed/readme.md")]
+struct Readme<'a> {
+    wish: &'a LayoutRequest,
+    capture: &'a Capture,
+    /// Files that are remote disks.
+    remote_files: usize,
+    /// Data files that there are to be.
+    files: usize,
+    steps: Vec<Step>,
+}
+
+/// What files up to a size may do.
+struct Step {
+    up_to: Bytes,
+    iops: u64,
+    throughput: Throughput,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/tempdb-1-apply.sql", escape = "none")]
+struct TempdbApply<'a> {
+    plan: &'a TempdbPlan,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/tempdb-2-size.sql", escape = "none")]
+struct TempdbSize<'a> {
+    plan: &'a TempdbPlan,
+    /// Whether a file goes.
+    removes: bool,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/tempdb-undo-1.sql", escape = "none")]
+struct TempdbUndo<'a> {
+    plan: &'a TempdbPlan,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/tempdb-undo-2.sql", escape = "none")]
+struct TempdbAfterUndo<'a> {
+    plan: &'a TempdbPlan,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/data-apply.sql", escape = "none")]
+struct DataApply<'a> {
+    database: &'a Name,
+    apply: Vec<Statement>,
+}
+
+#[derive(Template)]
+#[template(path = "sqlserver/managed/data-undo.sql", escape = "none")]
+struct DataUndo<'a> {
+    database: &'a Name,
+    undo: Vec<Statement>,
+}
 
 /// All scripts.
 pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
@@ -47,7 +104,7 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
             "--role log: a managed instance has one log a database, which cannot be placed; leave it out".to_owned(),
         ));
     }
-    let mut scripts = vec![Script::new(README, guidance(wish, capture))];
+    let mut scripts = vec![Script::new(README, &readme(wish, capture))];
     if wish.has(Role::Temp) {
         scripts.extend(tempdb(wish, target, capture)?);
     }
@@ -103,48 +160,13 @@ fn tempdb(
         .from
         .iter()
         .any(|file| file.kind == Kind::Data && moved.data.iter().all(|to| to.name != file.name));
-    Ok(tempdb_scripts(&plan, removes))
-}
-
-fn tempdb_scripts(plan: &TempdbPlan, removes: bool) -> Vec<Script> {
-    let failover = if removes {
-        "-- A file that goes has to be empty: fail the instance over first (Invoke-AzSqlInstanceFailover), at a quiet\n\
-         -- time, and run this before there is work.\n"
-    } else {
-        ""
-    };
-    let script = |name: &str, says: &str, statements: &[Statement]| {
-        let text = format!("{says}{}{}{END}", start(), batches(statements));
-        Script::new(name, text)
-    };
-    vec![
-        script(
-            "tempdb-1-apply.sql",
-            "-- New files of tempdb.\n",
-            &plan.apply,
-        ),
-        script(
-            "tempdb-2-size.sql",
-            &format!("-- Sizes and growth, and files that go.\n{failover}"),
-            &plan.after_restart,
-        ),
-        script("tempdb-undo-1.sql", "-- The way back.\n", &plan.undo),
-        script(
-            "tempdb-undo-2.sql",
-            "-- The rest of the way back. Files that were added have to be empty: fail over first.\n",
-            &plan.after_undo,
-        ),
-    ]
-}
-
-const END: &str = "SET NOEXEC OFF;\nGO\n";
-
-fn start() -> String {
-    let guard = stop_if(
-        "CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8",
-        "This is no managed instance, and these scripts are for one.",
-    );
-    format!("USE [master];\nGO\nSET NOCOUNT ON;\nGO\n{guard}")
+    let plan = &plan;
+    Ok(vec![
+        Script::new("tempdb-1-apply.sql", &TempdbApply { plan }),
+        Script::new("tempdb-2-size.sql", &TempdbSize { plan, removes }),
+        Script::new("tempdb-undo-1.sql", &TempdbUndo { plan }),
+        Script::new("tempdb-undo-2.sql", &TempdbAfterUndo { plan }),
+    ])
 }
 
 /// More data files of a database, all of one size.
@@ -212,77 +234,21 @@ fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutEr
         undo.push(Statement::alter(&database, Alter::Remove(name)));
         apply.push(Statement::alter(&database, Alter::Add(file)));
     }
-    let says = "-- More data files, all of one size. Rows that are there stay where they are: rebuild the tables and\n\
-                -- indexes afterwards (ALTER INDEX ALL ON .. REBUILD), so that they spread over all files.\n";
-    let check = format!(
-        "SELECT name, physical_name, CAST(size AS bigint) * 8 / 1024 AS mib FROM {database}.sys.database_files;\nGO\n"
-    );
-    let known = stop_if(
-        &format!("DB_ID({}) IS NULL", literal(database.text())),
-        "There is no such database.",
-    );
-    let apply = format!("{says}{}{known}{}{check}{END}", start(), batches(&apply));
-    let undo = format!(
-        "-- The way back: moves all rows to the files that were there, which takes its time, and removes the others.\n\
-         -- Sizes stay as they are: shrinking data fragments it.\n{}{known}{}{END}",
-        start(),
-        batches(&undo)
-    );
+    let database = &database;
     Ok(vec![
-        Script::new("data-apply.sql", apply),
-        Script::new("data-undo.sql", undo),
+        Script::new("data-apply.sql", &DataApply { database, apply }),
+        Script::new("data-undo.sql", &DataUndo { database, undo }),
     ])
 }
 
-/// What decides I/O there.
-fn guidance(wish: &LayoutRequest, capture: &Capture) -> String {
-    let mut text = format!(
-        "# Managed instance: {}\n\n\
-         None of these scripts has run on a managed instance yet; their T-SQL is parsed by Microsoft's own parser.\n\
-         Written for the instance as captured on {}: {} {}, {} files besides tempdb's, of the\n\
-         {FILES_MAX} that General Purpose allows.\n\n\
-         tempdb is on a local SSD (at most {TEMPDB_PER_CORE} a virtual processor, 1 to {TEMPDB_FILES_MAX} data files, names of\n\
-         {TEMPDB_NAME_MAX} characters at most); number, growth and MAXSIZE outlive restarts and failovers. Where files are is the\n\
-         instance's business: `FILENAME` is refused.\n\n",
-        line(&wish.title),
-        line(&capture.taken),
-        line(&capture.identity.edition),
-        line(&capture.identity.version),
-        remote(capture),
-    );
-    text += &order(wish);
-    text += "On General Purpose every data file is a remote disk of its own, and its size decides what it may do:\n\n";
-    text += &table();
-    let files = wish.data.len().max(1);
-    let _ = write!(
-        text,
-        "\nSo {files} files have {files} times the IOPS of one of their size. {} GiB are taken behind the scenes by every file,\n\
-         however small, hence the limit of {FILES_MAX}.\n\n\
-         - One file is enough for one reader at a time: a published test (dbstow's experiment `managed-instance-files`) read\n  \
-           as fast from 4 small files as from 1 with one worker. With two workers 4 files took 37 s instead of 77 s.\n\
-         - A larger file is the other way to more IOPS, and its empty space is paid for. The same test saw nothing of it\n  \
-           from 1.5 to 132 GB, though the table promises it: measure.\n\
-         - Files of one size and one growth are filled alike. More files than virtual processors are seldom of use.\n\n\
-         The table is dbstow's catalogue entry `azure.mi_gp_file`; the next-gen General Purpose tier shares IOPS among files\n\
-         and Business Critical has a local SSD: neither has this table.\n",
-        128
-    );
-    text
-}
-
-/// Which script comes when.
-fn order(wish: &LayoutRequest) -> String {
-    let mut text =
-        String::from("Order, each with `sqlcmd -b -x -i FILE` or in Management Studio:\n\n");
-    if wish.has(Role::Temp) {
-        text += "- tempdb: `tempdb-1-apply.sql`, `tempdb-2-size.sql`. Back: `tempdb-undo-1.sql`, a failover,\n  \
-                 `tempdb-undo-2.sql`.\n";
+fn readme<'a>(wish: &'a LayoutRequest, capture: &'a Capture) -> Readme<'a> {
+    Readme {
+        wish,
+        capture,
+        remote_files: remote(capture),
+        files: wish.data.len().max(1),
+        steps: steps(),
     }
-    if wish.has(Role::Data) {
-        text +=
-            "- Data: `data-apply.sql`, once; then rebuild the indexes. Back: `data-undo.sql`.\n";
-    }
-    text + "\n"
 }
 
 /// Files that are remote disks: tempdb's are not.
@@ -291,20 +257,21 @@ fn remote(capture: &Capture) -> usize {
     files.filter(|file| file.database_id != TEMPDB).count()
 }
 
-/// The catalogue's steps.
-fn table() -> String {
+/// The catalogue's.
+fn steps() -> Vec<Step> {
     let catalogue = Catalogue::builtin();
     let Ok(entry) = catalogue.disk("azure.mi_gp_file") else {
-        return String::new();
+        return Vec::new();
     };
-    let mut text = String::from("| file up to | IOPS | throughput |\n|---|---|---|\n");
-    if let (Some(Limit::Shared(Rule::Tiers(iops))), Some(Limit::Shared(throughput))) =
+    let (Some(Limit::Shared(Rule::Tiers(tiers))), Some(Limit::Shared(throughput))) =
         (&entry.limits.iops, &entry.limits.throughput)
-    {
-        for step in iops {
-            let rate = throughput.amount(step.to, 0);
-            text += &format!("| {} | {} | {rate} |\n", step.to, step.value.0);
-        }
-    }
-    text
+    else {
+        return Vec::new();
+    };
+    let steps = tiers.iter().map(|tier| Step {
+        up_to: tier.to,
+        iops: tier.value.0,
+        throughput: throughput.amount(tier.to, 0),
+    });
+    steps.collect()
 }

@@ -12,7 +12,6 @@ mod steps;
 mod windows;
 
 use kit::Kit;
-use sqlserver::tsql::Statement;
 
 use super::{LayoutError, LayoutRequest, Platform, Script, Target};
 use experiment::spec::Role;
@@ -39,9 +38,9 @@ fn boxed(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutErr
         let kit = Kit::new(wish, target)?;
         scripts.push(readme::tempdb(&kit));
         scripts.push(match target.on {
-            Platform::Linux => linux::folders(&kit.service, &kit.fresh),
+            Platform::Linux => linux::folders("", &kit.fresh),
             Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
-                windows::folders(&kit.service, &kit.fresh)
+                windows::folders("", &kit.service, &kit.fresh)
             }
         });
         scripts.push(check::script(&kit));
@@ -63,9 +62,4 @@ fn boxed(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutErr
         ));
     }
     Ok(scripts)
-}
-
-/// Statements as batches.
-fn batches(statements: &[Statement]) -> String {
-    sqlserver::tsql::script(statements)
 }

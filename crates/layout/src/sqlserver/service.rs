@@ -4,15 +4,16 @@ use sqlserver::capture::Capture;
 
 use super::super::{LayoutError, Platform};
 
-/// Names of a service and of what has to do with it.
+/// Names of a service and of what has to do with it. They have no letter that ends a quoted text in any shell of
+/// Windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Service {
     /// The service: `MSSQLSERVER`, `MSSQL$NAME`, `mssql-server`.
     pub(super) name: String,
     /// The Agent's, which depends on it; Windows only.
-    pub(super) agent: Option<String>,
-    /// What `sqlcmd -S` takes on the machine itself.
-    pub(super) server: String,
+    agent: Option<String>,
+    /// How a script is given to the server on the machine itself, but for the script.
+    pub(super) sqlcmd: String,
 }
 
 impl Service {
@@ -45,11 +46,28 @@ impl Service {
             ),
             (_, None) => (Some("SQLSERVERAGENT".to_owned()), ".".to_owned()),
         };
+        let sqlcmd = sqlcmd(on, &server);
         Ok(Service {
             name,
             agent,
-            server,
+            sqlcmd,
         })
+    }
+
+    /// The Agent's name; nothing on Linux, where it is part of the service.
+    pub(super) fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or_default()
+    }
+}
+
+/// `-x`: `$(..)` in a name is no variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
+/// `-f 65001`: the scripts are UTF-8.
+fn sqlcmd(on: Platform, server: &str) -> String {
+    match on {
+        Platform::Linux => format!("sqlcmd -S {server} -U sa -C -b -x"),
+        Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
+            format!("sqlcmd -S {server} -E -C -b -x -f 65001")
+        }
     }
 }
 

@@ -1,0 +1,9 @@
+#!/bin/sh
+# Makes the folders for the server's user. Run as root.
+set -eu
+{%- for tablespace in kit.tablespaces() %}
+install -d -o postgres -g postgres -m 0700 -- {{ tablespace.folder|sh }}
+{%- endfor %}
+{%- if let Some(log) = kit.log %}
+install -d -o postgres -g postgres -m 0700 -- {{ log.folder|sh }}
+{%- endif %}

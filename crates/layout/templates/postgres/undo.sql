@@ -1,0 +1,12 @@
+-- The way back. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
+\set ON_ERROR_STOP on
+{%- if !kit.temp.is_empty() %}
+ALTER SYSTEM RESET temp_tablespaces;
+SELECT pg_reload_conf();
+{%- endif %}
+{%- if let Some((database, _)) = kit.database() %}
+ALTER DATABASE {{ database|sql_name }} SET TABLESPACE pg_default;
+{%- endif %}
+{%- for tablespace in kit.tablespaces() %}
+DROP TABLESPACE IF EXISTS {{ tablespace.name }};
+{%- endfor %}

@@ -1,0 +1,5 @@
+-- Drops the database, with ALL that is in it by now.
+USE [master];
+GO
+{{ drop }}
+GO

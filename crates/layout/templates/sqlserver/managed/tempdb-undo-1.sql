@@ -1,0 +1,8 @@
+-- The way back.
+{% include "sqlserver/managed/start.sql" %}
+{%- for statement in plan.undo %}
+{{ statement }}
+GO
+{%- endfor %}
+SET NOEXEC OFF;
+GO

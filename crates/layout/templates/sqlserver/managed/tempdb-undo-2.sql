@@ -1,0 +1,8 @@
+-- The rest of the way back. Files that were added have to be empty: fail over first.
+{% include "sqlserver/managed/start.sql" %}
+{%- for statement in plan.after_undo %}
+{{ statement }}
+GO
+{%- endfor %}
+SET NOEXEC OFF;
+GO
