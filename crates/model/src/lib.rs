@@ -41,10 +41,6 @@ pub mod cores;
 pub mod split;
 pub mod store;
 
-// What a run asked of all that, and when it would have been done over another.
-pub mod replay;
-pub mod trace;
-
 pub use request::{Completion, Measure, Operation, Owner, Request, Throttle};
 pub use spec::{
     Burst, Counts, DiskSpec, HostCacheMode, HostCacheSpec, IoUnit, LatencySpec, LimitSpec,
