@@ -11,6 +11,7 @@
 //! `quote` how.
 
 mod error;
+#[cfg(any(test, feature = "examples"))]
 mod examples;
 mod folder;
 mod postgres;
@@ -22,6 +23,7 @@ mod target;
 use askama::Template;
 
 pub use error::LayoutError;
+#[cfg(any(test, feature = "examples"))]
 pub use examples::examples;
 pub use folder::{Folder, Style};
 pub use request::LayoutRequest;

@@ -8,6 +8,7 @@ mod driver;
 mod failure;
 #[cfg(feature = "driver")]
 mod login;
+#[cfg(any(test, feature = "examples"))]
 mod scripted;
 mod server;
 
@@ -17,6 +18,7 @@ pub use driver::{Canceller, Driver};
 pub use failure::Failure;
 #[cfg(feature = "driver")]
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};
+#[cfg(any(test, feature = "examples"))]
 pub use scripted::Scripted;
 pub use server::{Server, ServerError};
 

@@ -9,6 +9,7 @@
 //! module of their own, with the version that they need.
 
 mod database;
+#[cfg(any(test, feature = "examples"))]
 mod examples;
 mod file;
 mod name;
@@ -18,6 +19,7 @@ mod statement;
 pub mod tempdb;
 
 pub use database::{Alter, CreateDatabase, DatabaseOption, Durability};
+#[cfg(any(test, feature = "examples"))]
 pub use examples::examples;
 pub use file::{FileChange, FilePath, FileSpec, PathError};
 pub use name::{Name, NameError, literal};
