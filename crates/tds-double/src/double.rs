@@ -2,9 +2,11 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::connection::Connection;
 use crate::journal::Journal;
@@ -50,11 +52,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn model(&self) -> MutexGuard<'_, dyn Model> {
-        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+        self.model.lock()
     }
 
     pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock()
     }
 
     #[cfg(target_os = "linux")]
@@ -121,7 +123,7 @@ impl<M: Model> Double<M> {
 
     /// The model, to ask or to change. No client is answered meanwhile.
     pub fn model(&self) -> MutexGuard<'_, M> {
-        self.model.lock().unwrap_or_else(PoisonError::into_inner)
+        self.model.lock()
     }
 
     /// Every text that arrived, in order: batches, and statements of `sp_executesql` and the prepared ones.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use model::random;
@@ -17,6 +17,7 @@ use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, LimitSpec, MachineSpec, Operation, Rate,
     Request, Storage, Throughput, VolumeSpec,
 };
+use parking_lot::Mutex;
 use rand::RngExt;
 use reading::Reading;
 use tempfile::TempDir;
@@ -257,7 +258,7 @@ fn deviation(
 
 /// Lets an arm try: it gives what it counted, its latencies, and the lead with which it wakes threads.
 fn conforms(sequence: &Sequence, arm: impl Fn(&Sequence, &Path) -> (Reading, Latencies, Duration)) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock();
     let modelled = sequence.modelled();
     let mut deviations = Vec::new();
     for _ in 0..ATTEMPTS {

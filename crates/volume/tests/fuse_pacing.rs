@@ -9,19 +9,19 @@ mod rig;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{
     Bytes, DiskSpec, Duration, HostCacheMode, HostCacheSpec, Iops, LatencySpec, LimitSpec,
     MachineSpec, Throughput, VolumeSpec,
 };
+use parking_lot::{Mutex, MutexGuard};
 use reading::Reading;
 use rig::{Rig, run};
 
 /// Tests that measure time must not run beside each other.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ALONE.lock()
 }
 
 /// A file of `length` bytes in volume `volume`, written before anything is measured.

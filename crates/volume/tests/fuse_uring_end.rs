@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{Bytes, DiskSpec, Duration, LatencySpec, MachineSpec, VolumeSpec};
+use parking_lot::{Mutex, MutexGuard};
 use rig::{Rig, is_mounted, run, transport};
 use volume::clock::Clock;
 use volume::fuse::{Emulation, TransportChoice};
@@ -17,7 +17,7 @@ use volume::fuse::{Emulation, TransportChoice};
 /// Threads and open files are those of the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ALONE.lock()
 }
 
 /// Threads of emulators in this process, by name.

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
+use parking_lot::Mutex;
 use sqlserver::session::{Credentials, Driver, Encryption, Login, Server, Session};
 use tds_double::server::{self, SqlServer};
 
@@ -46,7 +47,7 @@ impl Terminal {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = screen.read(&mut bytes) {
                 let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
-                let mut writes = writes.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut writes = writes.lock();
                 writes.push_str(&text);
             }
         });
@@ -58,7 +59,7 @@ impl Terminal {
     }
 
     fn shown(&self) -> String {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.shown.lock();
         shown.clone()
     }
 

@@ -5,8 +5,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fs, thread};
@@ -15,6 +15,7 @@ use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use parking_lot::{Mutex, MutexGuard};
 use tds_double::server::{self, Io, SqlServer, Wait, Work};
 use tds_double::{Double, Encryption, Kind, Question, Reply, Rows, Value};
 use tempfile::TempDir;
@@ -49,7 +50,7 @@ impl Bench {
             while !stopped.load(Ordering::SeqCst) {
                 if flag.exists() {
                     // A server that does not start stays away: the test looks at what dbstow makes of it.
-                    let _ = server::restart(&mut locked(&served));
+                    let _ = server::restart(&mut served.lock());
                     fs::remove_file(&flag).expect("the flag is ours");
                 }
                 Clock::sleep(model::Duration::from_millis(5));
@@ -64,7 +65,7 @@ impl Bench {
     }
 
     pub(crate) fn double(&self) -> MutexGuard<'_, Double<SqlServer>> {
-        locked(&self.double)
+        self.double.lock()
     }
 
     /// How dbstow is told where it is.
@@ -254,10 +255,6 @@ impl Drop for Bench {
         let joined = self.restarter.take().map(JoinHandle::join);
         assert!(joined.is_none_or(|joined| joined.is_ok()) || thread::panicking());
     }
-}
-
-fn locked(double: &Mutex<Double<SqlServer>>) -> MutexGuard<'_, Double<SqlServer>> {
-    double.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a statement on a temporary table does: much of it in tempdb, so that there is something to judge.

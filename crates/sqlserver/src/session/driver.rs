@@ -1,7 +1,7 @@
 //! Microsoft's client behind our seam: its asynchronous calls one at a time, on the thread that asks.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
@@ -15,6 +15,7 @@ use mssql_tds::datatypes::sql_string::SqlString;
 use mssql_tds::datatypes::sqltypes::SqlType;
 use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
 use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
@@ -46,8 +47,8 @@ impl Canceller {
         self.handle().cancel();
     }
 
-    fn handle(&self) -> std::sync::MutexGuard<'_, CancelHandle> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handle(&self) -> MutexGuard<'_, CancelHandle> {
+        self.0.lock()
     }
 
     /// What the next call listens to.

@@ -3,9 +3,8 @@
 
 mod counters;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use model::{Duration, Instant, LimitSpec, MachineSpec, Request, Storage, Throttle, VolumeSpec};
+use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use counters::Counters;
@@ -75,7 +74,7 @@ impl Array {
     /// # Panics
     /// When there is no volume at that place.
     pub(crate) fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Verdict {
-        let mut storage = self.lock();
+        let mut storage = self.storage.lock();
         let real = self.clock.now();
         // Requests in the model come in the order of their time; threads do not quite.
         let now = storage.observer().begin(arrived, real);
@@ -112,12 +111,12 @@ impl Array {
 
     /// Forgets what the modelled host caches hold.
     pub(crate) fn empty_host_cache(&self) {
-        self.lock().clear_host_cache();
+        self.storage.lock().clear_host_cache();
     }
 
     /// Everything counted so far, but the pacing of replies.
     pub(crate) fn reading(&self) -> Reading {
-        let mut storage = self.lock();
+        let mut storage = self.storage.lock();
         let at = self.clock.now();
         let usage = storage.usage().into_iter();
         let limits = usage.map(|usage| LimitReading::of(usage, &self.volumes));
@@ -131,10 +130,6 @@ impl Array {
             limits,
             pacing: None,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Storage<Counters>> {
-        self.storage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::{io, thread};
 
 use model::{Duration, Instant};
+use parking_lot::{Condvar, Mutex};
 
 use super::pace::{self, Pace, Tally};
 
@@ -90,7 +91,7 @@ impl<R: Reply> Deadlines<R> {
 
 impl<R: Reply> Drop for Deadlines<R> {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
+        self.shared.waiting.lock().closed = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // It ends by itself; if it panicked, that was reported where it did.
@@ -101,7 +102,7 @@ impl<R: Reply> Drop for Deadlines<R> {
 
 impl<R: Reply> Shared<R> {
     fn park(&self, send_at: Instant, reply: R) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let first = waiting
             .heap
             .peek()
@@ -130,40 +131,22 @@ impl<R: Reply> Shared<R> {
 
     /// Waits for the time of the first reply; `None` once closed and empty.
     fn next(&self, pace: &Pace) -> Option<Parked<R>> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         loop {
             let first = waiting.heap.peek().map(|Reverse(first)| first.send_at);
             let wait = first.map(|send_at| pace.alarm(send_at).since(pace.clock().now()));
             match wait {
                 Some(wait) if wait > Duration::ZERO && !waiting.closed => {
-                    waiting = self.wait(waiting, wait);
+                    let wait = std::time::Duration::from_nanos(wait.as_nanos());
+                    self.changed.wait_for(&mut waiting, wait);
                 }
                 Some(_) => return waiting.heap.pop().map(|Reverse(first)| first),
                 None if waiting.closed => return None,
                 None => {
-                    waiting = self
-                        .changed
-                        .wait(waiting)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    self.changed.wait(&mut waiting);
                 }
             }
         }
-    }
-
-    fn wait<'a>(
-        &self,
-        waiting: MutexGuard<'a, Waiting<R>>,
-        wait: Duration,
-    ) -> MutexGuard<'a, Waiting<R>> {
-        let wait = std::time::Duration::from_nanos(wait.as_nanos());
-        match self.changed.wait_timeout(waiting, wait) {
-            Ok((waiting, _)) => waiting,
-            Err(poisoned) => poisoned.into_inner().0,
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting<R>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -203,7 +186,7 @@ mod tests {
 
     impl Reply for Noted {
         fn send(self) {
-            self.1.lock().unwrap().push(self.0);
+            self.1.lock().push(self.0);
         }
     }
 
@@ -221,10 +204,10 @@ mod tests {
         deadlines.reply(in_ms(60_000), reply("left over"));
         deadlines.reply(None, reply("first"));
         Clock::sleep(Duration::from_millis(150));
-        assert_eq!(*sent.lock().unwrap(), ["first", "second", "third"]);
+        assert_eq!(*sent.lock(), ["first", "second", "third"]);
 
         drop(deadlines);
-        assert_eq!(sent.lock().unwrap().last(), Some(&"left over"));
+        assert_eq!(sent.lock().last(), Some(&"left over"));
         let pacing = pace.reading("test");
         assert_eq!((pacing.requests, pacing.error.len()), (4, 3));
     }
@@ -238,7 +221,7 @@ mod tests {
         let due = clock.now();
         Clock::sleep(Duration::from_millis(1));
         deadlines.reply(Some(due), Noted("now", Arc::clone(&sent)));
-        assert_eq!(*sent.lock().unwrap(), ["now"]);
+        assert_eq!(*sent.lock(), ["now"]);
         let pacing = pace.reading("test");
         assert_eq!((pacing.requests, pacing.late), (1, 1));
     }

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{configure_io_flusher_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
@@ -186,9 +187,7 @@ fn make_directories(own: &Registration, order: &Order) -> Result<(), EmulationEr
 
 impl Shared {
     fn emulation(&self) -> MutexGuard<'_, Option<Emulation>> {
-        self.emulation
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.emulation.lock()
     }
 
     fn listen(self: Arc<Self>, listener: &UnixListener) {
@@ -230,7 +229,7 @@ impl Shared {
 
     fn look(&self, emulation: &Emulation) -> Look {
         let look = reading(emulation);
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         Look {
             before: looked.replace(look.now.clone()),
             ..look

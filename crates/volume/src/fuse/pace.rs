@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::{io, thread};
 
 use hdrhistogram::Histogram;
 use model::{Duration, Instant};
+use parking_lot::{Condvar, Mutex};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -111,7 +112,7 @@ impl Pace {
             late: 0,
             error: histogram::empty(),
         })));
-        lock(&self.tallies).push(Arc::clone(&tally));
+        self.tallies.lock().push(Arc::clone(&tally));
         tally
     }
 
@@ -125,8 +126,8 @@ impl Pace {
             lead_ns: self.lead.as_nanos(),
             cpu_ns: cpu().saturating_sub(self.cpu_start).as_nanos(),
         };
-        for tally in lock(&self.tallies).iter() {
-            let counts = lock(&tally.0);
+        for tally in self.tallies.lock().iter() {
+            let counts = tally.0.lock();
             pacing.requests += counts.requests;
             pacing.late += counts.late;
             pacing
@@ -156,7 +157,7 @@ impl Tally {
     /// A request was answered at once: because it costs nothing, or because its reply's time had come;
     /// `late` says that the real file took longer than the model allowed.
     pub(crate) fn answered_at_once(&self, late: bool) {
-        let mut counts = lock(&self.0);
+        let mut counts = self.0.lock();
         counts.requests += 1;
         counts.late += u64::from(late);
     }
@@ -164,7 +165,7 @@ impl Tally {
     /// A reply that waited for `send_at` was sent at `sent`.
     pub(crate) fn waited(&self, send_at: Instant, sent: Instant) {
         let error = sent.since(send_at).max(send_at.since(sent));
-        let mut counts = lock(&self.0);
+        let mut counts = self.0.lock();
         counts.requests += 1;
         counts
             .error
@@ -194,8 +195,8 @@ fn timer_lateness(clock: Clock) -> Duration {
         let span = Duration::from_micros(300);
         let alarm = clock.now() + span;
         // As the thread that sends replies waits.
-        let guard = lock(&nobody);
-        drop(never.wait_timeout(guard, std::time::Duration::from_nanos(span.as_nanos())));
+        let span = std::time::Duration::from_nanos(span.as_nanos());
+        never.wait_for(&mut nobody.lock(), span);
         clock.now().since(alarm)
     });
     median(lateness.collect())
@@ -235,8 +236,4 @@ fn cpu() -> Duration {
 
 fn earlier(instant: Instant, by: Duration) -> Instant {
     Instant::from_nanos(instant.as_nanos().saturating_sub(by.as_nanos()))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

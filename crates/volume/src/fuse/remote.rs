@@ -7,9 +7,9 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use model::Duration;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
@@ -120,8 +120,8 @@ impl RemoteSite {
         }
     }
 
-    fn emulator(&self) -> std::sync::MutexGuard<'_, Option<Emulator>> {
-        self.emulator.lock().unwrap_or_else(PoisonError::into_inner)
+    fn emulator(&self) -> MutexGuard<'_, Option<Emulator>> {
+        self.emulator.lock()
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use model::{Operation, Request};
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::array::{Array, Verdict};
@@ -86,7 +86,7 @@ impl Trace {
             due_ns: traced.verdict.due.as_nanos(),
             throttled_by: traced.verdict.throttled_by.map(|by| array.throttled_by(by)),
         };
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         if lines.failed.is_none() {
             let written = serde_json::to_writer(&mut lines.file, &line)
                 .map_err(io::Error::from)
@@ -100,7 +100,7 @@ impl Trace {
     /// # Errors
     /// When that, or anything before it, failed.
     pub(crate) fn finish(&self) -> io::Result<()> {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         match lines.failed.take() {
             Some(error) => Err(error),
             None => lines.file.flush(),

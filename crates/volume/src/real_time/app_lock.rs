@@ -2,7 +2,8 @@
 //! `app_unlock`.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::activity::{Activity, Status};
 
@@ -32,7 +33,7 @@ pub(super) enum LockError {
 impl AppLocks {
     /// Takes a lock, waiting for it.
     pub(super) fn take(&self, key: i64, session: &Status) -> Result<(), LockError> {
-        let mut locks = self.lock();
+        let mut locks = self.locks.lock();
         let id = session.id;
         let Some(lock) = locks.get_mut(&key) else {
             let waiting = VecDeque::new();
@@ -56,24 +57,21 @@ impl AppLocks {
                 leave(&mut locks, id);
                 return Err(LockError::Interrupted(key));
             }
-            locks = self
-                .changed
-                .wait(locks)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut locks);
         }
         Ok(())
     }
 
     /// Hands a lock that `session` holds to the first in its queue.
     pub(super) fn release(&self, key: i64, session: u32) {
-        let mut locks = self.lock();
+        let mut locks = self.locks.lock();
         hand_on(&mut locks, key, session);
         self.changed.notify_all();
     }
 
     /// Gives back all that `session` holds.
     pub(super) fn release_all(&self, session: u32) {
-        let mut locks = self.lock();
+        let mut locks = self.locks.lock();
         let keys: Vec<i64> = locks.keys().copied().collect();
         for key in keys {
             hand_on(&mut locks, key, session);
@@ -83,12 +81,8 @@ impl AppLocks {
 
     /// Lets those who wait see that they were interrupted.
     pub(super) fn wake(&self) {
-        let _locks = self.lock();
+        let _locks = self.locks.lock();
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, Lock>> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

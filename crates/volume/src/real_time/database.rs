@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use model::Bytes;
 use model::store::Role;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::activity::{Activity, Status};
@@ -56,17 +57,17 @@ static NAMES: AtomicU64 = AtomicU64::new(0);
 
 impl Shared {
     pub(super) fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Inode>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock()
     }
 
     /// Keeps why a request failed, which SQLite does not.
     pub(super) fn note(&self, why: &str) {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted.lock();
         *noted = Some(why.to_owned());
     }
 
     pub(super) fn take_note(&self) -> Option<String> {
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.noted.lock();
         noted.take()
     }
 
@@ -81,7 +82,7 @@ impl Shared {
     }
 
     fn members(&self) -> MutexGuard<'_, Vec<Member>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 

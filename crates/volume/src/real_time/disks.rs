@@ -4,9 +4,10 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::{Bytes, Duration, Request};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::aligned::Aligned;
 use super::flushes::Flushes;
@@ -186,9 +187,7 @@ impl Disks {
 
     /// What was asked of each volume so far, by its place.
     pub fn counts(&self) -> Vec<VolumeCount> {
-        let count = |count: &Mutex<VolumeCount>| {
-            count.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        };
+        let count = |count: &Mutex<VolumeCount>| count.lock().clone();
         self.volumes.iter().map(count).collect()
     }
 
@@ -241,7 +240,7 @@ impl Disks {
 
     fn count(&self, file: usize) -> MutexGuard<'_, VolumeCount> {
         let volume = &self.volumes[self.files[file].volume];
-        volume.lock().unwrap_or_else(PoisonError::into_inner)
+        volume.lock()
     }
 }
 

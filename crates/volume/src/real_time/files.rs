@@ -1,9 +1,10 @@
 //! SQLite's files in real time: pages of the buffer pool, and locks that sessions wait for.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::store::PAGE;
 use model::{Duration, Instant};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::ffi;
 
 use super::activity::{Activity, Status};
@@ -67,11 +68,11 @@ impl Inode {
     }
 
     fn length(&self) -> MutexGuard<'_, u64> {
-        self.length.lock().unwrap_or_else(PoisonError::into_inner)
+        self.length.lock()
     }
 
     fn locks(&self) -> MutexGuard<'_, FileLocks> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.locks.lock()
     }
 
     /// Waits until a lock is given back that may be the one wanted; whether to try again.
@@ -82,10 +83,7 @@ impl Inode {
             if session.interrupted() {
                 return false;
             }
-            locks = self
-                .released
-                .wait(locks)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.released.wait(&mut locks);
         }
         true
     }
@@ -146,7 +144,7 @@ impl Session {
     }
 
     fn busy(&self) -> MutexGuard<'_, Option<Busy>> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+        self.busy.lock()
     }
 }
 

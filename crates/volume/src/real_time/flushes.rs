@@ -1,7 +1,8 @@
 //! Flushes of one file that are shared by those who ask for them at the same time.
 
 use std::io;
-use std::sync::{Condvar, Mutex, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 /// The flushes of one file.
 #[derive(Default)]
@@ -20,15 +21,11 @@ struct State {
 impl Flushes {
     /// Returns once a flush is done that began after this call: one's own, or another's.
     pub(super) fn once(&self, flush: impl Fn() -> io::Result<()>) -> io::Result<()> {
-        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = lock();
+        let mut state = self.state.lock();
         let wanted = state.begun + 1;
         while state.done < wanted {
             if state.running {
-                state = self
-                    .done
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                self.done.wait(&mut state);
                 continue;
             }
             state.begun += 1;
@@ -36,7 +33,7 @@ impl Flushes {
             let own = state.begun;
             drop(state);
             let result = flush();
-            state = lock();
+            state = self.state.lock();
             state.running = false;
             if result.is_ok() {
                 state.done = own;
@@ -65,7 +62,7 @@ mod tests {
         let flush = || {
             if count.fetch_add(1, Relaxed) == 0 {
                 begun.send(()).unwrap();
-                may_go_on.lock().unwrap().recv().unwrap();
+                may_go_on.lock().recv().unwrap();
             }
             Ok(())
         };

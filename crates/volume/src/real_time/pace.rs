@@ -1,9 +1,8 @@
 //! Modelled volumes under real files: when a request is done, and how a thread waits until then.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use hdrhistogram::Histogram;
 use model::{Duration, Instant, MachineSpec, Request, VolumeSpec};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::array::Array;
 use crate::clock::Clock;
@@ -134,7 +133,7 @@ impl Pacer {
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tally.lock()
     }
 }
 

@@ -17,11 +17,11 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 use model::Bytes;
 use model::store::{EXTENT_PAGES, Full, PAGE, ReadUnit};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::activity::{Activity, Status};
 use super::aligned::Aligned;
@@ -134,13 +134,12 @@ impl Pool {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner)
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(&mut state);
+        state
     }
 
     /// Pages read from volumes so far.
@@ -380,13 +379,10 @@ impl Pool {
     pub(super) fn write_behind(&self) {
         let mut state = self.lock();
         while !self.closed.load(Relaxed) {
-            state = match state.queue.pop_front() {
-                Some(run) => self.write_run(state, run),
-                None => self
-                    .work
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner),
-            };
+            match state.queue.pop_front() {
+                Some(run) => state = self.write_run(state, run),
+                None => self.work.wait(&mut state),
+            }
         }
     }
 

@@ -6,7 +6,8 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Locks on the shared memory of a file.
 pub(crate) const LOCKS: usize = 8;
@@ -29,7 +30,7 @@ unsafe impl Sync for Region {}
 impl Memory {
     /// Region number `index`, each `size` bytes long; `None` when it is not there and not to be made.
     pub(crate) fn region(&self, index: usize, size: usize, make: bool) -> Option<NonNull<u8>> {
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.lock();
         if make && regions.len() <= index {
             let words = size.div_ceil(size_of::<u64>());
             regions.resize_with(index + 1, || {
@@ -42,7 +43,7 @@ impl Memory {
 
     /// Gives the memory back, once the last connection has gone.
     pub(crate) fn clear(&self) {
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = self.regions.lock();
         regions.clear();
     }
 }

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
@@ -25,7 +27,7 @@ pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Prompt
                  asked:\n{text}"
             )));
         }
-        let mut terminal = terminal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut terminal = terminal.lock();
         let lines = terminal.get_or_insert_with(lines);
         // A bar that went on would be drawn over the question.
         progress.suspend(|| {

@@ -1,13 +1,13 @@
 //! Shows on the terminal what happens in a run.
 
 use std::io::IsTerminal;
-use std::sync::{Mutex, PoisonError};
 
 use experiment::plan::Trial;
 use experiment::record::Outcome;
 use experiment::spec::Mode;
 use lab::trial::real::VolumeRate;
 use lab::{Event, Observer};
+use parking_lot::Mutex;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
@@ -54,7 +54,7 @@ impl Shown {
 
     /// Shows what a trial is at, after a change.
     fn draw(&self, trial: &Trial, change: impl FnOnce(&mut Now)) {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = self.now.lock();
         change(&mut now);
         self.progress.set_prefix(&now.left);
         self.progress

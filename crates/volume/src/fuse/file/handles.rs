@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
+use parking_lot::{Mutex, RwLock};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -57,7 +58,7 @@ impl<T> Handles<T> {
     /// Opens `value`; its number.
     pub(super) fn open(&self, value: T) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.write().insert(number, Arc::new(value));
+        self.table.write().insert(number, Arc::new(value));
         number
     }
 
@@ -66,18 +67,14 @@ impl<T> Handles<T> {
     /// # Errors
     /// `ESTALE` when nothing is.
     pub(super) fn get(&self, number: u64) -> Result<Arc<T>, Errno> {
-        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.table.read();
         table.get(&number).cloned().ok_or(Errno::STALE)
     }
 
     /// Closes what is open under a number; it lives on while a request of it is under way.
     pub(super) fn close(&self, number: u64) {
-        let closed = self.write().remove(&number);
+        let closed = self.table.write().remove(&number);
         // The real file is closed after the lock is given back.
         drop(closed);
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<u64, Arc<T>>> {
-        self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
 
@@ -77,7 +78,7 @@ impl Nodes {
     /// # Errors
     /// `ESTALE` when the kernel was never told of it.
     pub(super) fn get(&self, number: u64) -> Result<Arc<Node>, Errno> {
-        match self.read().get(&number) {
+        match self.table.read().get(&number) {
             Some(known) => Ok(Arc::clone(&known.node)),
             None => Err(Errno::STALE),
         }
@@ -96,7 +97,7 @@ impl Nodes {
         if stat.st_dev != self.device {
             return Err(Errno::XDEV);
         }
-        let mut table = self.write();
+        let mut table = self.table.write();
         match table.entry(stat.st_ino) {
             Entry::Occupied(mut known) => {
                 known.get_mut().lookups += 1;
@@ -123,7 +124,7 @@ impl Nodes {
         if number == ROOT {
             return;
         }
-        let mut table = self.write();
+        let mut table = self.table.write();
         let Some(known) = table.get_mut(&number) else {
             return;
         };
@@ -135,13 +136,5 @@ impl Nodes {
             space.delete(number);
         }
         table.remove(&number);
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<u64, Known>> {
-        self.table.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<u64, Known>> {
-        self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,9 +12,10 @@
 //! A deleted file's slot goes to the next new file, as its blocks would. Not modelled: fragments.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
@@ -76,7 +77,7 @@ impl Space {
 
     /// The region of a file, which it keeps until it is deleted.
     pub(super) fn region(&self, stat: &Stat) -> Arc<Region> {
-        let mut regions = lock(&self.regions);
+        let mut regions = self.regions.lock();
         if let Some(region) = regions.files.get(&stat.st_ino) {
             return Arc::clone(region);
         }
@@ -94,16 +95,16 @@ impl Space {
         });
         regions.files.insert(stat.st_ino, Arc::clone(&region));
         drop(regions);
-        self.settle(&region, &mut region.lock(), stat);
+        self.settle(&region, &mut region.charged.lock(), stat);
         region
     }
 
     /// A file is deleted: its region and its bytes are free.
     pub(super) fn delete(&self, number: u64) {
-        let mut regions = lock(&self.regions);
+        let mut regions = self.regions.lock();
         if let Some(region) = regions.files.remove(&number) {
             regions.free.insert(region.slot);
-            let charged = std::mem::take(&mut *region.lock());
+            let charged = std::mem::take(&mut *region.charged.lock());
             self.used.fetch_sub(charged, Ordering::Relaxed);
         }
     }
@@ -119,7 +120,7 @@ impl Space {
         more: u64,
         change: impl FnOnce() -> Result<Stat, Errno>,
     ) -> Result<(), Errno> {
-        let mut charged = region.lock();
+        let mut charged = region.charged.lock();
         if more > self.capacity.saturating_sub(self.used()) {
             return Err(Errno::NOSPC);
         }
@@ -153,14 +154,6 @@ impl Region {
     pub(super) fn holds(&self, end: u64) -> bool {
         end <= self.dense.load(Ordering::Relaxed)
     }
-
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        lock(&self.charged)
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rustix::fs::{
     AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, Stat, chmodat, chownat, fchmod, linkat, mkdirat,
     mknodat, openat, readlinkat, renameat_with, symlinkat, unlinkat,
@@ -262,7 +263,7 @@ impl Tree {
         mut add: impl FnMut(&Listed, u64) -> bool,
     ) -> Result<(), Errno> {
         let open = self.directories.get(handle)?;
-        let mut listing = open.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listing = open.listing.lock();
         if offset == 0 {
             *listing = listed(open.file.as_fd())?;
         }

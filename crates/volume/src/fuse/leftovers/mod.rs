@@ -28,9 +28,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::Duration;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
@@ -249,7 +249,7 @@ impl Registration {
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock()
     }
 
     fn change(&self, change: impl FnOnce(&mut Made)) -> io::Result<()> {

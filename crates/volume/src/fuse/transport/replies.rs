@@ -1,9 +1,10 @@
 //! Replies of a front whose reads, writes and flushes come through [`fuser::Filesystem`].
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
+use parking_lot::Mutex;
 
 use model::Instant;
 
@@ -126,7 +127,7 @@ struct Buffer {
 
 impl Spare {
     fn take(spare: &Arc<Spare>, length: usize) -> Buffer {
-        let mut memory = spare.lock().pop().unwrap_or_default();
+        let mut memory = spare.0.lock().pop().unwrap_or_default();
         if memory.len() < length {
             memory.resize(length, 0);
         }
@@ -135,10 +136,6 @@ impl Spare {
             length,
             spare: Arc::clone(spare),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -150,7 +147,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let mut spare = self.spare.lock();
+        let mut spare = self.spare.0.lock();
         if spare.len() < SPARE_MAX {
             spare.push(std::mem::take(&mut self.memory));
         }

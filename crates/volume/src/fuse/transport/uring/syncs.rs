@@ -3,10 +3,11 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::fuse::front::{DataPath, Done, Errno};
@@ -79,7 +80,7 @@ impl Syncs {
     pub(super) fn finished(&self) -> Vec<(usize, Result<Done, Errno>)> {
         // Silences the bell; if it had not rung, that fails, and there is nothing.
         let _ = rustix::io::read(&self.finished.bell, &mut [0; 8]);
-        std::mem::take(&mut *self.finished.lock())
+        std::mem::take(&mut *self.finished.results.lock())
     }
 }
 
@@ -87,14 +88,10 @@ impl Finished {
     fn serve(&self, data: &dyn DataPath, inbox: &Receiver<Order>) {
         while let Ok(order) = inbox.recv() {
             let result = data.sync(order.handle, order.data_only);
-            self.lock().push((order.slot, result));
+            self.results.lock().push((order.slot, result));
             // Fails only after 2^64 rings that nobody heard.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(usize, Result<Done, Errno>)>> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
