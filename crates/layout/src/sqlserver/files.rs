@@ -64,9 +64,6 @@ impl Taken {
     }
 }
 
-/// Where a file goes: its folder, unless nobody may say.
-pub(super) type Place = Option<Folder>;
-
 /// The move from `from` to the wished files. With `placed`, folders of volumes are looked up.
 pub(super) fn planned(
     wish: &LayoutRequest,
@@ -76,7 +73,7 @@ pub(super) fn planned(
 ) -> Result<TempdbMove, LayoutError> {
     let style = target.style();
     let mut taken = Taken::new(&from, target.capture.as_ref());
-    let place = |volume: &str| match placed {
+    let folder = |volume: &str| match placed {
         true => wish.folder(volume, style).map(Some),
         false => Ok(None),
     };
@@ -89,12 +86,12 @@ pub(super) fn planned(
     let largest = present.iter().map(|file| file.size).max();
     let mut data = Vec::new();
     for (index, file) in wish.temp.iter().enumerate() {
-        let place = place(&file.volume)?;
+        let folder = folder(&file.volume)?;
         let asked = size(file.size)?;
         let spec = one(
             &mut taken,
             present.get(index).copied(),
-            place,
+            folder,
             index,
             Kind::Data,
         )?;
@@ -107,8 +104,8 @@ pub(super) fn planned(
     let volume = log_volume(wish);
     let mut log = Vec::new();
     for (index, file) in of(Kind::Log).into_iter().enumerate() {
-        let place = place(volume)?;
-        let spec = one(&mut taken, Some(file), place, index, Kind::Log)?;
+        let folder = folder(volume)?;
+        let spec = one(&mut taken, Some(file), folder, index, Kind::Log)?;
         let asked = if index == 0 { log_size(wish)? } else { None };
         log.push(FileSpec {
             size: asked.or(Some(file.size)),
@@ -140,11 +137,12 @@ fn log_size(wish: &LayoutRequest) -> Result<Option<Size>, LayoutError> {
     size(wish.log_size.or(placed))
 }
 
-/// A file that is there keeps its name, and its path where it is in the right folder already.
+/// A file that is there keeps its name, and its path where it is in the right folder already. Without a folder,
+/// nobody may say where it goes.
 fn one(
     taken: &mut Taken,
     present: Option<&TempdbFile>,
-    place: Place,
+    folder: Option<Folder>,
     index: usize,
     kind: Kind,
 ) -> Result<FileSpec, LayoutError> {
@@ -152,7 +150,7 @@ fn one(
         Some(file) => file.name.clone(),
         None => taken.name("temp", index + 1)?,
     };
-    let path = match place {
+    let path = match folder {
         None => None,
         Some(folder) => {
             let own = present.and_then(|file| file.path.clone());
