@@ -31,25 +31,25 @@ pub(super) fn file(
     text: &str,
     file: &str,
 ) -> Result<(), CatalogueError> {
-    let place = Place { text, file };
+    let document = Document { text, file };
     let wire: FileWire = toml::from_str(text).map_err(|e| {
         let offset = e.span().map_or(0, |span| span.start);
-        place.error(offset, e.message().trim_end().replace('\n', ", "))
+        document.error(offset, e.message().trim_end().replace('\n', ", "))
     })?;
-    place.each(wire.source, |id, wire| {
+    document.each(wire.source, |id, wire| {
         let source = source(id, wire);
         insert(&mut catalogue.sources, id, source)
     })?;
-    place.each(wire.class, |name, wire| {
+    document.each(wire.class, |name, wire| {
         let class = class(catalogue, name, wire)?;
         insert(&mut catalogue.classes, name, class)
     })?;
-    place.each(wire.disk, |name, wire| {
+    document.each(wire.disk, |name, wire| {
         let disk = disk(catalogue, name, wire)?;
         alias(catalogue, name, &disk.aliases)?;
         insert(&mut catalogue.disks, name, disk)
     })?;
-    place.each(wire.machine, |name, wire| {
+    document.each(wire.machine, |name, wire| {
         let machine = machine(catalogue, name, wire)?;
         alias(catalogue, name, &machine.aliases)?;
         insert(&mut catalogue.machines, name, machine)
@@ -57,12 +57,12 @@ pub(super) fn file(
 }
 
 /// A file's text and name, to say where a mistake is.
-struct Place<'a> {
+struct Document<'a> {
     text: &'a str,
     file: &'a str,
 }
 
-impl Place<'_> {
+impl Document<'_> {
     fn each<T>(
         &self,
         entries: BTreeMap<String, Spanned<T>>,

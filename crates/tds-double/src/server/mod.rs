@@ -30,7 +30,7 @@ use crate::reply::{Message, Reply};
 
 pub use error::System;
 pub use state::{
-    Account, Database, Edition, File, Io, Place, Setting, TEMPDB, Volume, Wait, Waiting, Work,
+    Account, Database, Edition, File, FileState, Io, Setting, TEMPDB, Volume, Wait, Waiting, Work,
 };
 
 use text::PAGE;

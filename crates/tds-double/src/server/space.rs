@@ -1,7 +1,7 @@
 //! Where files are, what is left there, how they fill, and what a restart makes of them.
 
 use super::error::{self, System};
-use super::state::{Database, File, Io, Place, TEMPDB, Volume, Work};
+use super::state::{Database, File, FileState, Io, TEMPDB, Volume, Work};
 use super::text::PAGE;
 use super::{NotStarted, SqlServer};
 use crate::reply::Message;
@@ -100,7 +100,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
     let mut errors = Vec::new();
     server.databases.insert(TEMPDB, made.clone());
     for (id, file) in &tempdb.files {
-        let Place { name, path, pages } = &file.next;
+        let FileState { name, path, pages } = &file.next;
         match server.check_new(path, *pages) {
             Ok(()) => {
                 let mut fresh = File::new(file.log, name, path, *pages);

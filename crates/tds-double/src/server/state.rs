@@ -70,9 +70,9 @@ pub struct File {
     /// Whether it is a log
     pub log: bool,
     /// As it is in use now
-    pub now: Place,
+    pub now: FileState,
     /// As it is in the catalog, and at the next start; the same but in tempdb, or where a path was changed
-    pub next: Place,
+    pub next: FileState,
     /// `MAXSIZE`
     pub max: Max,
     /// `FILEGROWTH`
@@ -85,7 +85,7 @@ pub struct File {
 
 /// Where a file is and how large.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FileState {
     /// Logical name
     pub name: String,
     /// Path as the server sees it
@@ -217,15 +217,15 @@ impl Database {
 impl File {
     /// A file that is in use as it is in the catalog.
     pub fn new(log: bool, name: &str, path: &str, pages: u64) -> File {
-        let place = Place {
+        let state = FileState {
             name: name.to_owned(),
             path: path.to_owned(),
             pages,
         };
         File {
             log,
-            next: place.clone(),
-            now: place,
+            next: state.clone(),
+            now: state,
             max: Max::Unlimited,
             growth: Growth::Pages(64 * 128), // 64 MiB, as setup has it since 2016
             used_pages: 0,
