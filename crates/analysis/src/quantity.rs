@@ -90,6 +90,21 @@ pub fn ratio(value: f64) -> String {
     fixed(value, decimals)
 }
 
+/// In the largest binary unit that leaves a whole part: `8 GiB`, `1.46 TiB`.
+pub fn bytes(count: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while unit + 1 < UNITS.len() && value.abs() >= 1024.0 {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match value.fract() == 0.0 {
+        true => format!("{value:.0} {}", UNITS[unit]),
+        false => format!("{} {}", number(value), UNITS[unit]),
+    }
+}
+
 fn with_error(value: f64, error: f64) -> String {
     let wanted = decimals(error, 2);
     let decimals = wanted.min(decimals(value, DIGITS_MAX));

@@ -2,41 +2,29 @@
 
 use std::borrow::Cow;
 
-use crate::findings::{Arm, Findings, Metric, Published};
-
-/// The columns; those with a number are in the unit of the row, but `deviation` is a share.
-const COLUMNS: [&str; 13] = [
-    "experiment",
-    "mode",
-    "arm",
-    "trials",
-    "metric",
-    "mean",
-    "low",
-    "high",
-    "unit",
-    "published",
-    "deviation",
-    "fitted",
-    "engine",
-];
+use super::arms;
+use super::table::Column;
+use crate::findings::Findings;
 
 /// The rows under a header. A metric that was published but not found has empty `mean`, `low` and
 /// `high`; `published` may be words, such as `<1`. The engine's own counters follow the metrics, each as
-/// `counter.<name>`.
+/// `counter.<name>`. Numbers are in the unit of their row, but `deviation` is a share.
 pub fn render(findings: &Findings) -> String {
+    table(&arms::figure_rows(findings), arms::columns(findings))
+}
+
+fn table<R>(rows: &[R], columns: Vec<Column<R>>) -> String {
+    let columns = columns.iter();
+    let columns: Vec<_> = columns
+        .filter_map(|column| Some((column.csv?, &column.cell)))
+        .collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |row: &[String]| {
-        let cells = row.iter().map(|cell| cell_for_spreadsheets(cell));
-        writer
-            .write_record(cells.map(Cow::into_owned))
-            .expect("writing to memory");
-    };
-    write(&COLUMNS.map(String::from));
-    for arm in &findings.arms {
-        for row in rows(findings, arm) {
-            write(&row);
-        }
+    let names = columns.iter().map(|(name, _)| *name);
+    writer.write_record(names).expect("writing to memory");
+    for row in rows {
+        let cells = columns.iter().map(|(_, cell)| cell(row).raw());
+        let cells = cells.map(|cell| cell_for_spreadsheets(&cell).into_owned());
+        writer.write_record(cells).expect("writing to memory");
     }
     let bytes = writer.into_inner().expect("writing to memory");
     String::from_utf8(bytes).expect("every cell was text")
@@ -54,50 +42,10 @@ fn cell_for_spreadsheets(cell: &str) -> Cow<'_, str> {
     }
 }
 
-fn rows(findings: &Findings, arm: &Arm) -> Vec<[String; 13]> {
-    let only_published = arm
-        .published
-        .keys()
-        .filter(|name| !arm.metrics.contains_key(*name));
-    let names = arm.metrics.keys().chain(only_published);
-    let metrics = names.map(|name| row(findings, arm, name, arm.metrics.get(name)));
-    let counters = arm.counters.iter().map(|(name, counter)| {
-        let name = format!("counter.{name}");
-        row(findings, arm, &name, Some(counter))
-    });
-    metrics.chain(counters).collect()
-}
-
-fn row(findings: &Findings, arm: &Arm, name: &str, metric: Option<&Metric>) -> [String; 13] {
-    let published = arm.published.get(name);
-    let deviation = metric.and_then(|metric| published?.deviation(metric.mean));
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    [
-        findings.experiment.clone(),
-        findings.mode.clone(),
-        arm.name.clone(),
-        arm.trials.to_string(),
-        name.into(),
-        number(metric.map(|metric| metric.mean)),
-        number(metric.map(|metric| metric.low)),
-        number(metric.map(|metric| metric.high)),
-        metric.map_or_else(String::new, |metric| metric.unit.clone()),
-        published.map_or_else(String::new, |published| match published {
-            Published::Number(number) => number.to_string(),
-            Published::Words(words) => words.clone(),
-        }),
-        number(deviation),
-        arm.fitted.to_string(),
-        findings.engine.as_ref().map_or_else(String::new, |engine| {
-            format!("{} {}", engine.name, engine.version)
-        }),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::make;
+    use crate::findings::{Published, make};
     use experiment::examples;
 
     #[test]

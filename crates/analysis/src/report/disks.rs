@@ -1,60 +1,83 @@
-//! What each disk did, and how much of its own limits that took, as text.
+//! What each disk did, and how much of its own limits that took.
 
-use crate::findings::{Disk, Latency, Volume};
-use crate::quantity::{number, percent_bare};
+use super::cell::Cell;
+use super::table::{Column, Table};
+use crate::findings::{Arm, Disk, Findings, Latency, Volume};
+
+/// Disks of a volume that a table lists one by one.
+const DISKS_MAX: usize = 4;
 
 /// A disk, or the busiest of many.
-pub(super) struct DiskRow {
-    pub(super) name: String,
+pub(super) struct Shown<'a> {
+    pub(super) disk: &'a Disk,
     /// How many it stands for.
     pub(super) busiest_of: Option<usize>,
-    /// Read / write.
-    pub(super) iops: String,
-    /// Read / write.
-    pub(super) mb_per_s: String,
-    /// Mean / p99.
-    pub(super) read_ms: String,
-    /// Mean / p99.
-    pub(super) write_ms: String,
-    pub(super) used: Used,
-    /// Whether nothing was read or written.
-    pub(super) idle: bool,
 }
 
-/// How busy a disk was.
-pub(super) enum Used {
-    /// Shares of its limits.
-    Limits { iops: f64, throughput: f64 },
-    /// Share of the time in which a real disk had a request.
-    Time(f64),
+struct Row<'a> {
+    arm: &'a Arm,
+    volume: &'a Volume,
+    shown: Shown<'a>,
 }
 
-impl Used {
-    /// In percent, without the sign.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Used::Limits { iops, throughput } => {
-                format!("{} / {}", percent_bare(*iops), percent_bare(*throughput))
+/// A row a disk.
+pub(super) fn table(findings: &Findings) -> Table {
+    let rows: Vec<Row> = findings.arms.iter().flat_map(rows).collect();
+    let real = rows.iter().any(|row| row.shown.disk.counted.is_some());
+    Table::of(rows, columns(real))
+}
+
+fn rows(arm: &Arm) -> impl Iterator<Item = Row<'_>> {
+    arm.volumes.iter().flat_map(move |volume| {
+        let shown = shown(volume, DISKS_MAX).into_iter();
+        shown.map(move |shown| Row { arm, volume, shown })
+    })
+}
+
+fn columns<'a>(real: bool) -> [Column<'a, Row<'a>>; 8] {
+    let used = match real {
+        true => "% of time\nbusy",
+        false => "% used of\nIOPS/MB/s",
+    };
+    [
+        Column::text("placement", |row: &Row| row.arm.name.clone()).once(),
+        Column::text("disk", |row: &Row| {
+            let busiest = row.shown.busiest_of.map(|all| format!("busiest of {all}"));
+            let notes = busiest.into_iter().chain([row.volume.disk.clone()]);
+            Cell::Name(row.shown.disk.name.clone(), notes.collect())
+        }),
+        Column::text("holds", |row: &Row| files(row.volume)),
+        Column::figure("IOPS", |row: &Row| iops(row.shown.disk)).unit("read/write"),
+        Column::figure("MB/s", |row: &Row| mb_per_s(row.shown.disk)).unit("read/write"),
+        Column::figure("read ms", |row: &Row| read_ms(row.shown.disk)).unit("mean/p99"),
+        Column::figure("write ms", |row: &Row| write_ms(row.shown.disk)).unit("mean/p99"),
+        Column::figure(used, |row: &Row| match row.shown.disk.counted {
+            Some(counted) => Cell::Percent(counted.busy),
+            None => {
+                let used = row.shown.disk.utilisation;
+                Cell::pair(Cell::Percent(used.iops), Cell::Percent(used.throughput))
             }
-            Used::Time(busy) => percent_bare(*busy),
-        }
-    }
+        }),
+    ]
 }
 
-/// A row a disk; of a volume with more than `disks_max` the busiest stands for all.
-pub(super) fn rows(volume: &Volume, disks_max: usize) -> Vec<DiskRow> {
+/// All disks of a volume; of one with more than `disks_max` the busiest.
+pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<Shown<'_>> {
     let all = volume.disks.len();
+    let disks = volume.disks.iter();
+    let shown = |disk, busiest_of| Shown { disk, busiest_of };
     if all <= disks_max {
-        return volume.disks.iter().map(|disk| row(disk, None)).collect();
+        return disks.map(|disk| shown(disk, None)).collect();
     }
-    let busiest = volume
-        .disks
-        .iter()
-        .max_by(|a, b| busy(a).total_cmp(&busy(b)));
-    busiest
-        .map(|disk| row(disk, Some(all)))
-        .into_iter()
-        .collect()
+    let busiest = disks.max_by(|a, b| busy(a).total_cmp(&busy(b)));
+    let busiest = busiest.map(|disk| shown(disk, Some(all)));
+    busiest.into_iter().collect()
+}
+
+/// How near a disk is to any of its limits; by its requests where it has none.
+fn busy(disk: &Disk) -> f64 {
+    let used = disk.utilisation.iops.max(disk.utilisation.throughput);
+    used + (disk.read_iops + disk.write_iops) * 1e-12
 }
 
 /// The roles on a volume: `data, 4 temp`.
@@ -67,43 +90,33 @@ pub(super) fn files(volume: &Volume) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// How near a disk is to any of its limits; by its requests where it has none.
-fn busy(disk: &Disk) -> f64 {
-    let used = disk.utilisation.iops.max(disk.utilisation.throughput);
-    used + (disk.read_iops + disk.write_iops) * 1e-12
+/// Read and write.
+pub(super) fn iops(disk: &Disk) -> Cell {
+    Cell::pair(disk.read_iops, disk.write_iops)
 }
 
-fn row(disk: &Disk, busiest_of: Option<usize>) -> DiskRow {
-    let pair = |read: f64, write: f64| format!("{} / {}", number(read), number(write));
-    DiskRow {
-        name: disk.name.clone(),
-        busiest_of,
-        iops: pair(disk.read_iops, disk.write_iops),
-        mb_per_s: pair(disk.read_mb_per_s, disk.write_mb_per_s),
-        read_ms: latency(
-            disk.read_latency_ms,
-            disk.counted.and_then(|counted| counted.read_mean_ms),
-        ),
-        write_ms: latency(
-            disk.write_latency_ms,
-            disk.counted.and_then(|counted| counted.write_mean_ms),
-        ),
-        idle: disk.read_iops + disk.write_iops == 0.0,
-        used: match disk.counted {
-            Some(counted) => Used::Time(counted.busy),
-            None => Used::Limits {
-                iops: disk.utilisation.iops,
-                throughput: disk.utilisation.throughput,
-            },
-        },
-    }
+/// Read and write.
+pub(super) fn mb_per_s(disk: &Disk) -> Cell {
+    Cell::pair(disk.read_mb_per_s, disk.write_mb_per_s)
+}
+
+/// Mean and p99.
+pub(super) fn read_ms(disk: &Disk) -> Cell {
+    let counted = disk.counted.and_then(|counted| counted.read_mean_ms);
+    latency(disk.read_latency_ms, counted)
+}
+
+/// Mean and p99.
+pub(super) fn write_ms(disk: &Disk) -> Cell {
+    let counted = disk.counted.and_then(|counted| counted.write_mean_ms);
+    latency(disk.write_latency_ms, counted)
 }
 
 /// Of a real disk the mean alone is known.
-fn latency(latency: Option<Latency>, counted_ms: Option<f64>) -> String {
+fn latency(latency: Option<Latency>, counted_ms: Option<f64>) -> Cell {
     match (latency, counted_ms) {
-        (Some(latency), _) => format!("{} / {}", number(latency.mean), number(latency.p99)),
-        (None, Some(mean)) => format!("{} / -", number(mean)),
-        (None, None) => "-".into(),
+        (Some(latency), _) => Cell::pair(latency.mean, latency.p99),
+        (None, Some(mean)) => Cell::pair(mean, Cell::Missing),
+        (None, None) => Cell::Missing,
     }
 }

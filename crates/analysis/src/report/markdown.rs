@@ -1,154 +1,53 @@
 //! Findings as Markdown, for pull requests, tickets and wikis.
 
-use super::disks::{files, rows};
-use super::placements::{self, Cell, Column, Placements, Row};
-use super::{sentence, split, words};
+use super::section::{Body, Item, Section, sections};
+use super::table::Table;
+use super::words;
 use crate::findings::Findings;
-
-/// Causes of a placement's time that are named.
-const CAUSES_MAX: usize = 4;
-/// Disks of a volume that are listed one by one.
-const DISKS_MAX: usize = 4;
 
 /// The whole report, with a line feed at its end.
 pub fn render(findings: &Findings) -> String {
-    let sections = [
-        format!("## {}", text(&findings.question)),
-        answers(findings),
-        placements(findings),
-        list(
-            "Why",
-            words::reasons(findings)
-                .into_iter()
-                .map(|(arms, reason)| format!("**{}**: {}", text(&arms), text(reason))),
-        ),
-        times(findings),
-        disks(findings),
-        list(
-            "Warnings",
-            findings
-                .warnings
-                .iter()
-                .map(|warning| format!("**{}**: {}", text(&warning.id), text(&warning.text))),
-        ),
-        origin(findings),
-    ];
-    let written: Vec<String> = sections
-        .into_iter()
-        .filter(|section| !section.is_empty())
-        .collect();
-    format!("{}\n", written.join("\n\n"))
-}
-
-fn answers(findings: &Findings) -> String {
-    let comparisons = findings.comparisons.iter();
-    let verdicts = comparisons.map(sentence::verdict);
-    let cheapest = findings.cheapest.iter().map(sentence::cheapest);
-    let floor = findings.noise_floor.iter().map(sentence::noise_floor);
-    let all = verdicts.chain(cheapest).chain(floor);
-    let all: Vec<String> = all.map(|answer| format!("> {}", text(&answer))).collect();
-    all.join("\n>\n")
-}
-
-fn placements(findings: &Findings) -> String {
-    let placements = Placements::of(findings);
-    let mut header = vec!["placement".to_owned()];
-    header.extend(placements.compared.then(|| "figures".to_owned()));
-    header.extend(placements.columns.iter().map(heading));
-    header.extend(placements.priced.then(|| "disks, $/month".to_owned()));
-    let rows = placements.rows.iter().map(|row| {
-        let mut cells = vec![name(row)];
-        cells.extend(placements.compared.then(|| row.role.to_owned()));
-        cells.extend(row.cells.iter().map(cell));
-        cells.extend(
-            placements
-                .priced
-                .then(|| row.usd.clone().unwrap_or_else(|| "-".into())),
-        );
-        cells
+    let mut sections = sections(findings);
+    // Readers of a ticket want the answer first.
+    sections.sort_by_key(|section| !matches!(section, Section::Answers(_)));
+    let sections = sections.iter().map(|section| match section.body() {
+        Body::Table(shown) => table(shown),
+        Body::List("", answers) => quote(answers),
+        Body::List(title, items) => list(title, items),
     });
-    let table = table(&header, rows, if placements.compared { 2 } else { 1 });
-    match placements::legend(findings).as_str() {
-        "" => table,
-        legend => format!("{table}\n\n{legend}."),
+    let question = format!("## {}", text(&findings.question));
+    let parts = [question].into_iter().chain(sections);
+    let parts: Vec<String> = parts.chain([origin(findings)]).collect();
+    format!("{}\n", parts.join("\n\n"))
+}
+
+fn quote(items: &[Item]) -> String {
+    let items = items.iter().map(|item| format!("> {}", text(&item.text)));
+    items.collect::<Vec<_>>().join("\n>\n")
+}
+
+fn list(title: &str, items: &[Item]) -> String {
+    let items = items.iter().map(|item| match item.about.as_str() {
+        "" => format!("- {}", text(&item.text)),
+        about => format!("- **{}**: {}", text(about), text(&item.text)),
+    });
+    format!("### {title}\n\n{}", items.collect::<Vec<_>>().join("\n"))
+}
+
+/// A table, and what its signs mean.
+pub(super) fn table(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let headings = table.headings.iter();
+    let header = headings.clone().map(|heading| text(&heading.line()));
+    let rule = headings.map(|heading| if heading.right { "---:" } else { "---" }.to_owned());
+    let rows = table.rows.iter();
+    let rows = rows.map(|row| row.iter().map(|cell| text(&cell.line())).collect());
+    let lines = [header.collect(), rule.collect()].into_iter().chain(rows);
+    let lines: Vec<String> = lines.map(line).collect();
+    match table.note.as_str() {
+        "" => lines.join("\n"),
+        note => format!("{}\n\n{note}.", lines.join("\n")),
     }
-}
-
-fn heading(column: &Column) -> String {
-    match column.unit.as_str() {
-        "" => column.name.clone(),
-        unit => format!("{}, {unit}", column.name),
-    }
-}
-
-fn name(row: &Row) -> String {
-    match &row.incomplete {
-        None => row.name.to_owned(),
-        Some(trials) => format!("{} ({trials})", row.name),
-    }
-}
-
-fn cell(cell: &Cell) -> String {
-    let published = cell.published.as_ref().map(|published| {
-        let off = cell.deviation.iter().map(|off| format!(", {off}"));
-        format!(" (publ. {published}{})", off.collect::<String>())
-    });
-    format!("{}{}", cell.ours, published.unwrap_or_default())
-}
-
-fn times(findings: &Findings) -> String {
-    let rows = findings
-        .arms
-        .iter()
-        .filter(|arm| !arm.time_split.is_empty());
-    let rows = rows.map(|arm| {
-        let parts = split::parts(arm, CAUSES_MAX);
-        let parts = parts
-            .iter()
-            .map(|part| format!("{} {}", part.percent, part.words));
-        vec![arm.name.clone(), parts.collect::<Vec<_>>().join(", ")]
-    });
-    table(
-        &["placement", "where the sessions' time went"].map(String::from),
-        rows,
-        2,
-    )
-}
-
-fn disks(findings: &Findings) -> String {
-    let rows = findings.arms.iter().flat_map(|arm| {
-        let volumes = arm.volumes.iter();
-        volumes.flat_map(move |volume| {
-            rows(volume, DISKS_MAX).into_iter().map(move |disk| {
-                let name = match disk.busiest_of {
-                    Some(all) => format!("{}, busiest of {all}", disk.name),
-                    None => disk.name.clone(),
-                };
-                let used = disk.used.text();
-                vec![
-                    arm.name.clone(),
-                    format!("{name} ({})", volume.disk),
-                    files(volume),
-                    disk.iops,
-                    disk.mb_per_s,
-                    disk.read_ms,
-                    disk.write_ms,
-                    used,
-                ]
-            })
-        })
-    });
-    let header = [
-        "placement",
-        "disk",
-        "holds",
-        "IOPS, read / write",
-        "MB/s, read / write",
-        "read ms, mean / p99",
-        "write ms, mean / p99",
-        "% used",
-    ];
-    table(&header.map(String::from), rows, 3)
 }
 
 /// What made it.
@@ -167,31 +66,6 @@ fn origin(findings: &Findings) -> String {
         words::blocks(findings.blocks),
         findings.seed
     )
-}
-
-fn list(title: &str, lines: impl Iterator<Item = String>) -> String {
-    let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("### {title}\n\n{}", lines.join("\n")),
-    }
-}
-
-/// A table whose first `texts` columns are text; nothing without rows.
-pub(super) fn table(
-    header: &[String],
-    rows: impl Iterator<Item = Vec<String>>,
-    texts: usize,
-) -> String {
-    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    let escaped = |cells: &[String]| line(cells.iter().map(|cell| text(cell)).collect());
-    let rows: Vec<String> = rows.map(|row| escaped(&row)).collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let rule = (0..header.len()).map(|at| if at < texts { "---" } else { "---:" });
-    let rule = line(rule.map(str::to_owned).collect());
-    format!("{}\n{rule}\n{}", escaped(header), rows.join("\n"))
 }
 
 /// `text` on one line, without anything that Markdown or HTML would take for a sign of its own.
@@ -215,6 +89,7 @@ pub(super) fn text(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::table::Column;
     use super::*;
     use crate::findings::make;
     use experiment::examples;
@@ -229,7 +104,7 @@ mod tests {
 
     > p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
-    | placement | figures | elapsed, s | throughput, MB/s | physical reads |
+    | placement | published figures | elapsed, s | throughput, MB/s | physical reads |
     | --- | --- | ---: | ---: | ---: |
     | local-ssd | fitted | 157.9 ± 1.5 (publ. 157, +0.6 %) | 52.58 ± 0.51 | 67,000 |
     | p30 | predicted | 163.9 ± 1.8 (publ. 164, -0.1 %) | 50.65 ± 0.55 | 67,000 |
@@ -245,7 +120,7 @@ mod tests {
     | local-ssd | 71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU |
     | p30 | 71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU |
 
-    | placement | disk | holds | IOPS, read / write | MB/s, read / write | read ms, mean / p99 | write ms, mean / p99 | % used |
+    | placement | disk | holds | IOPS, read/write | MB/s, read/write | read ms, mean/p99 | write ms, mean/p99 | % used of IOPS/MB/s |
     | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
     | local-ssd | temp.1 (azure/p30) | temp | 424 / 101 | 27.8 / 25.3 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
     | p30 | temp.1 (azure/p30) | temp | 409 / 97.6 | 26.8 / 24.4 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
@@ -276,9 +151,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_cell_stays_in_its_table_and_is_text(cell in any::<String>(), end in "[\\\\|`<!\\[\\](){}&#\n\r]{0,8}") {
-            let header = ["a".to_owned(), "b".to_owned()];
             let hostile = format!("{cell}{end}");
-            let table = table(&header, [vec![hostile.clone(), hostile]].into_iter(), 1);
+            let columns = [Column::text("a", |cell: &String| cell.clone()), Column::figure("b", String::clone)];
+            let table = table(&Table::of([hostile], columns));
 
             let lines: Vec<&str> = table.lines().collect();
             prop_assert_eq!(lines.len(), 3);

@@ -1,4 +1,10 @@
-//! Findings as text: each form is made from the same values, and computes none.
+//! Findings as text. What is shown is decided once, in sections and columns; a form only renders.
+//!
+//! ```text
+//! Findings ──sections──> Vec<Section> ──┬─> terminal, markdown
+//!               │ tables of typed cells └─> page, with bars, boxes and charts of its own
+//!               └ arms::columns ──────────> csv
+//! ```
 
 pub mod csv;
 pub mod json;
@@ -10,11 +16,14 @@ pub mod terminal;
 
 #[cfg(test)]
 mod any_number;
+mod arms;
+mod cell;
 mod disks;
 mod place;
-mod placements;
+mod section;
 mod sentence;
-mod split;
+mod table;
+mod time;
 mod words;
 
 pub use crate::quantity::Quantity;

@@ -1,12 +1,34 @@
-//! Where a real-time run ran and how well it kept time, in words.
+//! What a run was run by, where, how well it kept time, and what it is compared with, in words.
 
-use reading::fact;
-
-use crate::findings::{Findings, Lateness};
+use crate::findings::{Engine, Findings, Lateness};
 use crate::quantity::{number, percent};
 
+/// What is known of it, by name.
+pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
+    let facts = [
+        ("engine", findings.engine.as_ref().map(engine)),
+        ("machine", machine(findings)),
+        ("volumes", volumes(findings)),
+        ("time kept", findings.lateness.as_ref().map(time_kept)),
+        ("published", findings.source.clone()),
+    ];
+    let known = facts.into_iter();
+    known
+        .filter_map(|(name, fact)| Some((name, fact?)))
+        .collect()
+}
+
+/// `postgres 17.2; "file" means: a tablespace`
+fn engine(engine: &Engine) -> String {
+    let file = match engine.file.as_str() {
+        "" => String::new(),
+        file => format!("; \"file\" means: {file}"),
+    };
+    format!("{} {}{file}", engine.name, engine.version)
+}
+
 /// How well an emulator kept time.
-pub(super) fn time_kept(lateness: &Lateness) -> String {
+fn time_kept(lateness: &Lateness) -> String {
     let mean = lateness.latency_mean_ms.map_or_else(String::new, |mean| {
         format!(", where a request takes {} ms", number(mean))
     });
@@ -23,7 +45,7 @@ pub(super) fn time_kept(lateness: &Lateness) -> String {
 }
 
 /// `Debian 13, kernel 6.18, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge`, as far as it is known.
-pub(super) fn machine(findings: &Findings) -> Option<String> {
+fn machine(findings: &Findings) -> Option<String> {
     let fact = |name: &str| {
         let value = findings.environment.get(name)?;
         (!value.starts_with("unknown")).then(|| value.clone())
@@ -38,13 +60,11 @@ pub(super) fn machine(findings: &Findings) -> Option<String> {
 }
 
 /// `temp: ext4 on nvme0n1 (259:0)`, for each volume whose filesystem is known.
-pub(super) fn volumes(findings: &Findings) -> Option<String> {
+fn volumes(findings: &Findings) -> Option<String> {
     let facts = &findings.environment;
     let volume = |(name, filesystem): (&String, &String)| {
-        let (volume, "filesystem") = fact::parts(name)? else {
-            return None;
-        };
-        let device = facts.get(&fact::of_volume(volume, "device"));
+        let volume = name.strip_prefix("volume ")?.strip_suffix(": filesystem")?;
+        let device = facts.get(&format!("volume {volume}: device"));
         let device = device.filter(|device| !device.starts_with("unknown"));
         let on = device.map_or_else(String::new, |device| format!(" on {device}"));
         Some(format!("{volume}: {filesystem}{on}"))

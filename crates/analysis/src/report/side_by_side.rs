@@ -1,28 +1,23 @@
 //! Two results side by side, arm by arm: before and after, or simulated and measured.
 
 use askama::Template;
-use comfy_table::{CellAlignment, Table, presets};
 
+use super::cell::Cell;
 use super::page::policy;
-use super::{markdown, placements};
+use super::table::{Column, Table};
+use super::words::wrapped;
+use super::{markdown, terminal};
 use crate::findings::{Arm, Comparison, Findings, Metric, Verdict};
-use crate::quantity::{self, Quantity};
+use crate::quantity;
 
 const STYLE: &str = include_str!("../../templates/page.css");
 
 /// Two results, as far as they can be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SideBySide {
     title: String,
-    sheets: Vec<Sheet>,
+    tables: Vec<Table>,
     cautions: Vec<String>,
-}
-
-/// One table of them; its first column is text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Sheet {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
 }
 
 #[derive(Template)]
@@ -55,30 +50,32 @@ impl SideBySide {
             names: names(before, after),
         };
         let figures = both.figures(metric);
-        let figures = figures.ok_or_else(|| NothingInCommon(metric.to_owned()))?;
-        let sheets = [Some(figures), both.verdicts(metric), both.bounds()];
+        if figures.rows.is_empty() {
+            return Err(NothingInCommon(metric.to_owned()));
+        }
+        let tables = [figures, both.verdicts(metric), both.bounds()].into_iter();
         Ok(SideBySide {
             title: format!("{metric}: {} and {}", before.experiment, after.experiment),
-            sheets: sheets.into_iter().flatten().collect(),
+            tables: tables.filter(|table| !table.rows.is_empty()).collect(),
             cautions: both.cautions(),
         })
     }
 
     /// For a terminal.
     pub fn text(&self) -> String {
-        let sheets = self.sheets.iter().map(Sheet::text);
-        let parts: Vec<String> = sheets.chain([self.cautions.join("\n")]).collect();
-        format!("{}\n{}\n", self.title, parts.join("\n\n"))
+        let title = wrapped("", &self.title);
+        let tables = self.tables.iter().map(terminal::table::table);
+        let cautions = self.cautions.iter().map(|caution| wrapped("", caution));
+        let parts: Vec<String> = tables.chain([cautions.collect()]).collect();
+        format!("{title}{}", parts.join("\n"))
     }
 
     /// For pull requests, tickets and wikis.
     pub fn markdown(&self) -> String {
         let title = format!("## {}", markdown::text(&self.title));
-        let sheets = self.sheets.iter();
-        let sheets =
-            sheets.map(|sheet| markdown::table(&sheet.header, sheet.rows.iter().cloned(), 1));
+        let tables = self.tables.iter().map(markdown::table);
         let cautions = [markdown::text(&self.cautions.join(" "))];
-        let parts: Vec<String> = [title].into_iter().chain(sheets).chain(cautions).collect();
+        let parts: Vec<String> = [title].into_iter().chain(tables).chain(cautions).collect();
         format!("{}\n", parts.join("\n\n"))
     }
 
@@ -92,30 +89,6 @@ impl SideBySide {
         };
         page.render()
             .expect("the template asks for nothing that can fail")
-    }
-}
-
-impl Sheet {
-    /// Nothing without rows.
-    fn of(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Option<Sheet> {
-        let rows: Vec<Vec<String>> = rows.collect();
-        (!rows.is_empty()).then_some(Sheet { header, rows })
-    }
-
-    fn text(&self) -> String {
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_header(&self.header)
-            .add_rows(&self.rows);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        let lines: Vec<String> = table
-            .lines()
-            .map(|line| line.trim_end().to_owned())
-            .collect();
-        lines.join("\n")
     }
 }
 
@@ -148,73 +121,73 @@ impl Both<'_> {
         })
     }
 
-    fn figures(&self, metric: &str) -> Option<Sheet> {
-        let both: Vec<(&Arm, &Metric, &Metric)> = self
-            .arms()
-            .filter_map(|(arm, other)| {
-                Some((arm, arm.metrics.get(metric)?, other.metrics.get(metric)?))
-            })
-            .collect();
-        let published = both
-            .iter()
-            .any(|(arm, ..)| arm.published.contains_key(metric));
-        let mut header = vec!["arm".to_owned()];
-        header.extend(published.then(|| "published".to_owned()));
-        header.extend(self.names.clone());
-        header.extend(["second / first", "intervals"].map(str::to_owned));
-        let rows = both.into_iter().map(|(arm, first, second)| {
-            let apart = first.high < second.low || second.high < first.low;
-            let alone = first.low == first.high || second.low == second.high;
-            let mut row = vec![arm.name.clone()];
-            let said = arm.published.get(metric).map(placements::said);
-            row.extend(published.then(|| said.unwrap_or_else(|| "-".into())));
-            row.extend([figure(first), figure(second)]);
-            row.push(quantity::ratio(second.mean / first.mean));
-            let intervals = match (alone, apart) {
-                (true, _) => "-",
-                (false, true) => "apart",
-                (false, false) => "overlap",
-            };
-            row.push(intervals.to_owned());
-            row
+    fn figures(&self, metric: &str) -> Table {
+        let rows = self.arms().filter_map(|(arm, other)| {
+            Some((arm, arm.metrics.get(metric)?, other.metrics.get(metric)?))
         });
-        Sheet::of(header, rows)
+        type Row<'a> = (&'a Arm, &'a Metric, &'a Metric);
+        let [before, after] = &self.names;
+        let columns = [
+            Column::text("arm", |(arm, ..): &Row| arm.name.clone()),
+            Column::figure("published", |(arm, ..): &Row| {
+                arm.published.get(metric).cloned().map(Cell::Published)
+            })
+            .optional(),
+            Column::figure(before, |(_, first, _): &Row| Cell::Metric((*first).clone())),
+            Column::figure(after, |(.., second): &Row| Cell::Metric((*second).clone())),
+            Column::figure("second / first", |(_, first, second): &Row| {
+                Cell::Ratio(second.mean / first.mean)
+            }),
+            Column::text("intervals", |(_, first, second): &Row| {
+                let apart = first.high < second.low || second.high < first.low;
+                let alone = first.low == first.high || second.low == second.high;
+                match (alone, apart) {
+                    (true, _) => None,
+                    (false, true) => Some("apart"),
+                    (false, false) => Some("overlap"),
+                }
+            }),
+        ];
+        Table::of(rows, columns)
     }
 
     /// What each says of the placements among themselves: what should agree where single figures do not.
-    fn verdicts(&self, metric: &str) -> Option<Sheet> {
+    fn verdicts(&self, metric: &str) -> Table {
         let rows = self.before.comparisons.iter().filter_map(|first| {
             let same = |second: &&Comparison| {
                 (&second.baseline, &second.candidate) == (&first.baseline, &first.candidate)
                     && second.metric == first.metric
             };
             let second = self.after.comparisons.iter().find(same)?;
-            let agree = first.verdict == second.verdict;
-            (first.metric == metric).then(|| {
-                vec![
-                    format!("{} / {}", first.candidate, first.baseline),
-                    verdict(first),
-                    verdict(second),
-                    if agree { "same" } else { "another" }.to_owned(),
-                ]
-            })
+            (first.metric == metric).then_some((first, second))
         });
-        let [first, second] = self.names.clone();
-        let header = vec!["placements".to_owned(), first, second, "verdict".to_owned()];
-        Sheet::of(header, rows)
+        type Row<'a> = (&'a Comparison, &'a Comparison);
+        let [before, after] = &self.names;
+        let columns = [
+            Column::text("placements", |(first, _): &Row| {
+                format!("{} / {}", first.candidate, first.baseline)
+            }),
+            Column::text(before, |(first, _): &Row| verdict(first)),
+            Column::text(after, |(_, second): &Row| verdict(second)),
+            Column::text("verdict", |(first, second): &Row| {
+                match first.verdict == second.verdict {
+                    true => "same",
+                    false => "another",
+                }
+            }),
+        ];
+        Table::of(rows, columns)
     }
 
-    fn bounds(&self) -> Option<Sheet> {
-        let rows = self.arms().map(|(arm, other)| {
-            [
-                arm.name.clone(),
-                arm.bound_by.to_string(),
-                other.bound_by.to_string(),
-            ]
-        });
-        let [first, second] = &self.names;
-        let header = ["bound by".to_owned(), first.clone(), second.clone()];
-        Sheet::of(header.to_vec(), rows.map(Vec::from))
+    fn bounds(&self) -> Table {
+        type Row<'a> = (&'a Arm, &'a Arm);
+        let [before, after] = &self.names;
+        let columns = [
+            Column::text("bound by", |(first, _): &Row| first.name.clone()),
+            Column::text(before, |(first, _): &Row| first.bound_by.clone()),
+            Column::text(after, |(_, second): &Row| second.bound_by.clone()),
+        ];
+        Table::of(self.arms(), columns)
     }
 
     fn cautions(&self) -> Vec<String> {
@@ -240,10 +213,6 @@ impl Both<'_> {
     }
 }
 
-fn figure(metric: &Metric) -> String {
-    Quantity::with_interval([metric.mean, metric.low, metric.high], &metric.unit).to_string()
-}
-
 fn verdict(comparison: &Comparison) -> String {
     let word = match comparison.verdict {
         Verdict::Faster => "faster",
@@ -253,7 +222,7 @@ fn verdict(comparison: &Comparison) -> String {
     };
     let ratio = comparison.ratio;
     format!(
-        "{word}: {} ({} to {})",
+        "{word}:\n{} ({} to {})",
         quantity::ratio(ratio.mean),
         quantity::ratio(ratio.low),
         quantity::ratio(ratio.high)
@@ -274,18 +243,23 @@ mod tests {
 
         insta::assert_snapshot!(SideBySide::of(&simulated, &emulated, "elapsed_s").unwrap().text(), @r#"
         elapsed_s: tempdb-ssd-vs-premium and tempdb-ssd-vs-premium
-         arm        published       simulate  emulate, postgres 17.2  second / first  intervals
-         local-ssd        157  157.9 ± 1.5 s           157.9 ± 1.5 s            1.00    overlap
-         p30              164  163.9 ± 1.8 s           163.9 ± 1.8 s            1.00    overlap
+         arm         published        simulate   emulate, postgres 17.2   second / first   intervals
+        ─────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd         157   157.9 ± 1.5 s            157.9 ± 1.5 s             1.00   overlap
+         p30               164   163.9 ± 1.8 s            163.9 ± 1.8 s             1.00   overlap
 
-         placements                                 simulate              emulate, postgres 17.2  verdict
-         p30 / local-ssd  no difference: 1.04 (1.03 to 1.05)  no difference: 1.04 (1.03 to 1.05)     same
+         placements        simulate              emulate, postgres 17.2   verdict
+        ──────────────────────────────────────────────────────────────────────────
+         p30 / local-ssd   no difference:        no difference:           same
+                           1.04 (1.03 to 1.05)   1.04 (1.03 to 1.05)
 
-         bound by                    simulate     emulate, postgres 17.2
-         local-ssd  machine.cached.throughput  machine.cached.throughput
-         p30        machine.cached.throughput  machine.cached.throughput
+         bound by    simulate                    emulate, postgres 17.2
+        ───────────────────────────────────────────────────────────────────
+         local-ssd   machine.cached.throughput   machine.cached.throughput
+         p30         machine.cached.throughput   machine.cached.throughput
 
-        The trials of the two were not interleaved, so this is no verdict: run both placements in one experiment for that.
+        The trials of the two were not interleaved, so this is no verdict: run both placements in one
+        experiment for that.
         The first was made in mode simulate, the second in mode emulate: shown side by side, not pooled.
         Warnings of simulate: model-chance, fitted.
         Warnings of emulate, postgres 17.2: fitted.

@@ -1,28 +1,14 @@
 //! A placement's files on its disks, as boxes.
 
-use super::super::disks::{self, Used};
+use super::super::cell::Cell;
+use super::super::disks::{self, Shown};
 use crate::findings::{Arm, Volume};
 use crate::quantity::percent;
 
 /// Disks of a volume that are drawn one by one.
 const DISKS_MAX: usize = 16;
-
-/// An arm.
-pub(super) struct Layout<'a> {
-    pub(super) arm: &'a str,
-    pub(super) volumes: Vec<VolumeBox<'a>>,
-    /// The machine's own limits.
-    pub(super) machine: Vec<Gauge>,
-}
-
-/// A volume: files above, disks below.
-pub(super) struct VolumeBox<'a> {
-    pub(super) name: &'a str,
-    pub(super) disk: &'a str,
-    /// Role and how many files.
-    pub(super) files: Vec<(&'a str, u32)>,
-    pub(super) disks: Vec<DiskBox>,
-}
+/// A limit that is used up to this share holds requests back.
+const FULL: f64 = 0.95;
 
 /// A disk.
 pub(super) struct DiskBox {
@@ -35,81 +21,80 @@ pub(super) struct DiskBox {
 /// A share of a limit.
 pub(super) struct Gauge {
     pub(super) name: String,
-    pub(super) percent: String,
+    share: f64,
+}
+
+impl Gauge {
+    fn new(name: impl Into<String>, share: f64) -> Gauge {
+        let name = name.into();
+        Gauge { name, share }
+    }
+
+    pub(super) fn percent(&self) -> String {
+        percent(self.share)
+    }
+
     /// In percent, at most 100, for the drawing.
-    pub(super) width: String,
+    pub(super) fn width(&self) -> f64 {
+        (self.share * 100.0).clamp(0.0, 100.0)
+    }
+
     /// Whether it is as good as used up.
-    pub(super) full: bool,
-}
-
-impl Layout<'_> {
-    pub(super) fn of(arm: &Arm) -> Layout<'_> {
-        let limits = arm.machine_limits.iter();
-        Layout {
-            arm: &arm.name,
-            volumes: arm.volumes.iter().map(volume).collect(),
-            machine: limits
-                .map(|(name, share)| gauge(name.replace('.', " "), *share))
-                .collect(),
-        }
+    pub(super) fn is_full(&self) -> bool {
+        self.share >= FULL
     }
 }
 
-fn volume(volume: &Volume) -> VolumeBox<'_> {
-    let files = volume.files.iter().filter(|(_, count)| **count > 0);
-    VolumeBox {
-        name: &volume.name,
-        disk: &volume.disk,
-        files: files.map(|(role, count)| (role.name(), *count)).collect(),
-        disks: disks::rows(volume, DISKS_MAX)
-            .into_iter()
-            .map(disk)
-            .collect(),
-    }
+/// The machine's own limits.
+pub(super) fn machine(arm: &Arm) -> Vec<Gauge> {
+    let limits = arm.machine_limits.iter();
+    limits
+        .map(|(name, share)| Gauge::new(name.replace('.', " "), *share))
+        .collect()
 }
 
-fn disk(row: disks::DiskRow) -> DiskBox {
-    let name = match row.busiest_of {
-        Some(all) => format!("{}, busiest of {all}", row.name),
-        None => row.name,
+/// The disks of a volume, below its files.
+pub(super) fn disks(volume: &Volume) -> Vec<DiskBox> {
+    let shown = disks::shown(volume, DISKS_MAX).into_iter();
+    shown.map(disk).collect()
+}
+
+fn disk(shown: Shown) -> DiskBox {
+    let disk = shown.disk;
+    let name = match shown.busiest_of {
+        Some(all) => format!("{}, busiest of {all}", disk.name),
+        None => disk.name.clone(),
     };
-    let gauges = match row.used {
+    let used = disk.utilisation;
+    let gauges = match disk.counted {
+        Some(counted) => vec![Gauge::new("time busy", counted.busy)],
         // Whatever is used of a limit that a busy disk does not have is 0.
-        Used::Limits { iops, throughput } if iops == 0.0 && throughput == 0.0 => Vec::new(),
-        Used::Limits { iops, throughput } => {
-            vec![gauge("IOPS".into(), iops), gauge("MB/s".into(), throughput)]
-        }
-        Used::Time(busy) => vec![gauge("time busy".into(), busy)],
+        None if used.iops == 0.0 && used.throughput == 0.0 => Vec::new(),
+        None => vec![
+            Gauge::new("IOPS", used.iops),
+            Gauge::new("MB/s", used.throughput),
+        ],
     };
-    let did = [
-        format!("{} IOPS and {} MB/s read / written", row.iops, row.mb_per_s),
-        latency("reads", &row.read_ms),
-        latency("writes", &row.write_ms),
-    ];
-    let did = match (row.idle, gauges.is_empty()) {
+    let did = format!(
+        "{} IOPS and {} MB/s read / written{}{}",
+        disks::iops(disk).line(),
+        disks::mb_per_s(disk).line(),
+        latency("reads", &disks::read_ms(disk)),
+        latency("writes", &disks::write_ms(disk))
+    );
+    let idle = disk.read_iops + disk.write_iops == 0.0;
+    let did = match (idle, gauges.is_empty()) {
         (true, _) => "idle".to_owned(),
-        (false, true) => format!("no limit of its own; {}", did.concat()),
-        (false, false) => did.concat(),
+        (false, true) => format!("no limit of its own; {did}"),
+        (false, false) => did,
     };
     DiskBox { name, gauges, did }
 }
 
 /// Nothing where nothing was done.
-fn latency(what: &str, mean_and_p99: &str) -> String {
+fn latency(what: &str, mean_and_p99: &Cell) -> String {
     match mean_and_p99 {
-        "-" => String::new(),
-        ms => format!("; {what} took {ms} ms (mean / p99)"),
-    }
-}
-
-/// A limit that is used up to this share holds requests back.
-const FULL: f64 = 0.95;
-
-fn gauge(name: String, share: f64) -> Gauge {
-    Gauge {
-        name,
-        percent: percent(share),
-        width: format!("{:.1}", (share * 100.0).clamp(0.0, 100.0)),
-        full: share >= FULL,
+        Cell::Missing => String::new(),
+        ms => format!("; {what} took {} ms (mean / p99)", ms.line()),
     }
 }

@@ -1,9 +1,9 @@
 //! Findings as one HTML file that needs nothing else: what a DBA forwards to who pays for the disks.
 //!
 //! ```text
-//! Findings ──view──> strings ──template──┐
-//! Curves ──JSON, drawn as it is──────────┼──> page
-//! Plan ──how to repeat it────────────────┘
+//! Findings ──sections, bars, boxes──template──┐
+//! Curves ──JSON, drawn as it is───────────────┼──> page
+//! Plan ──how to repeat it─────────────────────┘
 //! ```
 //!
 //! Charts are uPlot's (<https://github.com/leeoniya/uPlot>, MIT), which stands in `vendor/uplot`.
@@ -14,13 +14,13 @@ mod tables;
 
 use askama::Template;
 
-use super::placements::{self, Placements};
-use super::{place, sentence, split, words};
-use crate::findings::{Arm, Curves, Findings, Warning};
+use super::section::{Item, Kind, Section, sections};
+use super::table::Table;
+use super::time::{self, Part};
+use super::{place, words};
+use crate::findings::{Arm, Curves, Findings};
 use experiment::plan::Plan;
 use experiment::spec::Mode;
-use layout::Layout;
-use tables::Sheet;
 
 const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
 const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
@@ -55,17 +55,11 @@ struct Page<'a> {
     planned_by: &'a str,
     mode: String,
     facts: Vec<(&'static str, String)>,
-    answers: Vec<String>,
-    noise_floor: Option<String>,
-    cheapest: Vec<String>,
-    reasons: Vec<(String, &'a str)>,
-    placements: Placements<'a>,
-    legend: String,
-    bars: Vec<Bar<'a>>,
-    layouts: Vec<Layout<'a>>,
+    no_verdict: &'static str,
+    shown: Shown,
+    bars: Vec<(&'a str, Vec<Part>)>,
     series_block: Option<u32>,
-    sheets: Vec<Sheet>,
-    warnings: &'a [Warning],
+    tables: Vec<(&'a str, Table)>,
     command: String,
     plan: String,
     environment: Vec<(&'a String, &'a String)>,
@@ -77,21 +71,16 @@ struct Page<'a> {
     script: &'static str,
 }
 
-/// Where a placement's time went.
-struct Bar<'a> {
-    arm: &'a str,
-    parts: Vec<BarPart>,
-}
-
-struct BarPart {
-    /// Class of its colour.
-    family: &'static str,
-    /// In percent, for the drawing.
-    width: String,
-    /// Whether there is room for a text in it.
-    wide: bool,
-    percent: String,
-    words: String,
+/// The sections that a page shows as they are, each in its place.
+#[derive(Default)]
+struct Shown {
+    placements: Table,
+    verdicts: Vec<Item>,
+    /// What to buy, and the noise floor.
+    besides: Vec<Item>,
+    why: Vec<Item>,
+    fitted: Vec<Item>,
+    warnings: Vec<Item>,
 }
 
 /// The whole page.
@@ -108,17 +97,11 @@ pub fn render(parts: Parts) -> String {
         planned_by: &plan.version,
         mode: mode(findings),
         facts: facts(findings, when),
-        answers: answers(findings),
-        noise_floor: findings.noise_floor.as_ref().map(sentence::noise_floor),
-        cheapest: findings.cheapest.iter().map(sentence::cheapest).collect(),
-        reasons: words::reasons(findings),
-        placements: Placements::of(findings),
-        legend: placements::legend(findings),
+        no_verdict: no_verdict(findings),
+        shown: Shown::of(findings),
         bars: findings.arms.iter().filter_map(bar).collect(),
-        layouts: findings.arms.iter().map(Layout::of).collect(),
         series_block: curves.block.map(|block| block + 1),
-        sheets: tables::of(findings, curves),
-        warnings: &findings.warnings,
+        tables: tables::of(findings, curves),
         command: plan.command(),
         plan: plan.describe(),
         environment: findings.environment.iter().collect(),
@@ -131,6 +114,27 @@ pub fn render(parts: Parts) -> String {
     };
     page.render()
         .expect("the template asks for nothing that can fail")
+}
+
+impl Shown {
+    fn of(findings: &Findings) -> Shown {
+        let mut shown = Shown::default();
+        for section in sections(findings) {
+            match section {
+                Section::Placements(table) => shown.placements = table,
+                Section::Answers(items) => {
+                    let verdict = |item: &Item| item.kind == Kind::Verdict;
+                    (shown.verdicts, shown.besides) = items.into_iter().partition(verdict);
+                }
+                Section::Why(items) => shown.why = items,
+                Section::Fitted(items) => shown.fitted = items,
+                Section::Warnings(items) => shown.warnings = items,
+                // Drawn, as bars and boxes.
+                Section::Time(_) | Section::Disks(_) => {}
+            }
+        }
+        shown
+    }
 }
 
 /// The mode, and what its figures are.
@@ -149,73 +153,33 @@ fn mode(findings: &Findings) -> String {
 
 /// What stands under the question.
 fn facts(findings: &Findings, when: Option<&str>) -> Vec<(&'static str, String)> {
-    let engine = findings.engine.as_ref();
+    let seeded = format!("{}, seed {}", words::blocks(findings.blocks), findings.seed);
     let facts = [
-        ("Experiment", Some(findings.experiment.clone())),
-        ("Mode", Some(mode(findings))),
-        (
-            "Engine",
-            engine.map(|engine| format!("{} {}", engine.name, engine.version)),
-        ),
-        (
-            "A “file” is",
-            engine
-                .map(|engine| engine.file.clone())
-                .filter(|file| !file.is_empty()),
-        ),
-        ("Machine", place::machine(findings)),
-        ("Volumes", place::volumes(findings)),
-        (
-            "Time kept",
-            findings.lateness.as_ref().map(place::time_kept),
-        ),
-        ("Finished", when.map(str::to_owned)),
-        (
-            "Repeated",
-            Some(format!(
-                "{}, seed {}",
-                words::blocks(findings.blocks),
-                findings.seed
-            )),
-        ),
-        ("Published", findings.source.clone()),
+        ("experiment", Some(findings.experiment.clone())),
+        ("mode", Some(mode(findings))),
+        ("repeated", Some(seeded)),
+        ("finished", when.map(str::to_owned)),
     ];
-    facts
-        .into_iter()
+    let known = facts.into_iter();
+    known
         .filter_map(|(name, fact)| Some((name, fact?)))
+        .chain(place::facts(findings))
         .collect()
 }
 
-/// A verdict for each comparison; what to do where there is none.
-fn answers(findings: &Findings) -> Vec<String> {
-    if findings.comparisons.is_empty() {
-        let arms = findings.arms.iter().filter(|arm| arm.trials > 0).count();
-        return vec![match arms {
-            0 => "No answer: no trial finished.".to_owned(),
-            1 => "One placement alone: nothing to compare it with.".to_owned(),
-            _ => "No answer: no block has finished trials of two placements.".to_owned(),
-        }];
+/// What to say where there is no verdict.
+fn no_verdict(findings: &Findings) -> &'static str {
+    match findings.arms.iter().filter(|arm| arm.trials > 0).count() {
+        0 => "No answer: no trial finished.",
+        1 => "One placement alone: nothing to compare it with.",
+        _ => "No answer: no block has finished trials of two placements.",
     }
-    let comparisons = findings.comparisons.iter();
-    comparisons.map(sentence::verdict).collect()
 }
 
-fn bar(arm: &Arm) -> Option<Bar<'_>> {
-    let parts = split::parts(arm, CAUSES_MAX);
-    let parts: Vec<BarPart> = parts
-        .into_iter()
-        .map(|part| BarPart {
-            family: part.cause.as_ref().map_or("other", words::family),
-            width: format!("{:.2}", part.share * 100.0),
-            wide: part.share >= WIDE,
-            percent: part.percent,
-            words: part.words,
-        })
-        .collect();
-    (!parts.is_empty()).then(|| Bar {
-        arm: &arm.name,
-        parts,
-    })
+/// Where a placement's time went; nothing where that was not recorded.
+fn bar(arm: &Arm) -> Option<(&str, Vec<Part>)> {
+    let parts = time::parts(arm, CAUSES_MAX);
+    (!parts.is_empty()).then_some((&*arm.name, parts))
 }
 
 /// What the script draws. Nothing in it can end the element that it stands in.

@@ -1,7 +1,9 @@
 //! What the charts show, as tables: for readers who do not see them, and to copy from.
 
-use crate::findings::{Chart, Curves, Findings, Line};
-use crate::quantity::{Quantity, number};
+use super::super::cell::Cell;
+use super::super::table::{Column, Table};
+use crate::findings::{Chart, Curves, Dots, DotsOfArm, Findings, Line, Metric};
+use crate::quantity::number;
 
 /// Quantiles in the tables, as 1 / (1 - quantile), with their names.
 const QUANTILES: [(f64, &str); 5] = [
@@ -12,87 +14,73 @@ const QUANTILES: [(f64, &str); 5] = [
     (10_000.0, "p99.99"),
 ];
 
-/// A table that goes with a chart.
-pub(super) struct Sheet {
-    /// The chart's title.
-    pub(super) title: String,
-    pub(super) header: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-}
-
-/// One for every chart, by its title.
-pub(super) fn of(findings: &Findings, curves: &Curves) -> Vec<Sheet> {
-    let series = curves.series.iter().map(|chart| over_time(findings, chart));
+/// One for every chart, with its title.
+pub(super) fn of<'a>(findings: &Findings, curves: &'a Curves) -> Vec<(&'a str, Table)> {
+    let series = curves.series.iter();
+    let series = series.map(|chart| (&*chart.title, over_time(findings, chart)));
     let distributions = curves.distributions.iter();
-    let distributions = distributions.map(|chart| quantiles(findings, chart));
+    let distributions = distributions.map(|chart| (&*chart.title, quantiles(findings, chart)));
     series
         .chain(distributions)
-        .chain([trials(curves)])
+        .chain([("Trials", trials(&curves.trials))])
         .collect()
 }
 
-fn name(findings: &Findings, line: &Line) -> String {
-    let arm = findings.arms.get(line.arm).map_or("", |arm| &arm.name);
-    match line.name.as_str() {
-        "" => arm.to_owned(),
-        name => format!("{arm}, {name}"),
-    }
+/// The arm and, where it has several lines, which of them.
+fn placement<'a>(findings: &'a Findings) -> Column<'a, &'a Line> {
+    Column::text("placement", |line: &&Line| {
+        let arm = findings.arms.get(line.arm).map_or("", |arm| &arm.name);
+        match line.name.as_str() {
+            "" => arm.to_owned(),
+            name => format!("{arm}, {name}"),
+        }
+    })
 }
 
-fn over_time(findings: &Findings, chart: &Chart) -> Sheet {
-    let rows = chart.lines.iter().map(|line| {
-        // What lies before 0 was not measured.
-        let measured = chart.x.iter().zip(&line.values).filter(|(x, _)| **x >= 0.0);
-        let values: Vec<f64> = measured.filter_map(|(_, value)| *value).collect();
-        let least = values.iter().copied().reduce(f64::min);
-        let greatest = values.iter().copied().reduce(f64::max);
-        let shown = |value: Option<f64>| value.map_or_else(|| "-".into(), number);
-        vec![name(findings, line), shown(least), shown(greatest)]
-    });
-    Sheet {
-        title: chart.title.clone(),
-        header: vec![
-            "placement".into(),
-            format!("least, {}", chart.unit),
-            format!("greatest, {}", chart.unit),
-        ],
-        rows: rows.collect(),
-    }
-}
-
-fn quantiles(findings: &Findings, chart: &Chart) -> Sheet {
-    let at = |line: &Line, wanted: f64| {
-        let near = |x: &f64| (x / wanted - 1.0).abs() < 0.01;
-        line.values[chart.x.iter().position(near)?]
+fn over_time(findings: &Findings, chart: &Chart) -> Table {
+    let reduced = |name, reduce: fn(f64, f64) -> f64| {
+        Column::figure(name, move |line: &&Line| {
+            // What lies before 0 was not measured.
+            let measured = chart.x.iter().zip(&line.values).filter(|(x, _)| **x >= 0.0);
+            measured.filter_map(|(_, value)| *value).reduce(reduce)
+        })
+        .unit(&chart.unit)
     };
-    let rows = chart.lines.iter().map(|line| {
-        let values = QUANTILES.map(|(place, _)| at(line, place).map_or_else(|| "-".into(), number));
-        let mut row = vec![name(findings, line)];
-        row.extend(values);
-        row
-    });
-    let names = QUANTILES.map(|(_, name)| format!("{name}, {}", chart.unit));
-    Sheet {
-        title: chart.title.clone(),
-        header: [vec!["placement".to_owned()], names.to_vec()].concat(),
-        rows: rows.collect(),
-    }
+    let columns = [
+        placement(findings),
+        reduced("least", f64::min),
+        reduced("greatest", f64::max),
+    ];
+    Table::of(&chart.lines, columns)
 }
 
-fn trials(curves: &Curves) -> Sheet {
-    let rows = curves.trials.arms.iter().map(|arm| {
-        let mean = arm.interval.map_or_else(
-            || "-".into(),
-            |interval| Quantity::with_interval(interval, &curves.trials.unit).to_string(),
-        );
-        let values: Vec<String> = arm.values.iter().map(|value| number(*value)).collect();
-        vec![arm.name.clone(), mean, values.join("  ")]
-    });
-    Sheet {
-        title: "Trials".into(),
-        header: ["placement", "mean, 95 % interval", "each trial"]
-            .map(String::from)
-            .to_vec(),
-        rows: rows.collect(),
-    }
+fn quantiles(findings: &Findings, chart: &Chart) -> Table {
+    let quantile = |(wanted, name): (f64, &'static str)| {
+        let near = move |x: &f64| (x / wanted - 1.0).abs() < 0.01;
+        let at = chart.x.iter().position(near);
+        Column::figure(name, move |line: &&Line| line.values[at?]).unit(&chart.unit)
+    };
+    let columns = [placement(findings)].into_iter();
+    Table::of(&chart.lines, columns.chain(QUANTILES.map(quantile)))
+}
+
+fn trials(trials: &Dots) -> Table {
+    let columns = [
+        Column::text("placement", |arm: &&DotsOfArm| arm.name.clone()),
+        Column::figure("mean, 95 % interval", |arm: &&DotsOfArm| {
+            let [mean, low, high] = arm.interval?;
+            let unit = trials.unit.clone();
+            Some(Cell::Metric(Metric {
+                mean,
+                low,
+                high,
+                unit,
+            }))
+        }),
+        Column::figure("each trial", |arm: &&DotsOfArm| {
+            let values: Vec<String> = arm.values.iter().map(|value| number(*value)).collect();
+            values.join("  ")
+        }),
+    ];
+    Table::of(&trials.arms, columns)
 }

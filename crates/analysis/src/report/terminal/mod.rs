@@ -1,37 +1,24 @@
 //! Findings for a terminal: at most 100 columns, no colour.
-//!
-//! In the order in which a DBA asks: what was asked, what came out, beside what was published; does it
-//! differ; why; what did the disks do; how far to trust it.
 
-mod arms;
-mod disks;
-mod place;
 pub mod server;
-mod table;
-mod time;
+pub(super) mod table;
 
-use super::sentence;
+use super::place;
+use super::section::{Body, Item, Kind, sections};
 use super::words::{self, figures, wrapped};
-use crate::findings::{Arm, Findings};
+use crate::findings::Findings;
 use experiment::spec::Mode;
+use table::table;
 
 /// The whole report, with a line feed at its end.
 pub fn render(findings: &Findings) -> String {
-    let sections = [
-        heading(findings),
-        arms::tables(findings),
-        verdicts(findings),
-        reasons(findings),
-        time::table(findings),
-        disks::table(findings),
-        fitted(findings),
-        warnings(findings),
-    ];
-    let written: Vec<String> = sections
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
-    written.join("\n")
+    let sections = sections(findings);
+    let sections = sections.iter().map(|section| match section.body() {
+        Body::Table(shown) => table(shown),
+        Body::List(title, items) => list(title, items),
+    });
+    let parts: Vec<String> = [heading(findings)].into_iter().chain(sections).collect();
+    parts.join("\n")
 }
 
 fn heading(findings: &Findings) -> String {
@@ -44,9 +31,8 @@ fn heading(findings: &Findings) -> String {
         findings.seed
     );
     text.push_str(&wrapped("", &run));
-    text.push_str(&place::lines(findings));
-    if let Some(source) = &findings.source {
-        text.push_str(&wrapped("published: ", source));
+    for (name, fact) in place::facts(findings) {
+        text.push_str(&wrapped(&format!("{name}: "), &fact));
     }
     text
 }
@@ -59,70 +45,34 @@ fn mode(findings: &Findings) -> String {
     }
 }
 
-fn verdicts(findings: &Findings) -> String {
-    let mut text = String::new();
-    for comparison in &findings.comparisons {
-        text.push_str(&wrapped("= ", &sentence::verdict(comparison)));
-    }
-    for cheapest in &findings.cheapest {
-        text.push_str(&wrapped("$ ", &sentence::cheapest(cheapest)));
-    }
-    if let Some(floor) = &findings.noise_floor {
-        text.push_str(&wrapped("  ", &sentence::noise_floor(floor)));
-    }
-    text
-}
-
-fn reasons(findings: &Findings) -> String {
-    let mut text = String::from("Why\n");
-    for (arms, reason) in words::reasons(findings) {
-        text.push_str(&wrapped("- ", &format!("{arms}: {reason}")));
-    }
-    text
-}
-
-fn fitted(findings: &Findings) -> String {
-    if findings.fitted.is_empty() || findings.mode() == Some(Mode::Measure) {
-        return String::new();
-    }
-    let mut text = String::from("Fitted to published figures\n");
-    for fitted in &findings.fitted {
-        let line = format!(
-            "{} = {} (to {})",
-            fitted.parameter,
-            fitted.value,
-            fitted.to.join(", ")
-        );
-        text.push_str(&wrapped("- ", &line));
-    }
-    let published = |fitted: bool| {
-        let arms = findings.arms.iter();
-        let arms = arms.filter(|arm| !arm.published.is_empty() && arm.fitted == fitted);
-        arms.map(|arm: &Arm| arm.name.as_str()).collect::<Vec<_>>()
+fn list(title: &str, items: &[Item]) -> String {
+    let mut text = match title {
+        "" => String::new(),
+        title => format!("{title}\n"),
     };
-    for (what, arms) in [
-        ("used to fit", published(true)),
-        (figures(findings.mode()), published(false)),
-    ] {
-        let arms = if arms.is_empty() {
-            "none".into()
-        } else {
-            arms.join(", ")
+    for Item {
+        kind,
+        about,
+        text: said,
+    } in items
+    {
+        let line = match about.as_str() {
+            "" => said.clone(),
+            about => format!("{about}: {said}"),
         };
-        text.push_str(&wrapped("  ", &format!("rows {what}: {arms}")));
+        text.push_str(&wrapped(sign(*kind), &line));
     }
     text
 }
 
-fn warnings(findings: &Findings) -> String {
-    if findings.warnings.is_empty() {
-        return String::new();
+fn sign(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Verdict => "= ",
+        Kind::Price => "$ ",
+        Kind::Point => "- ",
+        Kind::Remark => "  ",
+        Kind::Warning => "! ",
     }
-    let mut text = String::from("Warnings\n");
-    for warning in &findings.warnings {
-        text.push_str(&wrapped("! ", &format!("{}: {}", warning.id, warning.text)));
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,22 +1,20 @@
 //! What dbstow can do with a server, and the statements that would let it do more.
 
-use sqlserver::capture::{Can, Capture, Greeting};
+use sqlserver::capture::{Can, Capability, Capture, Greeting};
 
+use super::super::super::table::{Column, Table};
 use super::super::super::words::wrapped;
 use super::super::table::table;
 
 /// A row for each thing, and the statements below, where they can be copied.
 pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
     let capabilities = capture.capabilities();
-    let rows = capabilities.iter().map(|capability| {
-        vec![
-            capability.what.to_owned(),
-            word(capability.can).to_owned(),
-            capability.why.clone(),
-        ]
-    });
-    let header = ["what dbstow does", "can it", "why"];
-    let mut text = table(header.map(String::from).to_vec(), rows.collect(), 3);
+    let columns = [
+        Column::text("what dbstow does", |can: &&Capability| can.what),
+        Column::text("can it", |can: &&Capability| word(can.can)),
+        Column::text("why", |can: &&Capability| can.why.clone()),
+    ];
+    let mut text = table(&Table::of(&capabilities, columns));
     let mut grants: Vec<&str> = Vec::new();
     for capability in &capabilities {
         if !capability.grant.is_empty() && !grants.contains(&&*capability.grant) {

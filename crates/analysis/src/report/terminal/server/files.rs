@@ -2,9 +2,11 @@
 
 use sqlserver::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 
+use super::super::super::cell::Cell;
+use super::super::super::table::{Column, Table};
 use super::super::super::words::wrapped;
 use super::super::table::table;
-use super::{bytes, places_files};
+use super::places_files;
 
 /// A row a file; a database is named at its first.
 pub(super) fn all(capture: &Capture) -> String {
@@ -17,19 +19,25 @@ pub(super) fn all(capture: &Capture) -> String {
     }
     let mut files: Vec<&File> = capture.files.iter().collect();
     files.sort_by_key(|file| (file.database_id, file.id));
-    let mut last = None;
-    let rows = files.into_iter().map(|file| {
-        let database = match last.replace(file.database_id) {
-            Some(id) if id == file.database_id => String::new(),
-            Some(_) | None => capture.database(file.database_id),
-        };
-        row(database, file)
-    });
-    let header = ["database", "file", "path", "size", "growth", "max"];
-    table(header.map(String::from).to_vec(), rows.collect(), 3)
+    let columns = [
+        Column::text("database", |file: &&File| {
+            capture.database(file.database_id)
+        })
+        .once(),
+        Column::text("file", |file: &&File| named(file)),
+        Column::text("path", |file: &&File| file.path.clone()),
+        Column::figure("size", |file: &&File| Cell::Bytes(file.size_bytes)),
+        Column::figure("growth", |file: &&File| match file.growth {
+            Growth::None => "none".into(),
+            Growth::Bytes(step) => Cell::Bytes(step),
+            Growth::Percent(percent) => format!("{percent} %").into(),
+        }),
+        Column::figure("max", |file: &&File| file.max_bytes.map(Cell::Bytes)),
+    ];
+    table(&Table::of(files, columns))
 }
 
-fn row(database: String, file: &File) -> Vec<String> {
+fn named(file: &File) -> String {
     let kind = match file.kind {
         FileKind::Rows => "",
         FileKind::Log => " (log)",
@@ -40,18 +48,7 @@ fn row(database: String, file: &File) -> Vec<String> {
         "ONLINE" | "" => String::new(),
         other => format!(", {other}"),
     };
-    vec![
-        database,
-        format!("{}{kind}{state}", file.name),
-        file.path.clone(),
-        bytes(file.size_bytes),
-        match file.growth {
-            Growth::None => "none".into(),
-            Growth::Bytes(step) => bytes(step),
-            Growth::Percent(percent) => format!("{percent} %"),
-        },
-        file.max_bytes.map_or_else(|| "-".into(), bytes),
-    ]
+    format!("{}{kind}{state}", file.name)
 }
 
 /// What of tempdb the next start changes.
@@ -82,24 +79,26 @@ pub(super) fn tempdb(capture: &Capture) -> String {
         return wrapped("tempdb: ", &line);
     }
     let changed = files.into_iter().filter(|(now, then)| moves(*now, *then));
-    let rows = changed.map(|(now, then)| {
-        let name = now.map(|file| &file.name).or(then.map(|file| &file.name));
-        vec![
-            name.cloned().unwrap_or_default(),
-            now.map_or_else(|| "not there".into(), |file| file.path.clone()),
-            then.map_or_else(|| "gone".into(), |file| file.path.clone()),
-            now.map_or_else(|| "-".into(), |file| bytes(file.size_bytes)),
-            then.map_or_else(|| "-".into(), |file| bytes(file.size_bytes)),
-        ]
-    });
-    let header = [
-        "file of tempdb",
-        "in use now",
-        "after the next start",
-        "size now",
-        "then",
+    type Row<'a> = (Option<&'a FileInUse>, Option<&'a File>);
+    let columns = [
+        Column::text("file of tempdb", |(now, then): &Row| {
+            let name = now.map(|file| &file.name).or(then.map(|file| &file.name));
+            name.cloned().unwrap_or_default()
+        }),
+        Column::text("in use now", |(now, _): &Row| {
+            now.map_or("not there", |file| &file.path).to_owned()
+        }),
+        Column::text("after the next start", |(_, then): &Row| {
+            then.map_or("gone", |file| &file.path).to_owned()
+        }),
+        Column::figure("size now", |(now, _): &Row| {
+            now.map(|file| Cell::Bytes(file.size_bytes))
+        }),
+        Column::figure("then", |(_, then): &Row| {
+            then.map(|file| Cell::Bytes(file.size_bytes))
+        }),
     ];
-    let mut text = table(header.map(String::from).to_vec(), rows.collect(), 3);
+    let mut text = table(&Table::of(changed, columns));
     let plural = if moved == 1 { "file" } else { "files" };
     let line = format!("a restart is pending: {moved} {plural} will be elsewhere after it");
     text.push_str(&wrapped("tempdb: ", &line));

@@ -6,11 +6,13 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use sqlserver::capture::{Capture, Greeting, Machine, Product};
+use sqlserver::capture::{Capture, Greeting, Machine, Product, Volume};
 
+use super::super::cell::Cell;
+use super::super::table::{Column, Table};
 use super::super::words::wrapped;
 use super::table::table;
-use crate::quantity::{Quantity, percent};
+use crate::quantity::{bytes, percent};
 
 /// How far the support of SQL Server has been checked.
 pub const CHECKED: &str =
@@ -94,55 +96,39 @@ fn host(machine: &Machine) -> String {
 }
 
 fn volumes(capture: &Capture) -> String {
-    if capture.volumes.is_empty() {
-        return String::new();
-    }
-    let row = |volume: &sqlserver::capture::Volume| {
-        let free = volume.available_bytes as f64 / volume.total_bytes.max(1) as f64;
-        vec![
-            volume.mount_point.clone(),
-            volume.label.clone(),
-            volume.file_system.clone(),
-            bytes(volume.total_bytes),
-            bytes(volume.available_bytes),
-            percent(free),
-            volume.files.len().to_string(),
-        ]
-    };
-    let header = [
-        "volume",
-        "label",
-        "file system",
-        "size",
-        "free",
-        "free",
-        "files",
+    let columns = [
+        Column::text("volume", |volume: &&Volume| volume.mount_point.clone()),
+        Column::text("label", |volume: &&Volume| volume.label.clone()),
+        Column::text("file system", |volume: &&Volume| volume.file_system.clone()),
+        Column::figure("size", |volume: &&Volume| Cell::Bytes(volume.total_bytes)),
+        Column::figure("free", |volume: &&Volume| {
+            Cell::Bytes(volume.available_bytes)
+        }),
+        Column::figure("free", |volume: &&Volume| {
+            percent(volume.available_bytes as f64 / volume.total_bytes.max(1) as f64)
+        }),
+        Column::figure("files", |volume: &&Volume| {
+            Cell::Count(volume.files.len() as u64)
+        }),
     ];
-    let rows = capture.volumes.iter().map(row).collect();
-    table(header.map(String::from).to_vec(), rows, 3)
+    table(&Table::of(&capture.volumes, columns))
 }
 
 fn settings(capture: &Capture) -> String {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (name, value) in &capture.settings {
-        rows.push(vec![name.clone(), value.to_string()]);
-    }
-    let in_memory = capture.identity.tempdb_metadata_in_memory;
-    if let Some(in_memory) = in_memory {
+    let settings = capture.settings.iter();
+    let settings = settings.map(|(name, value)| (name.as_str(), value.to_string()));
+    let in_memory = capture.identity.tempdb_metadata_in_memory.map(|in_memory| {
         let value = if in_memory { "yes" } else { "no" };
-        rows.push(vec![
-            "tempdb's system tables in memory".into(),
-            value.into(),
-        ]);
-    }
-    if !capture.trace_flags.is_empty() {
-        let flags: Vec<String> = capture.trace_flags.iter().map(i64::to_string).collect();
-        rows.push(vec!["trace flags".into(), flags.join(", ")]);
-    }
-    match rows.is_empty() {
-        true => String::new(),
-        false => table(vec!["setting".into(), "value".into()], rows, 1),
-    }
+        ("tempdb's system tables in memory", value.to_owned())
+    });
+    let flags: Vec<String> = capture.trace_flags.iter().map(i64::to_string).collect();
+    let flags = (!flags.is_empty()).then(|| ("trace flags", flags.join(", ")));
+    type Row<'a> = (&'a str, String);
+    let columns = [
+        Column::text("setting", |(name, _): &Row| *name),
+        Column::figure("value", |(_, value): &Row| value.clone()),
+    ];
+    table(&Table::of(settings.chain(in_memory).chain(flags), columns))
 }
 
 fn services(capture: &Capture) -> String {
@@ -189,25 +175,5 @@ fn places_files(capture: &Capture) -> bool {
     match capture.identity.product() {
         Product::Boxed | Product::ManagedInstance | Product::Other => true,
         Product::AzureDatabase => false,
-    }
-}
-
-/// `8 GiB`, `1.46 TiB`.
-fn bytes(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while unit + 1 < UNITS.len() && value.abs() >= 1024.0 {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let quantity = Quantity {
-        value,
-        error: None,
-        unit: UNITS[unit],
-    };
-    match value.fract() == 0.0 {
-        true => format!("{value:.0} {}", UNITS[unit]),
-        false => quantity.to_string(),
     }
 }

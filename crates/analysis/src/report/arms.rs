@@ -1,0 +1,166 @@
+//! The arms: a row a placement, ours beside what was published; in CSV a row a figure.
+
+use std::collections::BTreeSet;
+
+use super::cell::Cell;
+use super::table::{Column, Table};
+use super::words;
+use crate::findings::{Arm, Findings, Metric, Published};
+use experiment::spec::Mode;
+
+/// Metrics that are shown whether or not anybody published them.
+const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
+
+/// An arm; in CSV one figure of it.
+pub(super) struct Row<'a> {
+    arm: &'a Arm,
+    /// Its name; empty for the arm as a whole.
+    figure: String,
+    metric: Option<&'a Metric>,
+}
+
+/// All columns in their order, with the forms that have them: a new one is an entry here.
+pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
+    let mode = findings.mode();
+    let engine = findings.engine.as_ref();
+    let engine = engine.map(|engine| format!("{} {}", engine.name, engine.version));
+    let mut columns = vec![
+        Column::csv_only("experiment", |_: &Row| findings.experiment.as_str()),
+        Column::csv_only("mode", |_: &Row| findings.mode.as_str()),
+        Column::text("placement", |row: &Row| row.arm.name.clone())
+            .pinned()
+            .csv("arm"),
+        Column::text(figures(mode), move |row: &Row| role(row.arm, mode))
+            .pinned()
+            .optional(),
+        Column::figure("trials", |row: &Row| Cell::Trials {
+            finished: row.arm.trials,
+            planned: findings.blocks,
+        })
+        .pinned()
+        .optional()
+        .csv("trials"),
+    ];
+    // A row each in CSV.
+    let metrics = metrics(findings).into_iter();
+    columns.extend(metrics.map(|name| metric(findings, name)));
+    columns.extend([
+        Column::csv_only("metric", |row: &Row| row.figure.clone()),
+        Column::csv_only("mean", |row: &Row| Some(row.metric?.mean)),
+        Column::csv_only("low", |row: &Row| Some(row.metric?.low)),
+        Column::csv_only("high", |row: &Row| Some(row.metric?.high)),
+        Column::csv_only("unit", |row: &Row| Some(row.metric?.unit.clone())),
+        Column::csv_only("published", |row: &Row| {
+            row.published().map(Cell::Published)
+        }),
+        // A share, unlike the others.
+        Column::csv_only("deviation", |row: &Row| {
+            row.published()?.deviation(row.metric?.mean)
+        }),
+        Column::figure("disks", |row: &Row| row.arm.usd_per_month)
+            .unit("$/month")
+            .pinned()
+            .optional(),
+        Column::csv_only("fitted", |row: &Row| row.arm.fitted.to_string()),
+        Column::csv_only("engine", move |_: &Row| engine.clone()),
+    ]);
+    columns
+}
+
+/// A row an arm.
+pub(super) fn table(findings: &Findings) -> Table {
+    let rows = findings.arms.iter().map(|arm| Row {
+        arm,
+        figure: String::new(),
+        metric: None,
+    });
+    Table {
+        note: legend(findings),
+        ..Table::of(rows, columns(findings))
+    }
+}
+
+/// A row a figure: each arm's metrics, then what was published and not found, then the engine's own
+/// counters as `counter.<name>`.
+pub(super) fn figure_rows(findings: &Findings) -> Vec<Row<'_>> {
+    findings.arms.iter().flat_map(figures_of).collect()
+}
+
+fn figures_of(arm: &Arm) -> Vec<Row<'_>> {
+    let row = |figure: String, metric| Row {
+        arm,
+        figure,
+        metric,
+    };
+    let metrics = arm.metrics.iter();
+    let metrics = metrics.map(|(name, metric)| row(name.clone(), Some(metric)));
+    let published = arm.published.keys();
+    let missing = published.filter(|name| !arm.metrics.contains_key(*name));
+    let missing = missing.map(|name| row(name.clone(), None));
+    let counters = arm.counters.iter();
+    let counters = counters.map(|(name, count)| row(format!("counter.{name}"), Some(count)));
+    metrics.chain(missing).chain(counters).collect()
+}
+
+impl Row<'_> {
+    fn published(&self) -> Option<Published> {
+        self.arm.published.get(&self.figure).cloned()
+    }
+}
+
+/// The metric that decides, then all that was published, then the usual ones; each only once.
+fn metrics(findings: &Findings) -> Vec<&str> {
+    let comparisons = findings.comparisons.iter();
+    let deciding = comparisons.map(|comparison| comparison.metric.as_str());
+    let arms = findings.arms.iter();
+    let published = arms.flat_map(|arm| arm.published.keys().map(String::as_str));
+    let mut seen = BTreeSet::new();
+    deciding
+        .chain(["elapsed_s"])
+        .chain(published)
+        .chain(ALWAYS)
+        .filter(|name| seen.insert(*name))
+        .collect()
+}
+
+/// A column that is left out where no arm has the metric.
+fn metric<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
+    let any = findings.arms.iter().find_map(|arm| arm.metrics.get(name));
+    Column::figure(words::metric(name), |row: &Row| {
+        let Arm {
+            metrics, published, ..
+        } = row.arm;
+        Cell::Beside(metrics.get(name).cloned(), published.get(name).cloned())
+    })
+    .unit(any.map_or("", |metric| &metric.unit))
+    .optional()
+}
+
+/// What a table calls the figures: in a simulated one the question is which were made to fit.
+fn figures(mode: Option<Mode>) -> &'static str {
+    match mode {
+        Some(Mode::Simulate) | None => "published\nfigures",
+        Some(Mode::Emulate | Mode::Measure) => "our\nfigures",
+    }
+}
+
+/// How figures beside published ones came about: made to fit them, or not. A real disk cannot be fitted.
+fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
+    match (arm.published.is_empty(), arm.fitted, mode) {
+        (true, _, _) => "".into(),
+        (false, true, Some(Mode::Simulate | Mode::Emulate) | None) => Cell::Marked("fitted"),
+        (false, false, _) | (false, true, Some(Mode::Measure)) => {
+            words::figures(mode).replace(" on ", " on\n").into()
+        }
+    }
+}
+
+/// What the signs mean, as far as they are used.
+fn legend(findings: &Findings) -> String {
+    let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
+    let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
+    let interval = repeated.then_some("±: 95 % interval between trials");
+    let published = compared.then_some("publ.: published elsewhere (and how far ours is off)");
+    let parts: Vec<&str> = interval.into_iter().chain(published).collect();
+    parts.join("; ")
+}

@@ -1,0 +1,154 @@
+//! What a report shows, in the order in which a DBA asks: what came out, beside what was published; does it
+//! differ; why; what did the disks do; how far to trust it.
+
+use super::table::Table;
+use super::{arms, disks, sentence, time, words};
+use crate::findings::{Arm, Findings};
+use experiment::spec::Mode;
+
+/// A part of a report. Text and Markdown show all of them alike; a page draws some as bars and boxes.
+pub(super) enum Section {
+    /// What came out.
+    Placements(Table),
+    /// Which is better, which to buy, and the noise floor.
+    Answers(Vec<Item>),
+    /// What bound each placement.
+    Why(Vec<Item>),
+    /// Where the sessions' time went.
+    Time(Table),
+    /// What the disks did.
+    Disks(Table),
+    /// What was fitted to published figures.
+    Fitted(Vec<Item>),
+    /// How far to trust it.
+    Warnings(Vec<Item>),
+}
+
+/// What a section is made of.
+pub(super) enum Body<'a> {
+    Table(&'a Table),
+    /// Items under a title, which may be empty.
+    List(&'static str, &'a [Item]),
+}
+
+/// A sentence.
+pub(super) struct Item {
+    pub(super) kind: Kind,
+    /// What it is about, where that stands before it.
+    pub(super) about: String,
+    pub(super) text: String,
+}
+
+/// What an item says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Verdict,
+    Price,
+    Point,
+    /// Something beside the item above.
+    Remark,
+    Warning,
+}
+
+/// All sections that have something to show.
+pub(super) fn sections(findings: &Findings) -> Vec<Section> {
+    let sections = [
+        Section::Placements(arms::table(findings)),
+        Section::Answers(answers(findings)),
+        Section::Why(why(findings)),
+        Section::Time(time::table(findings)),
+        Section::Disks(disks::table(findings)),
+        Section::Fitted(fitted(findings)),
+        Section::Warnings(warnings(findings)),
+    ];
+    let shown = |section: &Section| match section.body() {
+        Body::Table(table) => !table.rows.is_empty(),
+        Body::List(_, items) => !items.is_empty(),
+    };
+    sections.into_iter().filter(shown).collect()
+}
+
+impl Section {
+    /// What is to be rendered.
+    pub(super) fn body(&self) -> Body<'_> {
+        match self {
+            Section::Placements(table) | Section::Time(table) | Section::Disks(table) => {
+                Body::Table(table)
+            }
+            Section::Answers(items) => Body::List("", items),
+            Section::Why(items) => Body::List("Why", items),
+            Section::Fitted(items) => Body::List("Fitted to published figures", items),
+            Section::Warnings(items) => Body::List("Warnings", items),
+        }
+    }
+}
+
+impl Item {
+    fn new(kind: Kind, about: impl Into<String>, text: impl Into<String>) -> Item {
+        Item {
+            kind,
+            about: about.into(),
+            text: text.into(),
+        }
+    }
+}
+
+fn answers(findings: &Findings) -> Vec<Item> {
+    let verdicts = findings.comparisons.iter().map(sentence::verdict);
+    let prices = findings.cheapest.iter().map(sentence::cheapest);
+    let floor = findings.noise_floor.iter().map(sentence::noise_floor);
+    let item = |kind| move |text| Item::new(kind, "", text);
+    verdicts
+        .map(item(Kind::Verdict))
+        .chain(prices.map(item(Kind::Price)))
+        .chain(floor.map(item(Kind::Remark)))
+        .collect()
+}
+
+/// The reasons; arms with the same one together.
+fn why(findings: &Findings) -> Vec<Item> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for arm in &findings.arms {
+        match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
+            Some((_, arms)) => arms.push(&arm.name),
+            None => reasons.push((&arm.reason, vec![&arm.name])),
+        }
+    }
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|(reason, arms)| Item::new(Kind::Point, arms.join(", "), reason))
+        .collect()
+}
+
+/// Nothing of a real disk is fitted.
+fn fitted(findings: &Findings) -> Vec<Item> {
+    if findings.fitted.is_empty() || findings.mode() == Some(Mode::Measure) {
+        return Vec::new();
+    }
+    let parameters = findings.fitted.iter().map(|fitted| {
+        let to = fitted.to.join(", ");
+        let text = format!("{} = {} (to {to})", fitted.parameter, fitted.value);
+        Item::new(Kind::Point, "", text)
+    });
+    let rows = |how: &str, fitted: bool| {
+        let compared = |arm: &&Arm| !arm.published.is_empty() && arm.fitted == fitted;
+        let arms = findings.arms.iter().filter(compared);
+        let arms: Vec<&str> = arms.map(|arm| arm.name.as_str()).collect();
+        let arms = match arms.is_empty() {
+            true => "none".to_owned(),
+            false => arms.join(", "),
+        };
+        Item::new(Kind::Remark, format!("rows {how}"), arms)
+    };
+    let figures = words::figures(findings.mode());
+    parameters
+        .chain([rows("used to fit", true), rows(figures, false)])
+        .collect()
+}
+
+fn warnings(findings: &Findings) -> Vec<Item> {
+    let warnings = findings.warnings.iter();
+    warnings
+        .map(|warning| Item::new(Kind::Warning, &*warning.id, &*warning.text))
+        .collect()
+}

@@ -1,0 +1,149 @@
+//! Tables of typed cells, in no form yet: what a column is called, what its cells are, and which forms show it.
+//!
+//! ```text
+//! rows ──columns──> Table ──┬─> terminal, Markdown, page
+//!             └──────────────> CSV, whose cells are raw
+//! ```
+
+use super::cell::Cell;
+
+/// A table as terminal, Markdown and page show it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Table {
+    pub(super) headings: Vec<Heading>,
+    /// Each with as many cells as there are headings.
+    pub(super) rows: Vec<Vec<Cell>>,
+    /// What its signs mean; stands below it.
+    pub(super) note: String,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Heading {
+    /// A line break in it is for a terminal alone.
+    pub(super) name: String,
+    /// Of all its cells; empty where they have none, or each has its own.
+    pub(super) unit: String,
+    /// Whether its cells stand on the right, as figures do.
+    pub(super) right: bool,
+    /// Whether a terminal repeats it in each part of a table that is too wide for one.
+    pub(super) pinned: bool,
+    /// Whether a terminal leaves out what the row above says.
+    pub(super) once: bool,
+}
+
+/// A column of a table whose rows are made of `R`.
+pub(super) struct Column<'a, R> {
+    heading: Heading,
+    optional: bool,
+    csv_only: bool,
+    /// What CSV calls it, with its unit; `None` where CSV does not have it.
+    pub(super) csv: Option<&'static str>,
+    pub(super) cell: Box<dyn Fn(&R) -> Cell + 'a>,
+}
+
+impl Table {
+    /// The cells of `rows`, without the columns that are CSV's alone.
+    pub(super) fn of<'a, R>(
+        rows: impl IntoIterator<Item = R>,
+        columns: impl IntoIterator<Item = Column<'a, R>>,
+    ) -> Table {
+        let rows: Vec<R> = rows.into_iter().collect();
+        let mut table = Table {
+            rows: rows.iter().map(|_| Vec::new()).collect(),
+            ..Table::default()
+        };
+        for column in columns.into_iter().filter(|column| !column.csv_only) {
+            let cells: Vec<Cell> = rows.iter().map(&column.cell).collect();
+            if column.optional && cells.iter().all(Cell::is_empty) {
+                continue;
+            }
+            table.headings.push(column.heading);
+            for (row, cell) in table.rows.iter_mut().zip(cells) {
+                row.push(cell);
+            }
+        }
+        table
+    }
+}
+
+impl<'a, R> Column<'a, R> {
+    /// A column of words.
+    pub(super) fn text<C: Into<Cell>>(
+        name: impl Into<String>,
+        cell: impl Fn(&R) -> C + 'a,
+    ) -> Column<'a, R> {
+        Column {
+            heading: Heading {
+                name: name.into(),
+                ..Heading::default()
+            },
+            cell: Box::new(move |row| cell(row).into()),
+            optional: false,
+            csv_only: false,
+            csv: None,
+        }
+    }
+
+    /// A column of figures.
+    pub(super) fn figure<C: Into<Cell>>(
+        name: impl Into<String>,
+        cell: impl Fn(&R) -> C + 'a,
+    ) -> Column<'a, R> {
+        let mut column = Column::text(name, cell);
+        column.heading.right = true;
+        column
+    }
+
+    /// A column that CSV alone has.
+    pub(super) fn csv_only<C: Into<Cell>>(
+        name: &'static str,
+        cell: impl Fn(&R) -> C + 'a,
+    ) -> Column<'a, R> {
+        Column {
+            csv_only: true,
+            ..Column::text(name, cell).csv(name)
+        }
+    }
+
+    /// Its cells are in `unit`.
+    pub(super) fn unit(mut self, unit: impl Into<String>) -> Column<'a, R> {
+        self.heading.unit = unit.into();
+        self
+    }
+
+    /// A terminal repeats it in each part of a table that is too wide for one.
+    pub(super) fn pinned(mut self) -> Column<'a, R> {
+        self.heading.pinned = true;
+        self
+    }
+
+    /// A terminal leaves out what the row above says.
+    pub(super) fn once(mut self) -> Column<'a, R> {
+        self.heading.once = true;
+        self
+    }
+
+    /// It is left out where no row has anything for it; CSV always has it.
+    pub(super) fn optional(mut self) -> Column<'a, R> {
+        self.optional = true;
+        self
+    }
+
+    /// CSV has it too, by this name.
+    pub(super) fn csv(mut self, name: &'static str) -> Column<'a, R> {
+        self.csv = Some(name);
+        self
+    }
+}
+
+impl Heading {
+    /// On one line.
+    pub(super) fn line(&self) -> String {
+        let name = self.name.replace('\n', " ");
+        match self.unit.as_str() {
+            "" => name,
+            unit => format!("{name}, {unit}"),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Where a placement's sessions spent their time.
+
+use super::table::{Column, Table};
+use super::words;
+use crate::findings::{Arm, Findings};
+use crate::quantity::percent;
+
+/// Causes that a table names.
+const CAUSES_MAX: usize = 5;
+/// Shares below this are summed up as others.
+const SHARE_MIN: f64 = 0.01;
+
+/// A part of the sessions' time.
+pub(super) struct Part {
+    /// As findings name it; empty for all others.
+    cause: String,
+    /// Of the whole.
+    pub(super) share: f64,
+}
+
+impl Part {
+    /// `reads being served`
+    pub(super) fn words(&self) -> String {
+        match self.cause.as_str() {
+            "" => "other".into(),
+            cause => words::cause(cause),
+        }
+    }
+
+    /// What one would have to change about it, in a word.
+    pub(super) fn family(&self) -> &'static str {
+        words::family(&self.cause)
+    }
+
+    /// `71 %`
+    pub(super) fn percent(&self) -> String {
+        percent(self.share)
+    }
+}
+
+/// A row a placement that has a split.
+pub(super) fn table(findings: &Findings) -> Table {
+    let arms = findings.arms.iter();
+    let split = arms.filter(|arm| !arm.time_split.is_empty());
+    let columns = [
+        Column::text("placement", |arm: &&Arm| arm.name.clone()),
+        Column::text("where the sessions' time went", |arm: &&Arm| {
+            let parts = parts(arm, CAUSES_MAX).into_iter();
+            let parts = parts.map(|part| format!("{} {}", part.percent(), part.words()));
+            parts.collect::<Vec<_>>().join(", ")
+        }),
+    ];
+    Table::of(split, columns)
+}
+
+/// The largest causes, at most `causes_max`, and what is left; nothing where no time was recorded.
+pub(super) fn parts(arm: &Arm, causes_max: usize) -> Vec<Part> {
+    let mut shares: Vec<(&String, f64)> = arm.time_split.iter().map(|(c, s)| (c, *s)).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named = shares
+        .into_iter()
+        .take(causes_max)
+        .filter(|(_, share)| *share >= SHARE_MIN);
+    let mut parts: Vec<Part> = named
+        .map(|(cause, share)| Part {
+            cause: cause.clone(),
+            share,
+        })
+        .collect();
+    let share = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
+    if share >= SHARE_MIN && !arm.time_split.is_empty() {
+        let cause = String::new();
+        parts.push(Part { cause, share });
+    }
+    parts
+}
