@@ -1,5 +1,7 @@
 //! Names as a DBA reads them: metrics and causes in words, and text kept to a width.
 
+use textwrap::{Options, WordSeparator, WordSplitter};
+
 use crate::findings::{Family, family as family_of};
 use experiment::spec::Mode;
 
@@ -95,25 +97,15 @@ fn limit_words(limit: &str) -> String {
 
 /// `text` in lines of at most [`WIDTH`] columns, the first after `first`, the others indented as far.
 pub(super) fn wrapped(first: &str, text: &str) -> String {
-    let indent = first.chars().count();
-    let mut lines = String::from(first);
-    let mut column = indent;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > WIDTH {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            column = indent;
-        }
-        if column > indent {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += length;
-    }
-    lines.push('\n');
-    lines
+    let indent = " ".repeat(first.chars().count());
+    let options = Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(&indent)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    textwrap::fill(&words.join(" "), options) + "\n"
 }
 
 #[cfg(test)]
