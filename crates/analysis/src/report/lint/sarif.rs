@@ -7,190 +7,100 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_sarif::sarif::{
+    Artifact, ArtifactLocation, Invocation, Location, LogicalLocation, PhysicalLocation,
+    PropertyBag, ReportingConfiguration, ReportingDescriptor, Result, ResultKind, ResultLevel, Run,
+    Tool, ToolComponent,
+};
 
 use crate::lint::{Document, Outcome, Place, RuleOutcomes};
 use experiment::plan::digest_of;
 
+/// The log itself. `serde_sarif::sarif::Sarif` has the version last, where a reader needs it first.
 #[derive(Serialize)]
-struct Log<'a> {
+struct Log {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run<'a>; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run<'a> {
-    tool: Tool<'a>,
-    invocations: [Invocation; 1],
-    artifacts: [Artifact; 1],
-    results: Vec<Entry<'a>>,
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    driver: Driver<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Driver<'a> {
-    name: &'static str,
-    semantic_version: &'a str,
-    rules: Vec<Descriptor<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Descriptor<'a> {
-    id: &'a str,
-    short_description: Text<'a>,
-    full_description: Text<'a>,
-    help_uri: &'a str,
-    help: Text<'a>,
-    default_configuration: Configuration,
-    properties: BTreeMap<&'static str, &'a str>,
-}
-
-#[derive(Serialize)]
-struct Configuration {
-    level: &'static str,
-}
-
-#[derive(Serialize)]
-struct Text<'a> {
-    text: std::borrow::Cow<'a, str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Invocation {
-    execution_successful: bool,
-}
-
-#[derive(Serialize)]
-struct Artifact {
-    location: ArtifactLocation,
-}
-
-#[derive(Clone, Serialize)]
-struct ArtifactLocation {
-    uri: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry<'a> {
-    rule_id: &'a str,
-    rule_index: usize,
-    kind: &'static str,
-    level: &'static str,
-    message: Text<'a>,
-    locations: Vec<Location>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    partial_fingerprints: BTreeMap<&'static str, String>,
-    properties: serde_json::Value,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: PhysicalLocation,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    logical_locations: Vec<LogicalLocation>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LogicalLocation {
-    name: String,
-    fully_qualified_name: String,
-    kind: &'static str,
+    runs: [Run; 1],
 }
 
 /// The log, with a line feed at its end.
 pub fn render(document: &Document) -> String {
-    let artifact = ArtifactLocation {
-        uri: uri(&document.server.capture),
-    };
     let rules = document.rules.iter().enumerate();
     let results = rules.flat_map(|(index, rule)| {
         let outcomes = rule.outcomes.iter();
-        let artifact = &artifact;
-        outcomes.map(move |outcome| entry(document, index, rule, outcome, artifact))
+        outcomes.map(move |outcome| result(document, index as i64, rule, outcome))
     });
+    let descriptors: Vec<_> = document.rules.iter().map(descriptor).collect();
+    let driver = ToolComponent::builder()
+        .name("dbstow")
+        .semantic_version(&document.version)
+        .rules(descriptors)
+        .build();
+    let invocation = Invocation::builder().execution_successful(true).build();
+    let captured = artifact(&document.server.capture);
+    let run = Run::builder()
+        .tool(Tool::builder().driver(driver).build())
+        .invocations([invocation])
+        .artifacts([Artifact::builder().location(captured).build()])
+        .results(results.collect::<Vec<_>>())
+        .build();
     let log = Log {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
-        runs: [Run {
-            tool: Tool {
-                driver: Driver {
-                    name: "dbstow",
-                    semantic_version: &document.version,
-                    rules: document.rules.iter().map(descriptor).collect(),
-                },
-            },
-            invocations: [Invocation {
-                execution_successful: true,
-            }],
-            artifacts: [Artifact {
-                location: artifact.clone(),
-            }],
-            results: results.collect(),
-        }],
+        runs: [run],
     };
     let mut text = serde_json::to_string_pretty(&log).expect("its keys are texts");
     text.push('\n');
     text
 }
 
-fn descriptor(rule: &RuleOutcomes) -> Descriptor<'_> {
+fn artifact(path: &str) -> ArtifactLocation {
+    ArtifactLocation::builder().uri(uri(path)).build()
+}
+
+fn descriptor(rule: &RuleOutcomes) -> ReportingDescriptor {
     let sources: Vec<String> = rule
         .sources
         .iter()
         .map(|source| format!("{} ({}, read {})", source.name, source.url, source.read))
         .collect();
     let help = format!("{}\n\nSources: {}.", rule.says, sources.join("; "));
-    Descriptor {
-        id: &rule.id,
-        short_description: plain(&rule.title),
-        full_description: plain(&rule.says),
-        help_uri: rule.sources.first().map_or("", |source| &source.url),
-        help: Text { text: help.into() },
-        default_configuration: Configuration {
-            level: level(&rule.severity),
-        },
-        properties: BTreeMap::from([("severity", &*rule.severity), ("why", &*rule.why)]),
-    }
+    let level = serde_json::to_value(level(&rule.severity)).expect("it is a text");
+    let configuration = ReportingConfiguration::builder().level(level).build();
+    let url = rule.sources.first().map_or("", |source| &source.url);
+    ReportingDescriptor::builder()
+        .id(&rule.id)
+        .short_description(&rule.title)
+        .full_description(&rule.says)
+        .help_uri(url)
+        .help(&help)
+        .default_configuration(configuration)
+        .properties(properties(&BTreeMap::from([
+            ("severity", &rule.severity),
+            ("why", &rule.why),
+        ])))
+        .build()
 }
 
-fn plain(text: &str) -> Text<'_> {
-    Text { text: text.into() }
+/// The fields of a value under their own names.
+fn properties(value: &impl Serialize) -> PropertyBag {
+    let value = serde_json::to_value(value).expect("its keys are texts");
+    serde_json::from_value(value).expect("it has fields")
 }
 
 /// The level of a severity; there are three of the one and four of the other.
-fn level(severity: &str) -> &'static str {
+fn level(severity: &str) -> ResultLevel {
     match severity {
-        "high" => "error",
-        "medium" => "warning",
-        _ => "note",
+        "high" => ResultLevel::Error,
+        "medium" => ResultLevel::Warning,
+        _ => ResultLevel::Note,
     }
 }
 
-fn entry<'a>(
-    document: &Document,
-    rule_index: usize,
-    rule: &'a RuleOutcomes,
-    outcome: &'a Outcome,
-    artifact: &ArtifactLocation,
-) -> Entry<'a> {
+fn result(document: &Document, index: i64, rule: &RuleOutcomes, outcome: &Outcome) -> Result {
+    let none = ResultLevel::None;
     let (kind, level, text) = match outcome {
         Outcome::Finding {
             severity,
@@ -199,41 +109,45 @@ fn entry<'a>(
             ..
         } => {
             let text = format!("{message}. Remedy: {remedy}.");
-            ("fail", level(severity), text.into())
+            (ResultKind::Fail, level(severity), text)
         }
-        Outcome::Exempt { why, .. } => ("notApplicable", "none", why.into()),
         Outcome::CannotTell { missing, how } => {
             let text = format!("Not known: {missing}. How to find out: {how}.");
-            ("open", "none", text.into())
+            (ResultKind::Open, none, text)
         }
-        Outcome::Fine { value } => ("pass", "none", value.into()),
-        Outcome::NotApplicable { why } => ("notApplicable", "none", why.into()),
+        Outcome::Fine { value } => (ResultKind::Pass, none, value.clone()),
+        Outcome::Exempt { why, .. } | Outcome::NotApplicable { why } => {
+            (ResultKind::NotApplicable, none, why.clone())
+        }
     };
-    let (places, prints) = match outcome {
-        Outcome::Finding { places, .. } => (
-            places.as_slice(),
-            BTreeMap::from([("dbstowPlace/v1", fingerprint(&rule.id, places))]),
-        ),
+    let places = match outcome {
+        Outcome::Finding { places, .. } => places.as_slice(),
         Outcome::Exempt { .. }
         | Outcome::CannotTell { .. }
         | Outcome::Fine { .. }
-        | Outcome::NotApplicable { .. } => ([].as_slice(), BTreeMap::new()),
+        | Outcome::NotApplicable { .. } => &[],
     };
-    Entry {
-        rule_id: &rule.id,
-        rule_index,
-        kind,
-        level,
-        message: Text { text },
-        locations: vec![Location {
-            physical_location: PhysicalLocation {
-                artifact_location: artifact.clone(),
-            },
-            logical_locations: logical(&document.server.capture, places),
-        }],
-        partial_fingerprints: prints,
-        properties: serde_json::to_value(outcome).expect("its keys are texts"),
+    let capture = &document.server.capture;
+    let physical = PhysicalLocation::builder().artifact_location(artifact(capture));
+    let mut location = Location::builder()
+        .physical_location(physical.build())
+        .build();
+    let logical = logical(capture, places);
+    location.logical_locations = (!logical.is_empty()).then_some(logical);
+    let mut result = Result::builder()
+        .rule_id(&rule.id)
+        .rule_index(index)
+        .kind(kind.clone())
+        .level(level)
+        .message(text.as_str())
+        .locations([location])
+        .properties(properties(outcome))
+        .build();
+    if kind == ResultKind::Fail {
+        let print = ("dbstowPlace/v1".to_owned(), fingerprint(&rule.id, places));
+        result.partial_fingerprints = Some(BTreeMap::from([print]));
     }
+    result
 }
 
 /// What stays the same of a finding while its values change: its rule and its places.
@@ -261,11 +175,11 @@ fn logical(server: &str, places: &[Place]) -> Vec<LogicalLocation> {
             (Some(database), "file") => format!("{server}/{database}"),
             _ => server.to_owned(),
         };
-        Some(LogicalLocation {
-            name: name.clone(),
-            fully_qualified_name: format!("{above}/{name}"),
-            kind,
-        })
+        let location = LogicalLocation::builder()
+            .name(name)
+            .fully_qualified_name(format!("{above}/{name}"))
+            .kind(kind);
+        Some(location.build())
     };
     places.iter().filter_map(one).collect()
 }
