@@ -2,6 +2,7 @@
 
 use crate::findings::{Engine, Findings, Lateness};
 use crate::quantity::{number, percent};
+use reading::fact;
 
 /// What is known of it, by name.
 pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
@@ -63,8 +64,10 @@ fn machine(findings: &Findings) -> Option<String> {
 fn volumes(findings: &Findings) -> Option<String> {
     let facts = &findings.environment;
     let volume = |(name, filesystem): (&String, &String)| {
-        let volume = name.strip_prefix("volume ")?.strip_suffix(": filesystem")?;
-        let device = facts.get(&format!("volume {volume}: device"));
+        let (volume, "filesystem") = fact::parts(name)? else {
+            return None;
+        };
+        let device = facts.get(&fact::of_volume(volume, "device"));
         let device = device.filter(|device| !device.starts_with("unknown"));
         let on = device.map_or_else(String::new, |device| format!(" on {device}"));
         Some(format!("{volume}: {filesystem}{on}"))

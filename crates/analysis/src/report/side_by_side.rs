@@ -183,9 +183,9 @@ impl Both<'_> {
         type Row<'a> = (&'a Arm, &'a Arm);
         let [before, after] = &self.names;
         let columns = [
-            Column::text("bound by", |(first, _): &Row| first.name.clone()),
-            Column::text(before, |(first, _): &Row| first.bound_by.clone()),
-            Column::text(after, |(_, second): &Row| second.bound_by.clone()),
+            Column::text("limited by", |(first, _): &Row| first.name.clone()),
+            Column::text(before, |(first, _): &Row| first.bound_by.to_string()),
+            Column::text(after, |(_, second): &Row| second.bound_by.to_string()),
         ];
         Table::of(self.arms(), columns)
     }

@@ -4,6 +4,7 @@ use super::table::{Column, Table};
 use super::words;
 use crate::findings::{Arm, Findings};
 use crate::quantity::percent;
+use experiment::record::Cause;
 
 /// Causes that a table names.
 const CAUSES_MAX: usize = 5;
@@ -12,8 +13,8 @@ const SHARE_MIN: f64 = 0.01;
 
 /// A part of the sessions' time.
 pub(super) struct Part {
-    /// As findings name it; empty for all others.
-    cause: String,
+    /// `None` for all others.
+    cause: Option<Cause>,
     /// Of the whole.
     pub(super) share: f64,
 }
@@ -21,15 +22,12 @@ pub(super) struct Part {
 impl Part {
     /// `reads being served`
     pub(super) fn words(&self) -> String {
-        match self.cause.as_str() {
-            "" => "other".into(),
-            cause => words::cause(cause),
-        }
+        self.cause.as_ref().map_or("other".into(), words::cause)
     }
 
     /// What one would have to change about it, in a word.
     pub(super) fn family(&self) -> &'static str {
-        words::family(&self.cause)
+        self.cause.as_ref().map_or("other", words::family)
     }
 
     /// `71 %`
@@ -55,7 +53,7 @@ pub(super) fn table(findings: &Findings) -> Table {
 
 /// The largest causes, at most `causes_max`, and what is left; nothing where no time was recorded.
 pub(super) fn parts(arm: &Arm, causes_max: usize) -> Vec<Part> {
-    let mut shares: Vec<(&String, f64)> = arm.time_split.iter().map(|(c, s)| (c, *s)).collect();
+    let mut shares: Vec<(&Cause, f64)> = arm.time_split.iter().map(|(c, s)| (c, *s)).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
     let named = shares
         .into_iter()
@@ -63,14 +61,13 @@ pub(super) fn parts(arm: &Arm, causes_max: usize) -> Vec<Part> {
         .filter(|(_, share)| *share >= SHARE_MIN);
     let mut parts: Vec<Part> = named
         .map(|(cause, share)| Part {
-            cause: cause.clone(),
+            cause: Some(cause.clone()),
             share,
         })
         .collect();
     let share = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
     if share >= SHARE_MIN && !arm.time_split.is_empty() {
-        let cause = String::new();
-        parts.push(Part { cause, share });
+        parts.push(Part { cause: None, share });
     }
     parts
 }

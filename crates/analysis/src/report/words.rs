@@ -2,8 +2,10 @@
 
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-use crate::findings::{Family, family as family_of};
+use crate::findings::Family;
+use experiment::record::{Cause, Limit};
 use experiment::spec::Mode;
+use reading::cause::{Io, Measure, Owner, Part};
 
 /// Columns that text keeps to.
 pub(super) const WIDTH: usize = 100;
@@ -23,45 +25,39 @@ pub(super) fn metric(name: &str) -> String {
     bare.replace('_', " ")
 }
 
-/// A cause of a time split: `read.throttled.machine.cached` as `reads held back by machine cached limit`.
-pub(super) fn cause(name: &str) -> String {
-    match name {
-        "cpu" => return "CPU".into(),
-        "cpu.queued" => return "waiting for a core".into(),
-        "lock" => return "locks".into(),
-        "think" => return "think time".into(),
-        "client" => return "dbstow between statements".into(),
-        "other" => return "other waits in the engine".into(),
-        _ => {}
-    }
-    let Some((kind, rest)) = name.split_once('.') else {
-        return name.into();
+/// A cause of a time split: `read.throttled.machine.cached` as `reads limited by the machine's cached limit`.
+pub(super) fn cause(cause: &Cause) -> String {
+    let (io, part) = match cause {
+        Cause::Cpu => return "CPU".into(),
+        Cause::CpuQueued => return "waiting for a core".into(),
+        Cause::Lock => return "locks".into(),
+        Cause::Think => return "think time".into(),
+        Cause::Client => return "dbstow between statements".into(),
+        Cause::Other => return "other waits in the engine".into(),
+        Cause::Io(io, part) => (io, part),
     };
-    let kind = match kind {
-        "read" => "reads",
-        "write" => "writes",
-        "log" => "log writes",
-        _ => return name.into(),
+    let requests = match io {
+        Io::Read => "reads",
+        Io::Write => "writes",
+        Io::Log => "log writes",
     };
-    match rest.strip_prefix("throttled.") {
-        Some(limit) => format!("{kind} held back by {}", limit_words(limit)),
-        None if rest == "service" => format!("{kind} being served"),
-        None => format!("{kind} {rest}"),
+    match part {
+        Part::Service => format!("{requests} being served"),
+        Part::Queued => format!("{requests} queued"),
+        Part::Throttled(limit) => format!("{requests} limited by {}", limit_words(limit)),
     }
 }
 
-/// What one would have to change about a cause, in a word; `other` for what is not known.
-pub(super) fn family(cause: &str) -> &'static str {
-    if cause == "client" {
-        return "client";
-    }
-    match family_of(cause) {
+/// What one would have to change about a cause, in a word.
+pub(super) fn family(cause: &Cause) -> &'static str {
+    match Family::from(cause) {
         Family::Cpu => "cpu",
         Family::Lock => "lock",
         Family::Think => "think",
         Family::Service => "service",
         Family::Queue => "queue",
         Family::Throttle => "throttle",
+        Family::Other if *cause == Cause::Client => "client",
         Family::Other => "other",
     }
 }
@@ -83,15 +79,16 @@ pub(super) fn figures(mode: Option<Mode>) -> &'static str {
     }
 }
 
-fn limit_words(limit: &str) -> String {
-    match limit {
-        "disk.iops" => "disk IOPS".into(),
-        "disk.throughput" => "disk throughput".into(),
-        "disk.credits" => "spent burst credits".into(),
-        other => match other.strip_prefix("machine.") {
-            Some(limit) => format!("the machine's {limit} limit"),
-            None => other.into(),
-        },
+fn limit_words(limit: &Limit) -> String {
+    let measure = match limit.measure {
+        Some(Measure::Iops) => "IOPS",
+        Some(Measure::Throughput) => "throughput",
+        Some(Measure::Credits) => return "spent burst credits".into(),
+        None => "limit",
+    };
+    match &limit.owner {
+        Owner::Disks | Owner::Disk(_) => format!("disk {measure}"),
+        Owner::Machine(name) => format!("the machine's {name} {measure}"),
     }
 }
 
@@ -131,14 +128,13 @@ mod tests {
         ];
 
         assert_eq!(
-            words.map(cause),
+            words.map(|text| cause(&text.parse().expect("a cause"))),
             [
                 "reads being served",
-                "log writes held back by disk IOPS",
-                "reads held back by the machine's cached limit"
+                "log writes limited by disk IOPS",
+                "reads limited by the machine's cached limit"
             ]
         );
-        assert_eq!(cause("something.new"), "something.new");
     }
 
     #[test]
