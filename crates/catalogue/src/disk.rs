@@ -4,9 +4,9 @@ use model::{Bytes, DiskSpec, Iops, Throughput};
 
 use super::class::Class;
 use super::error::CatalogueError;
+use super::limit_value::LimitValue;
 use super::limits::{Chosen, Limit, Limits};
 use super::price::Price;
-use super::quantity::Quantity;
 use super::size::SizeRule;
 use super::source::{Confidence, Source};
 
@@ -125,7 +125,7 @@ impl DiskEntry {
     /// The rate of one measure: what was asked if it is allowed, else what one gets unasked.
     ///
     /// `otherwise` knows what else to ask for so that a larger rate becomes possible.
-    fn choose<Q: Quantity>(
+    fn choose<Q: LimitValue>(
         &self,
         key: &str,
         limit: Option<&Limit<Q>>,

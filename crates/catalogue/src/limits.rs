@@ -2,7 +2,7 @@
 
 use model::{Burst, Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 
-use super::quantity::{FromWire, Quantity};
+use super::limit_value::{FromWire, LimitValue};
 use super::rule::Rule;
 use super::wire::{BurstWire, BurstsWire, RuleWire};
 
@@ -53,7 +53,7 @@ pub struct Bursts {
 
 /// A rate above the sustained one, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BurstRule<Q: Quantity> {
+pub struct BurstRule<Q: LimitValue> {
     /// The rate; where the sustained rate is as high, there is no burst.
     pub rate: Rule<Q>,
     /// How long it lasts.
@@ -78,7 +78,7 @@ pub(super) enum Chosen<Q> {
     Split { read: Q, write: Q },
 }
 
-impl<Q: Quantity> Limit<Q> {
+impl<Q: LimitValue> Limit<Q> {
     /// In a few words, for tables and messages.
     pub fn shown(&self) -> String {
         match self {
@@ -203,7 +203,7 @@ impl Limits {
     }
 }
 
-impl<Q: Quantity> Chosen<Q> {
+impl<Q: LimitValue> Chosen<Q> {
     /// The larger rate of the two directions, in units.
     pub(super) fn largest(self) -> u64 {
         match self {
@@ -248,7 +248,7 @@ enum Bursting<Q> {
     Always(Q),
 }
 
-impl<Q: Quantity> BurstRule<Q> {
+impl<Q: LimitValue> BurstRule<Q> {
     fn over(&self, sustained: Q, size: Bytes) -> Bursting<Q> {
         let rate = self.rate.amount(size, 0);
         if rate <= sustained {

@@ -2,7 +2,7 @@
 
 use model::Bytes;
 
-use super::quantity::{FromWire, Quantity};
+use super::limit_value::{FromWire, LimitValue};
 use super::wire::{AmountWire, RuleTable, RuleWire, TierWire};
 
 /// An amount, or how to find it: the few kinds that vendors' price lists are made of.
@@ -49,7 +49,7 @@ pub struct Tier<Q> {
     pub value: Q,
 }
 
-impl<Q: Quantity> Rule<Q> {
+impl<Q: LimitValue> Rule<Q> {
     /// What a disk of this size and these IOPS gets. Fractions of a unit are cut off.
     pub fn amount(&self, size: Bytes, iops: u64) -> Q {
         match self {
@@ -137,7 +137,7 @@ impl<Q: Quantity> Rule<Q> {
     }
 }
 
-impl<Q: Quantity> Linear<Q> {
+impl<Q: LimitValue> Linear<Q> {
     fn amount(&self, size: Bytes, iops: u64) -> Q {
         let by_size = (u128::from(self.per_gib.thousandths) * u128::from(size.0)) >> 30;
         let by_iops = u128::from(self.per_iops.thousandths) * u128::from(iops);
@@ -201,7 +201,7 @@ impl<Q: Quantity> Linear<Q> {
 }
 
 impl Share {
-    fn shown<Q: Quantity>(self) -> String {
+    fn shown<Q: LimitValue>(self) -> String {
         let whole = Q::from_units(self.thousandths / 1000);
         if self.thousandths.is_multiple_of(1000) {
             whole.shown()

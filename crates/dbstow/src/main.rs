@@ -143,7 +143,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<lab::run::PrepareError>()
             || cause.is::<lab::engine::OptionsError>()
             || cause.is::<lab::engine::UnknownEngine>()
-            || cause.is::<trial::real::PlacesError>() && !is_io(cause)
+            || cause.is::<trial::real::VolumesError>() && !is_io(cause)
             || cause.is::<lab::calibrate::EntryError>()
             || cause.is::<experiment::results::ResultsError>() && !is_io(cause)
     })
@@ -157,7 +157,7 @@ fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
     let file_io = |error: &FileError| matches!(error, FileError::Io { .. });
     match (results, places) {
         (Some(File(error)), _) => file_io(error),
-        (Some(Io { .. }), _) | (_, Some(trial::real::PlacesError::Io { .. })) => true,
+        (Some(Io { .. }), _) | (_, Some(trial::real::VolumesError::Io { .. })) => true,
         _ => false,
     }
 }

@@ -40,12 +40,12 @@ pub(super) struct Bound {
     /// Whether `share` was spent throttled, or otherwise waiting, or working.
     pub(super) by: By,
     /// Where sessions waited, where real disks tell.
-    pub(super) at: Option<Place>,
+    pub(super) at: Option<Bottleneck>,
 }
 
 /// The volume that most of a wait was for.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Bottleneck {
     /// Its name.
     pub(super) volume: String,
     /// Mean latency of its requests of that kind.
@@ -173,7 +173,7 @@ fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
 }
 
 /// Where a wait for I/O was spent: at the volume of its kind whose requests took the most time together.
-fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Place> {
+fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
     let BoundBy::Cause(cause) = bound else {
         return None;
     };
@@ -195,13 +195,13 @@ fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Place> {
 }
 
 /// Latency of a disk's requests of a kind, summed over a second, and the place.
-fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Place)> {
+fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Bottleneck)> {
     let counted = disk.counted?;
     let (rate, mean_ms) = match io {
         Io::Read => (disk.read_iops, counted.read_mean_ms?),
         Io::Write | Io::Log => (disk.write_iops, counted.write_mean_ms?),
     };
-    let place = Place {
+    let place = Bottleneck {
         volume: volume.name.clone(),
         mean_ms,
         busy: counted.busy,

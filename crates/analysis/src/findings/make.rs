@@ -9,8 +9,8 @@ use super::metrics::{counters, estimates};
 use super::split::Split;
 use super::trials::Trials;
 use super::{
-    Arm, Findings, SCHEMA, advice, doubts, floor, pace, published, stress, surroundings, warnings,
-    world,
+    Arm, Findings, SCHEMA, advice, conditions, environment, inconclusive, published, stress,
+    timing, too_little_io, warnings,
 };
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;
@@ -36,21 +36,21 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         seed: question.seed,
         blocks: question.blocks,
         arms,
-        comparisons: floor::withhold(&trials, comparisons(question, &trials)),
+        comparisons: too_little_io::withhold(&trials, comparisons(question, &trials)),
         cheapest: cheapest(question, &trials),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
         warnings: Vec::new(),
-        engine: world::engine(&all),
-        environment: world::environment(&all),
-        lateness: world::lateness(&all),
+        engine: environment::engine(&all),
+        environment: environment::environment(&all),
+        lateness: environment::lateness(&all),
     };
     let mut warned = warnings::warnings(question, &trials, &findings);
-    warned.extend(pace::warnings(&trials, &findings));
-    warned.extend(surroundings::warnings(&trials, &findings));
-    warned.extend(floor::warnings(&trials, &findings));
+    warned.extend(timing::warnings(&trials, &findings));
+    warned.extend(conditions::warnings(&trials, &findings));
+    warned.extend(too_little_io::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
-    warned.extend(doubts::warnings(question, &trials, &findings));
+    warned.extend(inconclusive::warnings(question, &trials, &findings));
     warned.extend(published::warnings(&findings));
     findings.warnings = warned;
     findings

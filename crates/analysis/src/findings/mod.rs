@@ -7,23 +7,23 @@ mod advice;
 mod bound_by;
 mod cheapest;
 mod compared;
+mod conditions;
 mod curves;
 mod diagnosis;
 mod disks;
-mod doubts;
-mod floor;
+mod environment;
+mod inconclusive;
 mod limits;
 mod make;
 mod metrics;
-mod pace;
 mod published;
 mod reason;
 mod split;
 mod stress;
-mod surroundings;
+mod timing;
+mod too_little_io;
 mod trials;
 mod warnings;
-mod world;
 
 use std::collections::BTreeMap;
 

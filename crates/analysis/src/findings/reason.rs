@@ -1,7 +1,7 @@
 //! The reason in a sentence, in a DBA's words.
 
 use super::BoundBy;
-use super::diagnosis::{Bound, By, Place};
+use super::diagnosis::{Bottleneck, Bound, By};
 use super::split::Family;
 use crate::quantity::{number, percent};
 use experiment::record::{Cause, Limit};
@@ -54,7 +54,7 @@ fn limited(seen: &Seen) -> String {
 
 /// What a real disk's own counters say of it.
 fn at_the_disk(bound: &Bound) -> String {
-    let words = |at: &Place| {
+    let words = |at: &Bottleneck| {
         format!(
             " ({} ms each, its disk busy {} of the time)",
             number(at.mean_ms),
@@ -103,7 +103,7 @@ fn words(bound: &Bound) -> String {
     }
 }
 
-fn cause_words(cause: &Cause, at: Option<&Place>) -> String {
+fn cause_words(cause: &Cause, at: Option<&Bottleneck>) -> String {
     let (io, part) = match cause {
         Cause::Cpu => return "CPU".into(),
         Cause::CpuQueued => return "waiting for a free core".into(),

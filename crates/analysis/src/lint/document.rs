@@ -126,7 +126,7 @@ pub enum Outcome {
         /// The very values.
         evidence: Vec<Evidence>,
         /// The files and volumes that it is about.
-        places: Vec<Place>,
+        places: Vec<Location>,
         /// What to do.
         remedy: String,
         /// The change of the layout that this is, where a comparison could tell whether it pays.
@@ -171,7 +171,7 @@ pub struct Evidence {
 
 /// A part of a server; what is not known of it is null.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Location {
     /// The database.
     pub database: Option<String>,
     /// The file's logical name.
@@ -305,7 +305,7 @@ fn found(finding: &Finding, results: &[Results]) -> Outcome {
         places: finding
             .places
             .iter()
-            .map(|place| Place {
+            .map(|place| Location {
                 database: place.database.clone(),
                 file: place.file.clone(),
                 path: place.path.clone(),

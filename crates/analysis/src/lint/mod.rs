@@ -8,7 +8,7 @@ mod host;
 mod measured;
 
 pub use document::{
-    Counts, Document, Evidence, Outcome, Place, RuleOutcomes, SCHEMA, Server, Source, counts,
+    Counts, Document, Evidence, Location, Outcome, RuleOutcomes, SCHEMA, Server, Source, counts,
     document,
 };
 pub use host::{HostError, Told, merge};

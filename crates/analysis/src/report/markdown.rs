@@ -113,12 +113,12 @@ mod tests {
 
     ### Why
 
-    - **local-ssd, p30**: held back by the machine's cached throughput limit: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+    - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput (32 % used).
 
     | placement | where the sessions' time went |
     | --- | --- |
-    | local-ssd | 71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU |
-    | p30 | 71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU |
+    | local-ssd | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
+    | p30 | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
 
     | placement | disk | holds | IOPS, read/write | MB/s, read/write | read ms, mean/p99 | write ms, mean/p99 | % used of IOPS/MB/s |
     | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |

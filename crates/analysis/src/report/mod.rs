@@ -19,7 +19,7 @@ mod any_number;
 mod arms;
 mod cell;
 mod disks;
-mod place;
+mod environment;
 mod section;
 mod sentence;
 mod table;

@@ -253,10 +253,10 @@ mod tests {
          p30 / local-ssd   no difference:        no difference:           same
                            1.04 (1.03 to 1.05)   1.04 (1.03 to 1.05)
 
-         bound by    simulate                    emulate, postgres 17.2
-        ───────────────────────────────────────────────────────────────────
-         local-ssd   machine.cached.throughput   machine.cached.throughput
-         p30         machine.cached.throughput   machine.cached.throughput
+         limited by   simulate                    emulate, postgres 17.2
+        ────────────────────────────────────────────────────────────────────
+         local-ssd    machine.cached.throughput   machine.cached.throughput
+         p30          machine.cached.throughput   machine.cached.throughput
 
         The trials of the two were not interleaved, so this is no verdict: run both placements in one
         experiment for that.

@@ -92,7 +92,8 @@ fn limit_words(limit: &Limit) -> String {
     }
 }
 
-/// `text` in lines of at most [`WIDTH`] columns, the first after `first`, the others indented as far.
+/// `text` in lines of at most [`WIDTH`] columns, the first after `first`, the others indented as far. A percentage
+/// stays on one line with its sign.
 pub(super) fn wrapped(first: &str, text: &str) -> String {
     let indent = " ".repeat(first.chars().count());
     let options = Options::new(WIDTH)
@@ -102,7 +103,8 @@ pub(super) fn wrapped(first: &str, text: &str) -> String {
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
     let words: Vec<&str> = text.split_whitespace().collect();
-    textwrap::fill(&words.join(" "), options) + "\n"
+    let together = words.join(" ").replace(" %", "\u{a0}%");
+    textwrap::fill(&together, options).replace("\u{a0}%", " %") + "\n"
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::ValueHint;
 
 use super::choice::{self, MODES, one_of};
-use super::{Mistake, Place, names};
+use super::{Mistake, RealTimeArgs, names};
 use experiment::plan::Plan;
 use experiment::spec::{
     Arm, EngineName, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
@@ -56,7 +56,7 @@ pub struct Asked {
     pub disk: Vec<(String, PathBuf)>,
     /// Where it runs in real time
     #[command(flatten)]
-    pub place: Place,
+    pub place: RealTimeArgs,
 }
 
 /// What was asked, understood: nothing has run yet.

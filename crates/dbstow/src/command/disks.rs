@@ -7,7 +7,7 @@ use model::{Bytes, Iops, Throughput};
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
-use catalogue::{CatalogueError, DiskEntry, Limit, Price, Provision, Provisioned, Quantity};
+use catalogue::{CatalogueError, DiskEntry, Limit, LimitValue, Price, Provision, Provisioned};
 
 /// Arguments of `dbstow disks`.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -140,11 +140,11 @@ fn overview(disks: &[&DiskEntry]) -> String {
     listing::table(&header, disks.iter().map(row).collect())
 }
 
-fn brief<Q: Quantity>(limit: Option<&Limit<Q>>) -> String {
+fn brief<Q: LimitValue>(limit: Option<&Limit<Q>>) -> String {
     limit.map_or_else(|| "no limit".into(), Limit::brief)
 }
 
-fn shown<Q: Quantity>(limit: Option<&Limit<Q>>) -> String {
+fn shown<Q: LimitValue>(limit: Option<&Limit<Q>>) -> String {
     limit.map_or_else(|| "no limit".into(), Limit::shown)
 }
 

@@ -11,7 +11,7 @@ use sqlserver::capture::Capture;
 
 use super::asked::key_and_value;
 use super::choice::{PRODUCTS, SYSTEMS, one_of};
-use super::{Asked, Mistake, Place};
+use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
 use experiment::spec::{File, Mode, Role};
 use files::input;
@@ -235,7 +235,7 @@ impl Args {
             seed: None,
             allow_large: true,
             disk: Vec::new(),
-            place: Place::default(),
+            place: RealTimeArgs::default(),
         };
         let plan = asked.understand(false)?.plan;
         let arm = self.arm_of(&plan)?;

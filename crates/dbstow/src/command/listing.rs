@@ -9,7 +9,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
-use catalogue::{Catalogue, Latency, Quantity, Source};
+use catalogue::{Catalogue, Latency, LimitValue, Source};
 use files::input;
 
 /// How a list is printed.

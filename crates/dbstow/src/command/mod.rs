@@ -5,8 +5,8 @@ mod listing;
 mod login;
 mod names;
 pub mod output;
-mod place;
 mod progress;
+mod real_time;
 
 pub mod calibrate;
 pub mod check;
@@ -28,7 +28,7 @@ pub mod workloads;
 
 pub use asked::{Asked, ResolvedRun};
 pub use login::ServerLogin;
-pub use place::Place;
+pub use real_time::RealTimeArgs;
 
 use output::{print, print_json};
 

@@ -88,7 +88,7 @@ pub struct Arm {
 /// Where the text came from: turns a fault into an error with its place.
 #[derive(Clone, Debug)]
 struct Origin {
-    place: Place,
+    place: TextSource,
     text: Text,
     overrides: Vec<(String, String)>,
     variant: Variant,
@@ -96,23 +96,23 @@ struct Origin {
 
 /// What the text stands in.
 #[derive(Clone, Debug)]
-enum Place {
+enum TextSource {
     /// A file, as the user named it.
     File(String),
     /// The code that made the experiment of this name.
     Code(String),
 }
 
-impl Place {
+impl TextSource {
     /// A mistake on a line of `text`, or at `key` where that is known.
     fn error(&self, text: &str, line: usize, key: &[String], message: String) -> SpecError {
         match self {
-            Place::File(file) => SpecError::File {
+            TextSource::File(file) => SpecError::File {
                 file: file.clone(),
                 line,
                 message,
             },
-            Place::Code(experiment) => {
+            TextSource::Code(experiment) => {
                 let set = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
                 let key = match key {
                     [] => format!("`{}`", set.trim()),
@@ -142,16 +142,16 @@ impl Spec {
         overrides: &[(String, String)],
         variant: Variant,
     ) -> Result<Spec, SpecError> {
-        Spec::read(Place::File(file.to_owned()), text, overrides, variant)
+        Spec::read(TextSource::File(file.to_owned()), text, overrides, variant)
     }
 
     /// The experiment `name` that code has made: `text` as a file would have it.
     pub(crate) fn made(name: &str, text: &str, variant: Variant) -> Result<Spec, SpecError> {
-        Spec::read(Place::Code(name.to_owned()), text, &[], variant)
+        Spec::read(TextSource::Code(name.to_owned()), text, &[], variant)
     }
 
     fn read(
-        place: Place,
+        place: TextSource,
         text: &str,
         overrides: &[(String, String)],
         variant: Variant,

@@ -28,7 +28,7 @@ use crate::engine::Options;
 use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
 use crate::trial::memory_needed;
-use crate::trial::real::{Leftovers, PlacesError, VolumeRate};
+use crate::trial::real::{Leftovers, VolumeRate, VolumesError};
 
 pub use prepared::{PrepareError, Prepared};
 pub use store::{Memory, Store};
@@ -119,7 +119,7 @@ pub enum RunError {
     Store(#[source] ResultsError),
     /// There is no place for the volumes.
     #[error(transparent)]
-    Places(#[from] PlacesError),
+    Volumes(#[from] VolumesError),
     /// An arm fails again and again.
     #[error("arm \"{arm}\" failed {FAILURES_MAX} times in a row, the last time because: {error}")]
     GivenUp {

@@ -7,7 +7,7 @@ use experiment::record::{Outcome, Record};
 use volume::clock::Clock;
 
 use super::{Event, FAILURES_MAX, Providers, Run, RunError};
-use crate::trial::real::{self, Leftovers, Places, Supply};
+use crate::trial::real::{self, Leftovers, RunVolumes, Supply};
 
 impl Run<'_> {
     /// Runs `trials` on volumes that are made for them and taken away in the end.
@@ -17,7 +17,7 @@ impl Run<'_> {
         providers: &Providers,
     ) -> Result<Leftovers, RunError> {
         let plan = self.prepared.plan();
-        let places = Places::claim(
+        let places = RunVolumes::claim(
             plan,
             self.prepared.engine(),
             &providers.options,

@@ -1,11 +1,12 @@
 //! Trials in virtual time: several at a time, since that changes no result.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use experiment::plan::Trial;
+use parking_lot::Mutex;
 
 use super::{Event, Run, RunError};
 use crate::trial::{self, Cancel};
@@ -29,8 +30,7 @@ impl Run<'_> {
                     Ok(false) => return,
                     Err(error) => {
                         failed.store(true, Ordering::Relaxed);
-                        let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        first.get_or_insert(error);
+                        failure.lock().get_or_insert(error);
                         return;
                     }
                 }
@@ -46,8 +46,7 @@ impl Run<'_> {
                 work();
             }
         });
-        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(()), Err)
+        failure.into_inner().map_or(Ok(()), Err)
     }
 
     /// Gives whether it came to its end.

@@ -1,12 +1,12 @@
 //! Where records go.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use experiment::plan::{Plan, Trial};
 use experiment::record::Record;
 use experiment::results::{Results, ResultsError};
 use model::Duration;
+use parking_lot::Mutex;
 
 /// Keeps the records of a run.
 pub trait Store: Sync {
@@ -55,8 +55,7 @@ impl Memory {
 
     /// The records, in the order of the plan.
     pub fn records(self) -> Vec<Record> {
-        let records = self.records.into_inner();
-        let mut records = records.unwrap_or_else(PoisonError::into_inner);
+        let mut records = self.records.into_inner();
         records.sort_by_key(|record| (record.block, record.position));
         records
     }
@@ -72,8 +71,7 @@ impl Store for Memory {
     }
 
     fn keep(&self, record: &Record) -> Result<(), ResultsError> {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.push(record.clone());
+        self.records.lock().push(record.clone());
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::units::Bytes;
 /// A file's place on a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSpec {
-    /// Place of the volume in the storage.
+    /// PageAddress of the volume in the storage.
     pub volume: usize,
     /// Its fixed size; `None`: it grows as needed.
     pub size: Option<Bytes>,
@@ -59,7 +59,7 @@ struct DataFile {
 
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PageAddress {
     /// The volume.
     pub volume: usize,
     /// The file, counted from the first data file over the temporary ones.
@@ -69,7 +69,7 @@ pub struct Place {
     base: u64,
 }
 
-impl Place {
+impl PageAddress {
     /// Unique over all files; neighbours in a file have neighbouring keys.
     pub(super) fn key(&self) -> u64 {
         u64::from(self.file) << 40 | self.page
@@ -80,8 +80,8 @@ impl Place {
         self.base + self.page * PAGE.0
     }
 
-    pub(super) fn extent_start(&self) -> Place {
-        Place {
+    pub(super) fn extent_start(&self) -> PageAddress {
+        PageAddress {
             page: self.page / EXTENT_PAGES * EXTENT_PAGES,
             ..*self
         }
@@ -171,7 +171,7 @@ impl Files {
     }
 
     /// Where a page lives, if it was ever written.
-    pub fn find(&self, file: FileId, page: u64) -> Option<Place> {
+    pub fn find(&self, file: FileId, page: u64) -> Option<PageAddress> {
         let extents = &self.spaces[file.0 as usize].extents;
         let (number, extent) = (*extents.get((page / EXTENT_PAGES) as usize)?)?;
         Some(self.at(
@@ -180,13 +180,13 @@ impl Files {
         ))
     }
 
-    pub(super) fn by_key(&self, key: u64) -> Place {
+    pub(super) fn by_key(&self, key: u64) -> PageAddress {
         self.at((key >> 40) as u16, key & ((1 << 40) - 1))
     }
 
-    fn at(&self, file: u16, page: u64) -> Place {
+    fn at(&self, file: u16, page: u64) -> PageAddress {
         let DataFile { volume, base, .. } = self.files[usize::from(file)];
-        Place {
+        PageAddress {
             volume,
             file,
             page,
@@ -198,7 +198,7 @@ impl Files {
     ///
     /// # Errors
     /// When all files of the role are full.
-    pub fn place(&mut self, file: FileId, page: u64) -> Result<Place, Full> {
+    pub fn place(&mut self, file: FileId, page: u64) -> Result<PageAddress, Full> {
         if let Some(place) = self.find(file, page) {
             return Ok(place);
         }

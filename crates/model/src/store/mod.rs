@@ -31,7 +31,7 @@ mod read_ahead;
 mod versions;
 mod writer;
 
-pub use files::{FileId, FileSpec, Files, Full, Place, Role};
+pub use files::{FileId, FileSpec, Files, Full, PageAddress, Role};
 pub use log::{Commit, LOG_BLOCK};
 pub use versions::VersionSpec;
 

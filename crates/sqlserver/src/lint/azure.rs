@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::capture::{Capture, File, FileKind, TEMPDB};
 
-use super::places::{
+use super::locations::{
     at_volume, by_mount, databases, is_ephemeral, is_system_volume, is_user, mount_of, places,
     tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
 };

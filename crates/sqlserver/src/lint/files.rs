@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::capture::{Capture, File, FileKind, Growth};
 
-use super::places::{is_user, place, places, user_files};
+use super::locations::{is_user, place, places, user_files};
 use super::rule::{Applies, Finding, Outcome, Rule, Severity};
 use super::settings::instant_file_initialization;
 use super::shown::{bytes, count, list, total};
@@ -93,7 +93,7 @@ pub(super) fn next_step(file: &File) -> i64 {
 }
 
 fn no_files(capture: &Capture) -> Outcome {
-    super::places::missing(
+    super::locations::missing(
         capture,
         "file",
         "the files of the databases",

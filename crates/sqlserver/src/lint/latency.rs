@@ -3,9 +3,9 @@
 
 use crate::capture::{Capture, FileIo, FileKind, Product};
 
-use super::places::{missing, place};
+use super::locations::{missing, place};
 use super::profile::Profile;
-use super::rule::{Applies, Finding, Outcome, Place, Rule, Severity};
+use super::rule::{Applies, Finding, Location, Outcome, Rule, Severity};
 use super::sources::{AZURE_ANALYSIS, DBATOOLS_SPEED, FILE_STATS, FRK, SLOW_IO};
 
 /// Below so many requests a mean of whole milliseconds says nothing. Ours.
@@ -166,9 +166,9 @@ fn rated(capture: &Capture, io: &FileIo, ladder: &[Step]) -> Option<Outcome> {
     };
     let at = match file {
         Some(file) => place(capture, file),
-        None => Place {
+        None => Location {
             database: Some(database),
-            ..Place::default()
+            ..Location::default()
         },
     };
     Some(

@@ -3,7 +3,7 @@
 use crate::capture::{Capture, File, FileKind};
 
 use super::files::with_several_logs;
-use super::places::{place, places, tempdb_data, tempdb_missing, user_files};
+use super::locations::{place, places, tempdb_data, tempdb_missing, user_files};
 use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::shown::{bytes, count, list, percent};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
@@ -291,7 +291,7 @@ fn governed_share(capture: &Capture, of: impl Fn(&crate::capture::FileIo) -> boo
 
 fn governed(capture: &Capture) -> Vec<Outcome> {
     let Some(share) = governed_share(capture, |_| true) else {
-        return vec![super::places::missing(
+        return vec![super::locations::missing(
             capture,
             "io",
             "what the files did",
@@ -317,7 +317,7 @@ fn governed(capture: &Capture) -> Vec<Outcome> {
 }
 
 fn no_files(capture: &Capture) -> Outcome {
-    super::places::missing(
+    super::locations::missing(
         capture,
         "file",
         "the files of the databases",

@@ -23,8 +23,8 @@ mod azure;
 mod azure_database;
 mod files;
 mod latency;
+mod locations;
 mod managed_instance;
-mod places;
 mod profile;
 mod rule;
 mod settings;
@@ -38,7 +38,7 @@ mod waits;
 use std::collections::BTreeSet;
 
 pub use profile::Profile;
-pub use rule::{Applies, Change, Finding, Outcome, Place, Rule, Severity, Source};
+pub use rule::{Applies, Change, Finding, Location, Outcome, Rule, Severity, Source};
 
 use crate::capture::{Capture, Product};
 
@@ -133,16 +133,16 @@ fn held_back(capture: &Capture, applies: &Applies) -> Option<Outcome> {
             capture.identity.version
         ));
     }
-    if applies.windows && places::is_linux(capture) {
+    if applies.windows && locations::is_linux(capture) {
         return not("for Windows, and this is Linux".to_owned());
     }
-    if applies.windows && !places::is_windows(capture) {
+    if applies.windows && !locations::is_windows(capture) {
         return Some(Outcome::cannot_tell(
             "whether the server runs on Windows",
             "capture again as a login that may read sys.dm_os_host_info (VIEW SERVER STATE)",
         ));
     }
-    match (applies.azure, places::is_azure(capture)) {
+    match (applies.azure, locations::is_azure(capture)) {
         (true, Some(false)) => not("for virtual machines of Azure, and this is none".to_owned()),
         (true, None) => Some(Outcome::cannot_tell(
             "whether this is a virtual machine of Azure",

@@ -199,7 +199,7 @@ pub struct Finding {
     /// The very values: what, and its value.
     pub evidence: Vec<(String, String)>,
     /// The files and volumes that it is about.
-    pub places: Vec<Place>,
+    pub places: Vec<Location>,
     /// What to do.
     pub remedy: String,
     /// The change of the layout that this is, where a comparison could tell whether it pays.
@@ -208,7 +208,7 @@ pub struct Finding {
 
 /// A part of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     /// The database.
     pub database: Option<String>,
     /// The file's logical name.
@@ -245,7 +245,7 @@ impl Finding {
     }
 
     /// With places that it is about.
-    pub fn at(mut self, places: impl IntoIterator<Item = Place>) -> Finding {
+    pub fn at(mut self, places: impl IntoIterator<Item = Location>) -> Finding {
         self.places.extend(places);
         self
     }

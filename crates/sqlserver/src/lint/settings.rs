@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 
-use super::places::{is_linux, missing};
+use super::locations::{is_linux, missing};
 use super::rule::{Applies, Finding, Outcome, Rule, Severity};
 use super::shown::{bytes, list, percent};
 use super::sources::{IFI, LINUX_MEMORY, MEMORY, RULESET};

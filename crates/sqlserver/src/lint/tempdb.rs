@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::capture::Capture;
 
-use super::places::{
+use super::locations::{
     by_mount, databases, is_azure, is_linux, mount_of, moves, place, places, tempdb_data,
     tempdb_missing, user_files, volumes_missing,
 };
-use super::rule::{Applies, Change, Finding, Outcome, Place, Rule, Severity};
+use super::rule::{Applies, Change, Finding, Location, Outcome, Rule, Severity};
 use super::shown::{count, list};
 use super::sources::{
     DBATOOLS_TEMPDB, FRK_MANY_FILES, MOVE, RULESET, TEMPDB_CONTENTION, TEMPDB_PAGE, TRACE_FLAGS,
@@ -225,7 +225,7 @@ fn pending(capture: &Capture) -> Vec<Outcome> {
     }
     let used = |id: i64| capture.tempdb_in_use.iter().find(|used| used.id == id);
     let mut evidence: Vec<(String, String)> = Vec::new();
-    let mut at: Vec<Place> = Vec::new();
+    let mut at: Vec<Location> = Vec::new();
     for file in &next {
         match used(file.id) {
             None => evidence.push((

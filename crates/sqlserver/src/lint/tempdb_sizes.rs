@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 
 use super::files::growth_shown;
-use super::places::{place, places, tempdb_data, tempdb_missing};
-use super::rule::{Applies, Finding, Outcome, Place, Rule, Severity};
+use super::locations::{place, places, tempdb_data, tempdb_missing};
+use super::rule::{Applies, Finding, Location, Outcome, Rule, Severity};
 use super::shown::{bytes, count, percent, total};
 use super::sources::{DBATOOLS_TEMPDB, FRK_SIZES, MANAGED_TEMPDB, RULESET, TEMPDB_PAGE};
 use crate::capture::Product;
@@ -147,7 +147,7 @@ fn skewed_in_use(capture: &Capture) -> Vec<Outcome> {
         ))];
     };
     let message = format!("tempdb's data files now have {}", span(&sizes));
-    let mut finding = Finding::new(severity, message).at(used.iter().map(|file| Place {
+    let mut finding = Finding::new(severity, message).at(used.iter().map(|file| Location {
         database: Some(capture.database(TEMPDB)),
         file: Some(file.name.clone()),
         path: Some(file.path.clone()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::capture::{Capture, File, FileKind, TEMPDB, Volume};
 
 use super::files::next_step;
-use super::places::{
+use super::locations::{
     at_volume, by_mount, databases, is_azure, is_ephemeral, is_linux, is_system_volume, is_user,
     mount_of, places, told, user_files, volume, volumes_missing,
 };

@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 
-use super::places::missing;
+use super::locations::missing;
 use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::sources::{TEMPDB_CONTENTION, TRACE_FLAGS};
 

@@ -14,7 +14,7 @@ const BYTES_ALONE: &str =
 
 /// Where a directory is.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct MountedOn {
     disk: Result<Disk, String>,
 }
 
@@ -24,16 +24,16 @@ struct Disk {
     facts: BTreeMap<String, String>,
 }
 
-impl Place {
+impl MountedOn {
     /// The place of `directory`, as far as it can be known.
-    pub(super) fn of(directory: &Path) -> Place {
-        Place {
+    pub(super) fn of(directory: &Path) -> MountedOn {
+        MountedOn {
             disk: disk_of(directory).map_err(|why| why.to_string()),
         }
     }
 
     /// Whether both are on one filesystem, and so have the same counters.
-    pub(super) fn same_device(&self, other: &Place) -> bool {
+    pub(super) fn same_device(&self, other: &MountedOn) -> bool {
         match (&self.disk, &other.disk) {
             (Ok(own), Ok(other)) => own.mount == other.mount,
             (_, _) => false,
@@ -41,7 +41,7 @@ impl Place {
     }
 
     /// Whether a disk is under both: known of the same filesystem only.
-    pub(super) fn shares_disk(&self, other: &Place) -> bool {
+    pub(super) fn shares_disk(&self, other: &MountedOn) -> bool {
         self.same_device(other)
     }
 
@@ -138,7 +138,7 @@ pub(super) fn drop_caches() -> io::Result<()> {
 pub(crate) struct Activity;
 
 impl Activity {
-    pub(crate) fn of<'a>(_places: impl Iterator<Item = (&'a str, &'a Place)>) -> Activity {
+    pub(crate) fn of<'a>(_places: impl Iterator<Item = (&'a str, &'a MountedOn)>) -> Activity {
         Activity
     }
 

@@ -52,6 +52,6 @@ pub fn machine() -> BTreeMap<String, String> {
 /// name, in words.
 pub fn place(directory: &Path) -> BTreeMap<String, String> {
     let mut facts = host::space(directory);
-    facts.extend(platform::Place::of(directory).facts());
+    facts.extend(platform::MountedOn::of(directory).facts());
     facts
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::platform::{self, Activity, Place};
+use super::platform::{self, Activity, MountedOn};
 use super::{host, machine};
 use crate::clock::Clock;
 use crate::site::Site;
@@ -23,7 +23,7 @@ pub struct PlainVolume {
 #[derive(Debug)]
 pub struct PlainSite {
     clock: Clock,
-    volumes: Vec<(PlainVolume, Place)>,
+    volumes: Vec<(PlainVolume, MountedOn)>,
     activity: Activity,
     drop_caches: bool,
 }
@@ -91,7 +91,7 @@ impl PlainSite {
     }
 }
 
-fn look_at(volume: &PlainVolume) -> io::Result<Place> {
+fn look_at(volume: &PlainVolume) -> io::Result<MountedOn> {
     let directory = &volume.directory;
     let said = |why: &dyn std::fmt::Display| {
         format!(
@@ -107,7 +107,7 @@ fn look_at(volume: &PlainVolume) -> io::Result<Place> {
         let why = "it is something else; give an existing directory";
         return Err(io::Error::new(io::ErrorKind::NotADirectory, said(&why)));
     }
-    Ok(Place::of(directory))
+    Ok(MountedOn::of(directory))
 }
 
 impl Site for PlainSite {

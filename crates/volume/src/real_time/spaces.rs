@@ -25,7 +25,7 @@ pub(super) struct Space {
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
-    /// Place of the real file: data files, then temporary ones, then the log.
+    /// PageAddress of the real file: data files, then temporary ones, then the log.
     pub(super) file: usize,
     /// Where it starts there.
     pub(super) offset: u64,
@@ -123,7 +123,7 @@ impl Spaces {
 }
 
 impl At {
-    fn main(place: model::store::Place) -> At {
+    fn main(place: model::store::PageAddress) -> At {
         At {
             file: usize::from(place.file),
             offset: place.page * PAGE.0,

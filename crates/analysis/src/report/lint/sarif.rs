@@ -13,7 +13,7 @@ use serde_sarif::sarif::{
     Tool, ToolComponent,
 };
 
-use crate::lint::{Document, Outcome, Place, RuleOutcomes};
+use crate::lint::{self, Document, Outcome, RuleOutcomes};
 use experiment::plan::digest_of;
 
 /// The log itself. `serde_sarif::sarif::Sarif` has the version last, where a reader needs it first.
@@ -151,7 +151,7 @@ fn result(document: &Document, index: i64, rule: &RuleOutcomes, outcome: &Outcom
 }
 
 /// What stays the same of a finding while its values change: its rule and its places.
-fn fingerprint(rule: &str, places: &[Place]) -> String {
+fn fingerprint(rule: &str, places: &[lint::Location]) -> String {
     let places: Vec<String> = places
         .iter()
         .map(|place| {
@@ -163,8 +163,8 @@ fn fingerprint(rule: &str, places: &[Place]) -> String {
 }
 
 /// `server.json/sales/sales_log`, for each file, database or volume.
-fn logical(server: &str, places: &[Place]) -> Vec<LogicalLocation> {
-    let one = |place: &Place| {
+fn logical(server: &str, places: &[lint::Location]) -> Vec<LogicalLocation> {
+    let one = |place: &lint::Location| {
         let (name, kind) = match (&place.file, &place.database, &place.volume) {
             (Some(file), _, _) => (file, "file"),
             (None, Some(database), _) => (database, "database"),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::words::wrapped;
-use crate::lint::{Document, Evidence, Measured, Outcome, Place, RuleOutcomes};
+use crate::lint::{Document, Evidence, Location, Measured, Outcome, RuleOutcomes};
 
 /// Places of a finding that are shown; JSON and SARIF have all.
 const PLACES: usize = 4;
@@ -119,7 +119,7 @@ fn found(evidence: &[Evidence]) -> String {
     wrapped("    found:  ", &values.join("; "))
 }
 
-fn whereabouts(places: &[Place]) -> String {
+fn whereabouts(places: &[Location]) -> String {
     let shown = places.iter().take(PLACES);
     let mut lines: Vec<String> = shown
         .map(|place| match (&place.path, &place.volume) {

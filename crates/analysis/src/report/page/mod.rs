@@ -17,7 +17,7 @@ use askama::Template;
 use super::section::{Item, Kind, Section, sections};
 use super::table::Table;
 use super::time::{self, Part};
-use super::{place, words};
+use super::{environment, words};
 use crate::findings::{Arm, Curves, Findings};
 use experiment::plan::Plan;
 use experiment::spec::Mode;
@@ -163,7 +163,7 @@ fn facts(findings: &Findings, when: Option<&str>) -> Vec<(&'static str, String)>
     let known = facts.into_iter();
     known
         .filter_map(|(name, fact)| Some((name, fact?)))
-        .chain(place::facts(findings))
+        .chain(environment::facts(findings))
         .collect()
 }
 

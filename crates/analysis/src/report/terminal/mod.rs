@@ -3,7 +3,7 @@
 pub mod server;
 pub(super) mod table;
 
-use super::place;
+use super::environment;
 use super::section::{Body, Item, Kind, sections};
 use super::words::{self, figures, wrapped};
 use crate::findings::Findings;
@@ -31,7 +31,7 @@ fn heading(findings: &Findings) -> String {
         findings.seed
     );
     text.push_str(&wrapped("", &run));
-    for (name, fact) in place::facts(findings) {
+    for (name, fact) in environment::facts(findings) {
         text.push_str(&wrapped(&format!("{name}: "), &fact));
     }
     text
@@ -110,13 +110,13 @@ mod tests {
         = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
-        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
-          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+        - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
+          98 % used; next would be disk temp.1's throughput (32 % used).
 
          placement   where the sessions' time went
-        ───────────────────────────────────────────────────────────────────────────────────────────────────
-         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
-         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+        ─────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU
 
          placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
                                          read/write    read/write      mean/p99      mean/p99   IOPS/MB/s
@@ -166,13 +166,13 @@ mod tests {
         = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
-        - local-ssd, p30: held back by the machine's cached throughput limit: 71 % of session time waiting
-          on it, 98 % used; next would be disk temp.1's throughput limit (32 % used).
+        - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
+          98 % used; next would be disk temp.1's throughput (32 % used).
 
          placement   where the sessions' time went
-        ───────────────────────────────────────────────────────────────────────────────────────────────────
-         local-ssd   71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
-         p30         71 % reads held back by the machine's cached limit, 18 % reads being served, 11 % CPU
+        ─────────────────────────────────────────────────────────────────────────────────────────────────
+         local-ssd   71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU
+         p30         71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU
 
          placement   disk        holds         IOPS          MB/s       read ms      write ms   % used of
                                          read/write    read/write      mean/p99      mean/p99   IOPS/MB/s

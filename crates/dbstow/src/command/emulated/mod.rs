@@ -1,8 +1,8 @@
 //! Commands about emulated volumes for any program. They need Linux.
 
 pub mod emulator;
+mod find;
 pub mod mount;
-mod place;
 pub mod stat;
 pub mod unmount;
 
@@ -48,4 +48,4 @@ pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
 }
 
 pub use emulator::attached;
-pub(super) use place::clear_leftovers;
+pub(super) use find::clear_leftovers;

@@ -15,7 +15,7 @@ use volume::fuse::{
 };
 
 use super::emulator;
-use super::place::{absolute, clear_leftovers};
+use super::find::{absolute, clear_leftovers};
 use crate::command::Mistake;
 use crate::command::listing;
 use crate::command::names;

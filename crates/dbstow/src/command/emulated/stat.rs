@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use volume::clock::Clock;
 use volume::fuse::control::{Description, Look, Request};
 
-use super::place::emulator;
+use super::find::emulator;
 use crate::command::listing::{ListFormat, table};
 use crate::command::output;
 use analysis::quantity::{number, percent};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::place::{clear_leftovers, emulator};
+use super::find::{clear_leftovers, emulator};
 
 /// Arguments of `unmount`.
 #[derive(Clone, Debug, clap::Args)]

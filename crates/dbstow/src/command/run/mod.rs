@@ -118,7 +118,7 @@ fn told(error: RunError, folder: &Path) -> anyhow::Error {
             folder.display()
         ),
         RunError::Prepare(error) => error.into(),
-        RunError::Places(error) => error.into(),
+        RunError::Volumes(error) => error.into(),
         RunError::Store(_) => error.into(),
     }
 }

@@ -10,7 +10,7 @@ use postgres_protocol::IsNull;
 use volume::clock::Clock;
 
 use super::Postgres;
-use super::place::{self, Which};
+use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use crate::engine::Client;
 use workload::{Driver, Statement, Tables, Value};
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         let made_table = self.connection.execute(&prepared.name, arguments, put)?;
         if made_table {
             let tablespaces = &self.engine.tablespaces;
-            place::spread(
+            tablespaces::spread(
                 &mut self.connection,
                 tablespaces,
                 Tables::Temp,

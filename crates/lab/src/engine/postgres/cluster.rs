@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
+use parking_lot::{Mutex, MutexGuard};
 use volume::clock::Clock;
 use volume::leftovers::Registration;
 
@@ -121,7 +122,7 @@ impl Cluster {
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock()
     }
 
     /// Starts the server, and waits until it lets clients in.
@@ -232,7 +233,7 @@ impl Cluster {
     }
 
     fn server(&self) -> MutexGuard<'_, Option<Server>> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+        self.server.lock()
     }
 
     fn last_words(&self) -> String {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use model::Duration;
 use volume::clock::Clock;
 
-use super::place::{self, Which};
+use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
@@ -49,7 +49,7 @@ impl Engine for Postgres {
         let schema = self.schema(session);
         let which = Which::Schema(&schema, session);
         let placed = self.observe(|connection| {
-            place::spread(connection, &self.tablespaces, self.tables, which)
+            tablespaces::spread(connection, &self.tablespaces, self.tables, which)
                 .map_err(|error| failed("place the tables", error))
         })?;
         if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {

@@ -7,7 +7,7 @@ use nix::unistd::geteuid;
 
 use super::directories::Owner;
 use super::find::VERSIONS;
-use super::place::Tablespaces;
+use super::tablespaces::Tablespaces;
 use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::Connection;

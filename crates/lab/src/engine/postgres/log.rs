@@ -7,11 +7,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ChildStderr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Lines that are kept.
 const LINES: usize = 5;
@@ -63,7 +64,7 @@ impl Log {
 }
 
 fn lock(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
-    tail.lock().unwrap_or_else(PoisonError::into_inner)
+    tail.lock()
 }
 
 /// Waits until there is something to read, or the other end is closed.

@@ -18,18 +18,19 @@ mod given;
 mod log;
 mod login;
 mod memory;
-mod place;
 pub(in crate::engine) mod provider;
 mod run_directory;
 mod settings;
+mod tablespaces;
 mod target;
 mod url;
 mod waits;
 mod wire;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use volume::leftovers::Registration;
 use volume::site::Site;
 
@@ -45,7 +46,7 @@ use workload::{Database, Tables, Workload};
 use cluster::Cluster;
 use directories::Directories;
 use given::Given;
-use place::{Tablespace, Tablespaces};
+use tablespaces::{Tablespace, Tablespaces};
 use target::Target;
 use wire::{Connection, Row};
 
@@ -198,7 +199,7 @@ impl Postgres {
             }
             Host::Given(given) => given.connect()?,
         };
-        place::create(&mut maintenance, &self.tablespaces)
+        tablespaces::create(&mut maintenance, &self.tablespaces)
             .map_err(|error| failed("make tablespaces", error))?;
         let name = &self.target.database;
         let home = match &self.host {
@@ -281,8 +282,8 @@ impl Postgres {
         what(connection).map_err(|error| self.with_obituary(error))
     }
 
-    fn observer(&self) -> std::sync::MutexGuard<'_, Option<Connection>> {
-        self.observer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn observer(&self) -> parking_lot::MutexGuard<'_, Option<Connection>> {
+        self.observer.lock()
     }
 
     /// How a private server ended that was not told to.

@@ -144,7 +144,7 @@ fn cursors(files: &[usize], spec: &RawSpec) -> Vec<Cursor> {
 }
 
 /// One place in flight.
-struct Place {
+struct Slot {
     file: usize,
     /// Writes since its last flush.
     unflushed: u32,
@@ -155,7 +155,7 @@ struct Run<'a> {
     window: Window,
     storage: Storage,
     files: Vec<Cursor>,
-    places: Vec<Place>,
+    places: Vec<Slot>,
     random: Stream,
     counted: Counted,
 }
@@ -175,7 +175,7 @@ impl Run<'_> {
                     self.places.len() as u64,
                     self.places.len(),
                 )));
-                self.places.push(Place { file, unflushed: 0 });
+                self.places.push(Slot { file, unflushed: 0 });
             }
         }
         let mut order = self.places.len() as u64;

@@ -1,10 +1,11 @@
 //! SQLite as a real engine: sessions are threads, and its files are on a site's directories.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::store::{self, ReadUnit};
+use parking_lot::{Mutex, MutexGuard};
 use volume::real_time::{Access, Activity, Database, DatabaseSpec, Pacer, PlacedFile, Session};
 use volume::site::Site;
 
@@ -86,7 +87,7 @@ impl SqliteEngine {
     }
 
     fn parked(&self) -> MutexGuard<'_, BTreeMap<u32, Session>> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parked.lock()
     }
 
     fn database(&self) -> Result<&Database, EngineError> {

@@ -16,9 +16,9 @@ mod access;
 mod client;
 mod cold;
 mod counters;
+mod database_files;
 mod engine;
 mod journal;
-mod place;
 pub(in crate::engine) mod provider;
 mod restart;
 mod run;
@@ -32,9 +32,10 @@ pub use run::{OPERATIONS_PER_TRIP, ServerRun};
 pub use site::ServerSite;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use sqlserver::capture::{self, Product, TEMPDB};
 use sqlserver::session::{Canceller, Driver};
 use sqlserver::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
@@ -42,9 +43,9 @@ use volume::site::Site;
 
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
+use database_files::Placed;
 use experiment::record::EngineRecord;
 use experiment::spec::{Commit, Role, Settings};
-use place::Placed;
 use run::{Filed, Files};
 use tell::tell;
 use workload::{Database, Workload};
@@ -149,7 +150,7 @@ impl SqlServer {
                 .insert("tempdb".to_owned(), stayed.to_owned());
         }
         self.started = self.run.started()?;
-        let own = place::database(&self.name, settings, directories)?;
+        let own = database_files::database(&self.name, settings, directories)?;
         self.run
             .note(|changes| changes.databases.push(self.name.text().to_owned()))?;
         if self.run.sets_memory() {
@@ -176,7 +177,7 @@ impl SqlServer {
     }
 
     fn create(&self, session: &mut Driver, own: &[Placed]) -> Result<(), EngineError> {
-        let create = place::create(&self.name, own);
+        let create = database_files::create(&self.name, own);
         if self.run.product() != Product::ManagedInstance {
             return tell(session, &Statement::Create(create));
         }
@@ -366,7 +367,7 @@ impl SqlServer {
         &self,
         what: impl FnOnce(&mut Driver) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut observer = self.observer.lock();
         if !observer
             .as_ref()
             .is_some_and(sqlserver::session::Session::is_usable)
@@ -381,13 +382,11 @@ impl SqlServer {
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<u32, Driver>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     fn cancellers(&self) -> MutexGuard<'_, Vec<Canceller>> {
-        self.cancellers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.cancellers.lock()
     }
 }
 

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use sqlserver::capture::{self, Product};
 use sqlserver::session::Driver;
 use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
 
 use super::OBSERVER;
 use super::access::{Access, is_down};
+use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
-use super::place;
 use super::restart::{By, Restart, does_not_start, started};
 use super::tell::tell;
 use super::tempdb;
@@ -159,7 +160,7 @@ impl ServerRun {
     }
 
     fn behind(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
+        self.behind.lock()
     }
 
     /// Whether tempdb is on volumes that end with the trial.
@@ -233,7 +234,7 @@ impl ServerRun {
     }
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock()
     }
 
     /// Writes a change down; call it before the change is made, or after it was undone.
@@ -243,12 +244,12 @@ impl ServerRun {
 
     /// The files of the trial under way.
     pub(super) fn files(&self) -> Arc<Files> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.files.lock();
         Arc::clone(&files)
     }
 
     pub(super) fn set_files(&self, files: Files) {
-        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(files);
+        *self.files.lock() = Arc::new(files);
     }
 
     /// What can be said before anything is made.
@@ -419,7 +420,7 @@ fn unusable(error: JournalError) -> EngineError {
 fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
     let sizes = |arm: &Arm, role| -> Vec<u64> {
         let files = arm.settings.placement.files(role).iter();
-        files.map(place::bytes).collect()
+        files.map(database_files::bytes).collect()
     };
     let mut known: BTreeMap<Vec<Vec<u64>>, &str> = BTreeMap::new();
     arms.iter().find_map(|arm| {

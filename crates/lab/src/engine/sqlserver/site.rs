@@ -5,8 +5,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reading::{DiskReading, Reading};
 use sqlserver::capture;
 use sqlserver::session::{Driver, Session};
@@ -48,7 +49,7 @@ impl Site for ServerSite {
     }
 
     fn reading(&self) -> io::Result<Reading> {
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = self.session.lock();
         if !session.as_ref().is_some_and(Session::is_usable) {
             *session = Some(
                 self.run

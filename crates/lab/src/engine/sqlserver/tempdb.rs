@@ -17,7 +17,7 @@ use sqlserver::tsql::{
 };
 
 use super::OBSERVER;
-use super::place::{self, Directories, Placed};
+use super::database_files::{self, Directories, Placed};
 use super::restart::{By, Way};
 use super::run::ServerRun;
 use super::tell::tell;
@@ -34,7 +34,7 @@ pub(super) fn bring(
     let present = captured(&mut session)?;
     let files = files(&present)?;
     let directories = directories.filter(|_| run.product() != Product::ManagedInstance);
-    let (data, log) = place::tempdb(run.mark(), &files, settings, directories)?;
+    let (data, log) = database_files::tempdb(run.mark(), &files, settings, directories)?;
     let specs = |placed: &[Placed]| {
         placed
             .iter()
@@ -50,7 +50,11 @@ pub(super) fn bring(
         return Ok(placed);
     }
     let first = run.journal().changes().tempdb.is_empty();
-    if first && present.iter().any(|file| place::is_ours(&file.path)) {
+    if first
+        && present
+            .iter()
+            .any(|file| database_files::is_ours(&file.path))
+    {
         return Err(EngineError::Missing(
             "tempdb is where another run of dbstow has put it, which was killed and is not known here; put it back \
              first: run dbstow again as that user on that machine, or use its undo.sql"
@@ -98,7 +102,7 @@ fn prove(
     let size = Size::bytes(bytes).map_err(|error| EngineError::Missing(error.to_string()))?;
     let file = |end: &str| -> Result<FileSpec, EngineError> {
         let wrong = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
-        let path = FilePath::new(place::join(directory, &format!("{name}.{end}")));
+        let path = FilePath::new(database_files::join(directory, &format!("{name}.{end}")));
         let logical = Name::new(format!("{name}_{end}")).map_err(|error| wrong(&error))?;
         Ok(FileSpec {
             path: Some(path.map_err(|error| wrong(&error))?),
@@ -238,7 +242,7 @@ fn change(
     let paths = from.iter().filter_map(|file| file.path.as_ref());
     let ours = paths
         .map(|path| path.text())
-        .filter(|path| place::is_ours(path));
+        .filter(|path| database_files::is_ours(path));
     let behind: Vec<String> = ours.map(str::to_owned).collect();
     let present = from.clone();
     let plan = TempdbMove { from, data, log }.plan();

@@ -1,11 +1,11 @@
 //! Modelled volumes under real files, through FUSE.
 
 use super::Subject;
-use super::places::{Places, Sited};
+use super::run_volumes::{RunVolumes, Sited};
 use crate::engine::FrontKind;
 
 #[cfg(not(target_os = "linux"))]
-impl Places {
+impl RunVolumes {
     pub(super) fn emulated(
         &self,
         _subject: &Subject<'_>,
@@ -22,14 +22,15 @@ impl Places {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+    use std::sync::Arc;
 
     use model::{Bytes, VolumeSpec, random};
+    use parking_lot::{Mutex, MutexGuard};
     use volume::fuse::{
         EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
     };
 
-    use super::super::places::Part;
+    use super::super::run_volumes::Part;
     use super::*;
     use crate::engine::TransportKind;
 
@@ -37,7 +38,7 @@ mod linux {
     /// any built-in workload, and quick to format.
     const SPARE: Bytes = Bytes::gib(16);
 
-    impl Places {
+    impl RunVolumes {
         /// Mounts modelled volumes, served by a process of its own.
         ///
         /// They are shown as the user said, or by the `front` that suits the engine; `owner` is the system's user
@@ -135,7 +136,7 @@ mod linux {
     }
 
     fn lock(lost: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
-        lost.lock().unwrap_or_else(PoisonError::into_inner)
+        lost.lock()
     }
 
     fn note(lost: &Mutex<Vec<String>>, what: String) {

@@ -1,8 +1,7 @@
 //! The line at which sessions wait for each other: all are connected before any begins.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
 use model::Instant;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use volume::clock::Clock;
 
 use super::stop::span_until;
@@ -49,8 +48,7 @@ impl Gate {
     pub(super) fn begun(&self) -> Option<Instant> {
         let mut state = self.lock();
         while state.start.is_none() && !state.closed {
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.start
     }
@@ -93,8 +91,7 @@ impl Gate {
             let Some(span) = span_until(self.clock, wake) else {
                 return false;
             };
-            let waited = self.changed.wait_timeout(state, span);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, span);
         }
     }
 
@@ -104,7 +101,7 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

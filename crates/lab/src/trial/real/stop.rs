@@ -1,10 +1,10 @@
 //! Ends a trial early: every thread of it sleeps here, so that none oversleeps the end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time;
 
 use model::Instant;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use volume::clock::Clock;
 
 /// Whether a trial, or a part of it, is to end, and why.
@@ -54,13 +54,12 @@ impl Stop {
             let Some(span) = span_until(self.clock, instant) else {
                 return true;
             };
-            let waited = self.changed.wait_timeout(guard, span);
-            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut guard, span);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.why.lock().unwrap_or_else(PoisonError::into_inner)
+        self.why.lock()
     }
 }
 

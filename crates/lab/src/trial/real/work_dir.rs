@@ -78,14 +78,14 @@ impl WorkDir {
         let text = format!("Volumes of a run of dbstow, plan {plan}; removed at its end.\n");
         file.set_len(0).map_err(at(&mark))?;
         file.write_all(text.as_bytes()).map_err(at(&mark))?;
-        let ground = WorkDir {
+        let work_dir = WorkDir {
             root,
             folder,
             _mark: file,
             keep,
         };
-        ground.empty()?;
-        Ok(ground)
+        work_dir.empty()?;
+        Ok(work_dir)
     }
 
     /// Where it is.
@@ -173,13 +173,13 @@ mod tests {
     #[test]
     fn it_is_made_and_taken_away() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let ground = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
-        let made = ground.make(Path::new("0-one/d")).expect("a new name");
+        let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
+        let made = work_dir.make(Path::new("0-one/d")).expect("a new name");
         assert!(made.starts_with(parent.path().join("dbstow-abc")));
         fs::write(made.join("file"), "x").expect("it is there");
-        ground.remove(Path::new("0-one")).expect("it was made");
+        work_dir.remove(Path::new("0-one")).expect("it was made");
         assert!(!made.exists());
-        ground.close().expect("it is ours");
+        work_dir.close().expect("it is ours");
         assert_eq!(fs::read_dir(parent.path()).expect("it is there").count(), 0);
     }
 
@@ -256,12 +256,12 @@ mod tests {
         let elsewhere = parent.path().join("elsewhere");
         fs::create_dir(&elsewhere).expect("the folder is ours");
         fs::write(elsewhere.join("file"), "theirs").expect("the folder is ours");
-        let ground = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
-        symlink(&elsewhere, ground.root.join("000-one")).expect("a new name");
-        ground
+        let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
+        symlink(&elsewhere, work_dir.root.join("000-one")).expect("a new name");
+        work_dir
             .make(Path::new("000-one/d"))
             .expect_err("it is a link");
-        ground.close().expect("it is ours");
+        work_dir.close().expect("it is ours");
         assert!(elsewhere.join("file").exists());
         assert!(!parent.path().join("dbstow-abc").exists());
     }
@@ -270,10 +270,10 @@ mod tests {
     fn what_is_to_be_kept_is_kept_until_the_next_run() {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let claim = |keep| WorkDir::claim(parent.path(), "abc", keep).expect("ours");
-        let ground = claim(true);
-        let made = ground.make(Path::new("d")).expect("a new name");
-        ground.remove(Path::new("d")).expect("nothing to do");
-        ground.close().expect("nothing to do");
+        let work_dir = claim(true);
+        let made = work_dir.make(Path::new("d")).expect("a new name");
+        work_dir.remove(Path::new("d")).expect("nothing to do");
+        work_dir.close().expect("nothing to do");
         assert!(made.exists());
         claim(false).close().expect("it is ours");
         assert!(!made.exists());

@@ -16,7 +16,7 @@ use procfs::ProcError;
 use procfs::process::{Process, all_processes};
 
 use super::device::Number;
-use super::{Place, SECTOR_BYTES, cgroup, counters_of};
+use super::{MountedOn, SECTOR_BYTES, cgroup, counters_of};
 
 /// Volumes whose disks' bytes cannot be told apart.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) struct Activity {
 
 impl Activity {
     /// Watches the disks of `places`, each with the name of its volume.
-    pub(crate) fn of<'a>(places: impl Iterator<Item = (&'a str, &'a Place)>) -> Activity {
+    pub(crate) fn of<'a>(places: impl Iterator<Item = (&'a str, &'a MountedOn)>) -> Activity {
         let own = std::process::id();
         let own_group = processes().ok().and_then(|parents| {
             let own = i32::try_from(own).ok()?;

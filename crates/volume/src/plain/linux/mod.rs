@@ -42,22 +42,22 @@ const QUEUE: [(&str, &str); 10] = [
 
 /// Where a directory is.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct MountedOn {
     mount: Result<MountInfo, String>,
     device: Result<Device, String>,
 }
 
-impl Place {
+impl MountedOn {
     /// The place of `directory`, as far as it can be known.
-    pub(super) fn of(directory: &Path) -> Place {
-        Place {
+    pub(super) fn of(directory: &Path) -> MountedOn {
+        MountedOn {
             mount: mount_of(directory).map_err(|why| why.to_string()),
             device: Device::under(Path::new("/sys"), directory).map_err(|why| why.to_string()),
         }
     }
 
     /// Whether both are on one device, and so have the same counters.
-    pub(super) fn same_device(&self, other: &Place) -> bool {
+    pub(super) fn same_device(&self, other: &MountedOn) -> bool {
         match (&self.device, &other.device) {
             (Ok(own), Ok(other)) => own.number == other.number,
             (_, _) => false,
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// Whether a disk is under both.
-    pub(super) fn shares_disk(&self, other: &Place) -> bool {
+    pub(super) fn shares_disk(&self, other: &MountedOn) -> bool {
         match (&self.device, &other.device) {
             (Ok(own), Ok(other)) => !own.disks.is_disjoint(&other.disks),
             (_, _) => false,

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use model::{Bytes, random};
+use parking_lot::{Mutex, MutexGuard};
 use volume::leftovers::Registration;
 use volume::plain::{PlainSite, PlainVolume, free_space};
 use volume::real_time::{PacedSite, Pacer};
@@ -21,11 +22,11 @@ use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
 
 /// Where the volumes of a run are.
-pub struct Places {
+pub struct RunVolumes {
     options: Options,
     /// Where the bytes are; for emulated volumes, and where they are mounted.
-    grounds: Vec<WorkDir>,
-    /// Which ground each volume is on, by name; none where all are on the first.
+    work_dirs: Vec<WorkDir>,
+    /// Which directory each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
     engine: Box<dyn EngineRun>,
@@ -61,7 +62,7 @@ pub struct Leftovers {
 
 /// Why a run cannot have its volumes where it should.
 #[derive(Debug, thiserror::Error)]
-pub enum PlacesError {
+pub enum VolumesError {
     /// A directory cannot be used.
     #[error(transparent)]
     WorkDir(#[from] WorkDirError),
@@ -93,7 +94,7 @@ pub enum PlacesError {
 /// Least free space a run asks for, where the experiment does not say how large its files are.
 const SPACE_LEAST: Bytes = Bytes::gib(1);
 
-impl Places {
+impl RunVolumes {
     /// Opens the engine, and makes dbstow's own directory in each that the user gave. With `keep`, they stay in the
     /// end.
     ///
@@ -105,7 +106,7 @@ impl Places {
         options: &Options,
         keep: bool,
         hooks: &HostHooks,
-    ) -> Result<Places, PlacesError> {
+    ) -> Result<RunVolumes, VolumesError> {
         let temporary = env::temp_dir();
         let mut parents: Vec<PathBuf> = Vec::new();
         let mut on = BTreeMap::new();
@@ -149,9 +150,9 @@ impl Places {
                 return Err(error.into());
             }
         };
-        let mut places = Places {
+        let mut places = RunVolumes {
             options: options.clone(),
-            grounds: Vec::new(),
+            work_dirs: Vec::new(),
             on,
             keep,
             engine,
@@ -161,8 +162,8 @@ impl Places {
             registration,
         };
         for parent in &parents {
-            match places.ground_in(parent, digest) {
-                Ok(ground) => places.grounds.push(ground),
+            match places.claim_in(parent, digest) {
+                Ok(work_dir) => places.work_dirs.push(work_dir),
                 Err(error) => {
                     // Those before it are empty still; what cannot be taken away is taken over next time.
                     places.close();
@@ -173,12 +174,12 @@ impl Places {
         Ok(places)
     }
 
-    /// Claims a ground, written down before it is made. Not one that is kept; nor one in which a server that
+    /// Claims a directory, written down before it is made. Not one that is kept; nor one in which a server that
     /// is there already has files, from under which nothing may be taken.
-    fn ground_in(&self, parent: &Path, plan: &str) -> Result<WorkDir, PlacesError> {
+    fn claim_in(&self, parent: &Path, plan: &str) -> Result<WorkDir, VolumesError> {
         let root = WorkDir::path(parent, plan);
         let stays = self.keep || self.options.server.is_some();
-        let not_written = |source| PlacesError::Io {
+        let not_written = |source| VolumesError::Io {
             what: format!("writing down {}", root.display()),
             source,
         };
@@ -187,10 +188,10 @@ impl Places {
             written.map_err(not_written)?;
         }
         match WorkDir::claim(parent, plan, self.keep) {
-            Ok(ground) if stays => Ok(ground),
-            Ok(ground) => {
+            Ok(work_dir) if stays => Ok(work_dir),
+            Ok(work_dir) => {
                 self.registration.claimed(&root).map_err(not_written)?;
-                Ok(ground)
+                Ok(work_dir)
             }
             Err(error) => {
                 self.registration.removed(&root).map_err(not_written)?;
@@ -207,10 +208,9 @@ impl Places {
             others.extend(self.take_away(stop, &trial));
         }
         others.extend(self.clear_lost());
-        let lost_emulators =
-            std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner));
-        let grounds = self.grounds.into_iter().map(WorkDir::close);
-        let left = grounds.filter_map(|closed| closed.err().map(|error| error.to_string()));
+        let lost_emulators = std::mem::take(&mut *self.lost.lock());
+        let work_dirs = self.work_dirs.into_iter().map(WorkDir::close);
+        let left = work_dirs.filter_map(|closed| closed.err().map(|error| error.to_string()));
         others.extend(left);
         // Behind them: it takes away what is still there of what is written down.
         others.extend(self.registration.finish().err().into_iter().flatten());
@@ -222,7 +222,7 @@ impl Places {
     }
 
     fn held(&self) -> MutexGuard<'_, Vec<Held>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 
     /// The volumes of a server that makes its files itself, as it sees them.
@@ -252,7 +252,7 @@ impl Places {
         let volumes = subject.stage.volumes.iter();
         let make = |volume: &model::VolumeSpec| {
             let name = trial_name(subject).join(part.name()).join(&volume.name);
-            self.ground(&volume.name, part).make(&name)
+            self.work_dir(&volume.name, part).make(&name)
         };
         volumes.map(make).collect()
     }
@@ -277,18 +277,18 @@ impl Places {
 
     /// Takes a trial's directories away. Gives what is left.
     fn remove(&self, trial: &Path) -> Vec<String> {
-        let removed = self.grounds.iter().map(|ground| ground.remove(trial));
+        let removed = self.work_dirs.iter().map(|work_dir| work_dir.remove(trial));
         removed
             .filter_map(|removed| removed.err().map(|error| error.to_string()))
             .collect()
     }
 
-    fn ground(&self, volume: &str, part: Part) -> &WorkDir {
+    fn work_dir(&self, volume: &str, part: Part) -> &WorkDir {
         let place = match part {
             Part::Bytes => self.on.get(volume).copied().unwrap_or(0),
-            Part::Mounts => self.grounds.len() - 1,
+            Part::Mounts => self.work_dirs.len() - 1,
         };
-        &self.grounds[place]
+        &self.work_dirs[place]
     }
 
     /// Real directories, as they are.
@@ -342,7 +342,7 @@ impl Part {
     }
 }
 
-impl Supply for Places {
+impl Supply for RunVolumes {
     fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String> {
         let modelled = subject.mode != Mode::Measure;
         let made = match (modelled, subject.engine.modelled()) {
@@ -401,9 +401,9 @@ impl Sited {
     }
 }
 
-fn registration() -> Result<Registration, PlacesError> {
+fn registration() -> Result<Registration, VolumesError> {
     let made = Registration::new();
-    made.map_err(|source| PlacesError::Io {
+    made.map_err(|source| VolumesError::Io {
         what: "writing down what is made, so that it can be cleared".to_owned(),
         source,
     })
@@ -421,31 +421,31 @@ fn space(arms: &[Arm], holds: impl Fn(&str) -> bool) -> Bytes {
     Bytes(arms.iter().map(of_arm).max().unwrap_or(0)).max(SPACE_LEAST)
 }
 
-fn check_space(directory: &Path, needed: Bytes) -> Result<(), PlacesError> {
+fn check_space(directory: &Path, needed: Bytes) -> Result<(), VolumesError> {
     if !directory.is_dir() {
         return Err(WorkDirError::NoDirectory(directory.to_owned()).into());
     }
-    let free = free_space(directory).map_err(|source| PlacesError::Io {
+    let free = free_space(directory).map_err(|source| VolumesError::Io {
         what: format!("the free space of {}", directory.display()),
         source,
     })?;
     if free >= needed {
         return Ok(());
     }
-    Err(PlacesError::Full {
+    Err(VolumesError::Full {
         directory: directory.to_owned(),
         free,
         needed,
     })
 }
 
-fn whole(directory: &Path) -> Result<PathBuf, PlacesError> {
+fn whole(directory: &Path) -> Result<PathBuf, VolumesError> {
     match directory.canonicalize() {
         Ok(whole) => Ok(whole),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
             Err(WorkDirError::NoDirectory(directory.to_owned()).into())
         }
-        Err(source) => Err(PlacesError::Io {
+        Err(source) => Err(VolumesError::Io {
             what: directory.display().to_string(),
             source,
         }),

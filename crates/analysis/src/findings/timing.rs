@@ -1,10 +1,10 @@
 //! Whether real time went as it should: the emulator in time, the client out of the way, processors free.
 
 use super::disks::measured_s;
+use super::environment::lateness;
 use super::metrics::value;
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::world::lateness;
 use super::{Findings, Lateness, Warning};
 use crate::quantity::{number, percent};
 use experiment::record::{Cause, ClientRecord, Record};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::capture::{Capture, File, FileKind, TEMPDB, Volume, VolumeTold};
 
-use super::rule::{Outcome, Place};
+use super::rule::{Location, Outcome};
 
 /// Databases above this number are not the server's own.
 const SYSTEM_LAST: i64 = 4;
@@ -134,8 +134,8 @@ pub(super) fn by_mount<'a>(
 }
 
 /// A file as the place of a finding.
-pub(super) fn place(capture: &Capture, file: &File) -> Place {
-    Place {
+pub(super) fn place(capture: &Capture, file: &File) -> Location {
+    Location {
         database: Some(capture.database(file.database_id)),
         file: Some(file.name.clone()),
         path: Some(file.path.clone()),
@@ -147,16 +147,16 @@ pub(super) fn place(capture: &Capture, file: &File) -> Place {
 pub(super) fn places<'a>(
     capture: &Capture,
     files: impl IntoIterator<Item = &'a File>,
-) -> Vec<Place> {
+) -> Vec<Location> {
     let files = files.into_iter();
     files.map(|file| place(capture, file)).collect()
 }
 
 /// A volume as the place of a finding.
-pub(super) fn at_volume(mount: &str) -> Place {
-    Place {
+pub(super) fn at_volume(mount: &str) -> Location {
+    Location {
         volume: Some(mount.to_owned()),
-        ..Place::default()
+        ..Location::default()
     }
 }
 

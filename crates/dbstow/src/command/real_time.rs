@@ -18,7 +18,7 @@ use lab::engine::{
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Real time (--mode emulate or measure)")]
-pub struct Place {
+pub struct RealTimeArgs {
     /// Real directory of a volume (measure); one for every volume. dbstow works in a directory of its own
     /// in it
     #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path, add = names::path_of_volume())]
@@ -55,7 +55,7 @@ pub struct Place {
     pub login: ServerLogin,
 }
 
-impl Place {
+impl RealTimeArgs {
     /// What was given.
     pub fn options(&self) -> Options {
         Options {

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::wire::AmountWire;
 
 /// An amount that a rule of the catalogue computes.
-pub trait Quantity: Copy + Debug + Display + Ord {
+pub trait LimitValue: Copy + Debug + Display + Ord {
     /// What it adds up to over time: I/Os or bytes.
-    type Credit: Quantity;
+    type Credit: LimitValue;
 
     /// The amount of so many units.
     fn from_units(units: u64) -> Self;
@@ -23,7 +23,7 @@ pub trait Quantity: Copy + Debug + Display + Ord {
 }
 
 /// An amount that a file can hold.
-pub(super) trait FromWire: Quantity {
+pub(super) trait FromWire: LimitValue {
     /// Thousandths of a unit. (0.75 IOPS per GiB is a real rule.)
     fn thousandths(amount: &AmountWire) -> Result<u64, String>;
 }
@@ -39,7 +39,7 @@ impl Display for Ios {
     }
 }
 
-impl Quantity for Iops {
+impl LimitValue for Iops {
     type Credit = Ios;
 
     fn from_units(units: u64) -> Iops {
@@ -61,7 +61,7 @@ impl FromWire for Iops {
     }
 }
 
-impl Quantity for Ios {
+impl LimitValue for Ios {
     type Credit = Ios;
 
     fn from_units(units: u64) -> Ios {
@@ -83,7 +83,7 @@ impl FromWire for Ios {
     }
 }
 
-impl Quantity for Throughput {
+impl LimitValue for Throughput {
     type Credit = Bytes;
 
     fn from_units(units: u64) -> Throughput {
@@ -116,7 +116,7 @@ impl FromWire for Throughput {
     }
 }
 
-impl Quantity for Bytes {
+impl LimitValue for Bytes {
     type Credit = Bytes;
 
     fn from_units(units: u64) -> Bytes {
