@@ -496,4 +496,12 @@ mod tests {
         let error = read("{\"schema\": \"dbstow.record/2\"}").expect_err("newer");
         assert!(error.contains("dbstow.record/2"), "{error}");
     }
+
+    #[test]
+    fn a_record_whose_time_went_to_something_unknown_is_refused_by_its_name() {
+        let record = crate::examples::trial("p30", 0, 1.0);
+        let text = serde_json::to_string(&record).expect("a record is JSON");
+        let error = read(&text.replacen("read.service", "reed.service", 1)).expect_err("no cause");
+        assert!(error.contains("\"reed.service\" is no cause"), "{error}");
+    }
 }

@@ -37,6 +37,7 @@ pub(super) fn workload_or_folder() -> ArgValueCompleter {
 }
 
 /// A disk of the catalogue, or a file with volumes.
+#[cfg(target_os = "linux")]
 pub(super) fn disk_or_file() -> ArgValueCompleter {
     names_or_paths(disks, is_toml)
 }

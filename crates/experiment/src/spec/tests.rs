@@ -99,7 +99,11 @@ impl Known for Little {
 }
 
 fn check(overrides: &[(&str, &str)]) -> Result<Spec, String> {
-    let spec = parse(SPLIT, overrides, false)?;
+    check_text(SPLIT, overrides)
+}
+
+fn check_text(text: &str, overrides: &[(&str, &str)]) -> Result<Spec, String> {
+    let spec = parse(text, overrides, false)?;
     spec.check(&Little).map_err(|error| error.to_string())
 }
 
@@ -268,6 +272,11 @@ fn names_that_are_not_known_are_refused_at_their_place() {
         check(&[("workload.parameters.rosw", "1")]),
         check(&[("workload.parameters.rows", "many")]),
         check(&[("placement.split.log.file_size", "3 GiB")]),
+        check(&[("engine.name", "postgre")]),
+        check_text(
+            &SPLIT.replacen("[engine]", "[engine]\nname = \"postgre\"", 1),
+            &[],
+        ),
     ]
     .map(|result| result.map(|_| ()).expect_err("not known"));
     insta::assert_snapshot!(lines.join("\n"), @r#"
@@ -277,6 +286,8 @@ fn names_that_are_not_known_are_refused_at_their_place() {
     --set workload.parameters.rosw=1: workload "trade" has no parameter "rosw"; did you mean "rows"?
     --set workload.parameters.rows=many: parameter "rows" is many, which is not of the kind of its default, 5
     --set placement.split.log.file_size=3 GiB: placement "split" puts 3 GiB of files on volume "slow", which holds 2 GiB; make the files smaller, or the volume larger
+    --set engine.name=postgre: choose the engine with --engine postgre
+    split.toml:25: there is no engine "postgre"
     "#);
 }
 

@@ -59,3 +59,34 @@ pub fn provider(name: &EngineName) -> Result<&'static dyn EngineProvider, Unknow
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(name: &'static str) -> String {
+        let error = provider(&EngineName::new(name)).err();
+        error.expect("there is no such engine").to_string()
+    }
+
+    #[test]
+    fn an_engine_is_found_by_its_name_alone() {
+        for known in PROVIDERS {
+            let found = provider(&EngineName::new(known.name())).expect("it is listed");
+            assert_eq!(found.name(), known.name());
+        }
+        let mut names: Vec<&str> = PROVIDERS.iter().map(|known| known.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PROVIDERS.len());
+    }
+
+    #[test]
+    fn an_unknown_engine_is_refused_with_the_near_one_or_all() {
+        assert_eq!(
+            refused("sqlit"),
+            "there is no engine \"sqlit\"; did you mean \"sqlite\"?"
+        );
+        assert!(refused("oracle").contains("there are: sqlite, "));
+    }
+}

@@ -12,8 +12,6 @@ use counters::Counters;
 use reading::cause::Limit;
 use reading::{LimitReading, Reading};
 
-#[cfg(target_os = "linux")]
-
 /// Least depth of a limit in real time.
 ///
 /// An allowance without depth loses whatever time passes between the instant at which it would let the
