@@ -19,7 +19,7 @@ CARGO_MUTANTS_VERSION := 27.1.0
 CARGO_FUZZ_VERSION := 0.13.2
 
 # Simulate needs neither PostgreSQL nor SQL Server: without them dbstow builds in a fraction of the time.
-LEAN := --release --package dbstow --no-default-features
+LEAN := --profile lean --package dbstow --no-default-features
 DBSTOW := cargo run --quiet $(LEAN) --
 
 # One thing at a time: cargo uses all cores by itself.

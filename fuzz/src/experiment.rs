@@ -30,7 +30,8 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
         quick: true,
         ..simulated.clone()
     };
-    planned(text, simulated).or_else(|_| planned(text, quick))
+    let (one, other) = (planned(text, simulated), planned(text, quick));
+    one.or(other)
 }
 
 fn planned(text: &str, variant: Variant) -> Result<(), String> {

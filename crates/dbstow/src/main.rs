@@ -30,7 +30,7 @@ struct Arguments {
 enum Command {
     /// Run an experiment and report the results
     Run(run::Args),
-    /// Show what would run, before anything runs
+    /// Show what would run, without running it
     Plan(plan::Args),
     /// Check whether an experiment can run
     Check(check::Args),
@@ -55,7 +55,7 @@ enum Command {
     Experiments(experiments::Args),
     /// List the built-in workloads, or show one
     Workloads(workloads::Args),
-    /// Print a shell's completions
+    /// Print a shell completion script
     Completions(completions::Args),
     /// Print a manual page, or write all of them
     Man(man::Args),

@@ -267,7 +267,7 @@ fn a_page_that_cannot_be_written_is_told_and_the_report_is_not_lost() {
     fs::remove_file(&page).expect("it was written");
     fs::create_dir(&page).expect("the folder is ours");
     let report = dbstow(&folder, &["report", "r"]).assert().success();
-    let told = predicate::str::contains("no page").and(predicate::str::contains("--html FILE"));
+    let told = predicate::str::contains("the page").and(predicate::str::contains("--html FILE"));
     report
         .stderr(told)
         .stdout(predicate::str::contains("elapsed"));

@@ -337,7 +337,7 @@ mod signals {
         let (status, text) = ended(child);
         assert!(!status.success());
         assert!(
-            text.contains("interrupted; what is finished is kept"),
+            text.contains("interrupted; finished trials are kept"),
             "{text}"
         );
         assert!(!text.contains("panicked"), "{text}");

@@ -57,8 +57,8 @@ fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {
     };
     assert!(at("\nHIGH\n") < at("\nMEDIUM\n"));
     assert!(at("\nMEDIUM\n") < at("\nEXEMPT\n"));
-    assert!(at("\nEXEMPT\n") < at("\nCANNOT TELL\n"));
-    assert!(at("\nCANNOT TELL\n") < at("\nNot for this server: "));
+    assert!(at("\nEXEMPT\n") < at("\nUNKNOWN\n"));
+    assert!(at("\nUNKNOWN\n") < at("\nNot for this server: "));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
 
     Fine: azure-data-cache
     Not for this server: managed-log-files
-    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 cannot be told, 4 fine. `dbstow lint --list` says what
-    each rule says, and who says so.
+    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 unknown, 4 fine. `dbstow lint --list` prints every
+    rule with its sources.
     "#);
 }
 

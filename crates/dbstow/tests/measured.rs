@@ -290,7 +290,7 @@ fn a_run_that_is_interrupted_cleans_up_and_keeps_what_is_finished() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{err}");
         assert!(
-            err.contains("interrupted; what is finished is kept in r"),
+            err.contains("interrupted; finished trials are kept in r"),
             "{err}"
         );
         assert_eq!(left(&folder), [] as [&Path; 0]);

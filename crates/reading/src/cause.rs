@@ -1,7 +1,7 @@
 //! What sessions and requests spend time on, and what limits them. Their text forms are written and read here alone;
 //! they are the names in records, findings and readings.
 //!
-//! Everything sorts as its text does.
+//! Everything sorts word by word, as its text does while no name has a sign that sorts before a dot.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -134,17 +134,12 @@ impl Limit {
         }
     }
 
-    /// Whether it is the machine's.
-    pub fn is_machines(&self) -> bool {
-        matches!(self.owner, Owner::Machine(_))
-    }
-
-    /// All that it limits together.
-    pub fn without_measure(&self) -> Limit {
-        Limit {
+    /// All that a machine's limit of this name limits together; `None` for limits of disks.
+    pub fn of_machine_as_a_whole(&self) -> Option<Limit> {
+        matches!(self.owner, Owner::Machine(_)).then(|| Limit {
             owner: self.owner.clone(),
             measure: None,
-        }
+        })
     }
 
     fn words(&self) -> [&str; 3] {
@@ -318,6 +313,9 @@ impl FromStr for Limit {
     fn from_str(text: &str) -> Result<Limit, UnknownName> {
         let unknown = || unknown("limit", text);
         let (owner, rest) = text.split_once('.').ok_or_else(unknown)?;
+        if rest.split('.').any(str::is_empty) {
+            return Err(unknown());
+        }
         let split = rest.rsplit_once('.');
         // Names may have dots of their own.
         let last = split.and_then(|(name, last)| Some((name, Measure::named(last)?)));
@@ -482,6 +480,7 @@ mod tests {
             "read",
             "read.served",
             "read.throttled.disc.iops",
+            "read.throttled.machine..iops",
             "cpu.x",
         ] {
             let error = text.parse::<Cause>().expect_err(text);

@@ -99,6 +99,25 @@ mod tests {
     }
 
     #[test]
+    fn what_came_since_an_idle_reading_is_all_of_it() {
+        let reading = |disk: &DiskCounter| crate::Reading {
+            at: model::Instant::ZERO,
+            disks: vec![disk.reading(0, "d.1".to_owned())],
+            limits: Vec::new(),
+            pacing: None,
+        };
+        let mut disk = DiskCounter::default();
+        let idle = reading(&disk);
+        disk.add(&Request::flush(), Duration::from_millis(1), false);
+        let busy = reading(&disk);
+
+        assert_eq!(busy.since(&idle).as_ref(), Ok(&busy));
+        assert_eq!(idle.since(&busy), Err(crate::NotEarlier));
+        let nothing = busy.since(&busy).expect("it is no earlier").disks.remove(0);
+        assert!(nothing.latency.expect("it was seen").flushes.is_empty());
+    }
+
+    #[test]
     fn an_idle_disk_has_no_latencies() {
         let reading = DiskCounter::default().reading(0, "d.1".to_owned());
         assert_eq!(reading.latency, None);

@@ -61,7 +61,7 @@ pub struct DiskReading {
     pub in_flight: u64,
     /// What requests spent time on, in nanoseconds. Modelled disks only.
     pub spent_ns: BTreeMap<Spent, u64>,
-    /// Latencies of reads, of writes and of flushes; `None` where no request was seen.
+    /// Latencies of reads, of writes and of flushes; `None` where single requests are not seen, or none was so far.
     pub latency: Option<Latencies>,
 }
 
@@ -218,7 +218,7 @@ impl DiskReading {
                 }),
                 // There were no requests before.
                 (own, None) => own.clone(),
-                (None, Some(_)) => None,
+                (None, Some(_)) => return Err(NotEarlier),
             },
         })
     }

@@ -210,9 +210,9 @@ fn few_io(findings: &Findings) -> Option<Warning> {
     Some(warning(
         "few-io",
         format!(
-            "the disks of the files that are placed differently had next to nothing to do: {pairs}. The \
+            "the disks of the files that are placed differently were nearly idle: {pairs}. The \
              comparison says nothing of where those files should live; give the workload more data than \
-             memory, or look whether the engine uses them at all."
+             memory, or check whether the engine uses them at all."
         ),
     ))
 }

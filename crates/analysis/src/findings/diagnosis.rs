@@ -1,8 +1,9 @@
 //! What bound an arm, and what would bind next.
 //!
 //! The sessions' time decides, not the disks' counters: a disk that is slow while nobody waits for it
-//! holds nothing back.
+//! limits nothing.
 
+use super::bound::{Bottleneck, Bound, By};
 use super::limits::{LimitUse, limits};
 use super::reason::{self, Seen};
 use super::split::{Family, Split};
@@ -17,7 +18,7 @@ const REACHED: f64 = 0.9;
 /// A cause below this share of the sessions' time is not worth naming as the next.
 const WORTH_NAMING: f64 = 0.05;
 
-/// What held an arm back.
+/// What limited an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Diagnosis {
     /// A limit, or the largest part of the sessions' time.
@@ -26,43 +27,6 @@ pub(super) struct Diagnosis {
     pub(super) next: Option<BoundBy>,
     /// The reason in a sentence.
     pub(super) reason: String,
-}
-
-/// Something that takes the sessions' time.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bound {
-    /// What it is.
-    pub(super) what: BoundBy,
-    /// Share of the sessions' time that it took.
-    pub(super) share: f64,
-    /// The limit's use, where it is one that the record counts.
-    pub(super) limit: Option<LimitUse>,
-    /// Whether `share` was spent throttled, or otherwise waiting, or working.
-    pub(super) by: By,
-    /// Where sessions waited, where real disks tell.
-    pub(super) at: Option<Bottleneck>,
-}
-
-/// The volume that most of a wait was for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bottleneck {
-    /// Its name.
-    pub(super) volume: String,
-    /// Mean latency of its requests of that kind.
-    pub(super) mean_ms: f64,
-    /// Share of the time in which its disk had anything to do.
-    pub(super) busy: f64,
-}
-
-/// How something binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    /// Sessions were held back by the limit.
-    Throttling,
-    /// The limit is used up while sessions wait for its I/O in other ways.
-    Use,
-    /// Sessions spent their time on it.
-    Time,
 }
 
 /// What bound the arm of these trials, whose disks did what `volumes` say.
@@ -253,7 +217,7 @@ mod tests {
             diagnosis.next.expect("something is").to_string(),
             "disk.throughput"
         );
-        insta::assert_snapshot!(diagnosis.reason, @"limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput (32 % used).");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).");
     }
 
     #[test]
@@ -284,7 +248,7 @@ mod tests {
         let diagnosis = diagnosis(&parts, full);
 
         assert_eq!(diagnosis.bound_by.to_string(), "disk.iops");
-        insta::assert_snapshot!(diagnosis.reason, @"limited by disk temp.1's IOPS: 96 % used, and 70 % of session time waiting for that I/O; next would be CPU (30 % of session time).");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by disk temp.1's IOPS: 96 % used, and 70 % of session time waiting for that I/O; next bottleneck: CPU (30 % of session time).");
     }
 
     #[test]
@@ -295,7 +259,7 @@ mod tests {
         let diagnosis = diagnosis(&parts, full);
 
         assert_eq!(diagnosis.bound_by.to_string(), "cpu");
-        insta::assert_snapshot!(diagnosis.reason, @"limited by CPU, not by disks: 90 % of session time, against 10 % waiting for I/O; next would be disk temp.1's IOPS (96 % used).");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by CPU, not by disks: 90 % of session time, against 10 % waiting for I/O; next bottleneck: disk temp.1's IOPS (96 % used).");
     }
 
     #[test]
@@ -310,7 +274,7 @@ mod tests {
             diagnosis.next.expect("something is").to_string(),
             "write.service"
         );
-        insta::assert_snapshot!(diagnosis.reason, @"most time went to waiting for locks: 60 % of session time, against 37 % waiting for I/O; next would be the latency of the disks' writes (37 % of session time).");
+        insta::assert_snapshot!(diagnosis.reason, @"most time went to waiting for locks: 60 % of session time, against 37 % waiting for I/O; next bottleneck: the latency of the disks' writes (37 % of session time).");
     }
 
     #[test]
@@ -321,7 +285,7 @@ mod tests {
         );
 
         assert_eq!(diagnosis.bound_by.to_string(), "disk.credits");
-        insta::assert_snapshot!(diagnosis.reason, @"limited by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next would be the latency of the disks' reads (20 % of session time).");
+        insta::assert_snapshot!(diagnosis.reason, @"limited by the disks' base rate, burst credits having run out: 80 % of session time waiting on it; next bottleneck: the latency of the disks' reads (20 % of session time).");
     }
 
     #[test]
@@ -335,7 +299,7 @@ mod tests {
         let diagnosis = diagnose(&[&record], &Split::of(&[&record]), &volumes(&[&record]));
 
         assert_eq!(diagnosis.bound_by.to_string(), "read.service");
-        insta::assert_snapshot!(diagnosis.reason, @"most time went to the latency of reads on volume temp: 70 % of session time (1.50 ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).");
+        insta::assert_snapshot!(diagnosis.reason, @"most time went to the latency of reads on volume temp: 70 % of session time (1.50 ms each, its disk busy 97 % of the time); next bottleneck: CPU (20 % of session time).");
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn model_chance(findings: &Findings) -> Option<Warning> {
     (findings.mode() == Some(Mode::Simulate) && repeated).then(|| {
         warning(
             "model-chance",
-            "simulated: intervals show the model's own chance over seeds, not how much a real machine \
+            "simulated: intervals show the model's variation over seeds, not how much a real machine \
              differs from run to run, nor how well the model fits yours. Confirm what matters \
              on the real disks."
                 .into(),
@@ -97,7 +97,7 @@ fn noise_floor(question: &Question, findings: &Findings) -> Option<Warning> {
             "noise-floor",
             format!(
                 "identical twins of the baseline differ by {} ({} to {}), more than the margin of {}. \
-                 Smaller differences between arms mean nothing here; quieten the machine, run more \
+                 Smaller differences between arms mean nothing here; stop other load, run more \
                  blocks, or widen the margin.",
                 percent_signed(ratio.mean - 1.0),
                 percent_signed(ratio.low - 1.0),
@@ -201,7 +201,7 @@ fn order_effect(question: &Question, table: &Table) -> Option<Warning> {
             "order-effect",
             format!(
                 "`{}` changes by {} with every place later in a block: trials are not independent. The \
-                 order is shuffled, so that more blocks even it out; better find what a trial leaves \
+                 order is shuffled, so more blocks average it out, but first find what a trial leaves \
                  behind.",
                 question.metric,
                 percent_signed(change)
@@ -304,7 +304,7 @@ mod tests {
 
             assert!(warned(&findings, "model-chance").is_none());
             let all = findings.warnings.iter().map(|warning| &warning.text);
-            assert!(!all.into_iter().any(|text| text.contains("own chance")));
+            assert!(!all.into_iter().any(|text| text.contains("over seeds")));
         }
     }
 

@@ -4,6 +4,7 @@
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
 mod advice;
+mod bound;
 mod bound_by;
 mod cheapest;
 mod compared;

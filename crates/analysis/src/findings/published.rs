@@ -33,8 +33,8 @@ fn fitted(findings: &Findings) -> Option<Warning> {
     Some(warning(
         "fitted",
         format!(
-            "a parameter was fitted to the published figures of: {arms}. Their agreement is made, not \
-             found; judge the model by the {others} rows alone."
+            "a parameter was fitted to the published figures of: {arms}. These rows match by \
+             construction; judge the model by the {others} rows alone."
         ),
     ))
 }
@@ -59,7 +59,7 @@ fn published_gap(findings: &Findings) -> Option<Warning> {
         ),
         Some(Mode::Measure) => (
             "measured figures",
-            "Disks, machine or engine are not those of the source; what it concludes need not hold here.",
+            "Disks, machine or engine are not those of the source; its conclusions may not apply here.",
         ),
     };
     Some(warning(

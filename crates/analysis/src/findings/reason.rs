@@ -1,7 +1,7 @@
 //! The reason in a sentence, in a DBA's words.
 
 use super::BoundBy;
-use super::diagnosis::{Bottleneck, Bound, By};
+use super::bound::{Bottleneck, Bound, By};
 use super::split::Family;
 use crate::quantity::{number, percent};
 use experiment::record::{Cause, Limit};
@@ -81,13 +81,13 @@ fn next(next: &Bound) -> String {
             format!("{} of session time", percent(next.share))
         }
     };
-    format!("; next would be {} ({figure})", words(next))
+    format!("; next bottleneck: {} ({figure})", words(next))
 }
 
 fn spent(bound: &Bound) -> String {
     match Family::from(&bound.what) {
         Family::Cpu => format!("limited by {}, not by disks", words(bound)),
-        Family::Think => "the sessions mostly had nothing to do".into(),
+        Family::Think => "the sessions were mostly idle".into(),
         Family::Lock | Family::Service | Family::Queue | Family::Throttle | Family::Other => {
             format!("most time went to {}", words(bound))
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use experiment::record::{Cause, Record};
+use experiment::record::{Cause, Limit, Record};
 use reading::cause::{Io, Part};
 
 use super::BoundBy;
@@ -121,11 +121,10 @@ impl Split {
 
 /// `read.throttled.machine.cached.throughput` as `read.throttled.machine.cached`.
 fn without_measure(cause: &Cause) -> Cause {
-    match cause {
-        Cause::Io(io, Part::Throttled(limit)) if limit.is_machines() => {
-            Cause::Io(*io, Part::Throttled(limit.without_measure()))
-        }
-        other => other.clone(),
+    let whole = cause.throttled_by().and_then(Limit::of_machine_as_a_whole);
+    match (cause, whole) {
+        (Cause::Io(io, _), Some(limit)) => Cause::Io(*io, Part::Throttled(limit)),
+        (other, _) => other.clone(),
     }
 }
 

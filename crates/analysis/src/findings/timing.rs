@@ -86,7 +86,7 @@ fn client_bound(trials: &Trials, findings: &Findings) -> Option<Warning> {
     Some(warning(
         "client-bound",
         format!(
-            "dbstow itself was in the way: {arms}. Differences between placements look smaller than they \
+            "dbstow itself slowed the run: {arms}. Differences between placements look smaller than they \
              are; give the machine more cores, run the server elsewhere, or lower the rate."
         ),
     ))

@@ -105,7 +105,7 @@ fn errors(question: &Question, trials: &Trials) -> Option<Warning> {
         "errors",
         format!(
             "operations failed: {arms}. Failed operations often cost less than good ones, so that rates \
-             and times may flatter; find the cause before you trust the figures."
+             and times may look too good; find the cause before relying on the figures."
         ),
     ))
 }
@@ -169,7 +169,7 @@ fn paused(question: &Question, trials: &Trials) -> Option<Warning> {
     Some(warning(
         "paused",
         format!(
-            "trials that stood still while they were measured: {arms}. Their rates are too low and their times too \
+            "trials that were paused during measurement: {arms}. Their rates are too low and their times too \
              long; delete their records and run the same command again, which repeats these trials."
         ),
     ))
@@ -304,7 +304,7 @@ mod tests {
             records[1].notes.push(note);
         });
 
-        let told = "trials that stood still while they were measured: p30 in block 1 (the process was stopped for 8.0 s).";
+        let told = "trials that were paused during measurement: p30 in block 1 (the process was stopped for 8.0 s).";
         assert!(text.starts_with(told), "{text}");
         assert!(text.contains("delete their records"), "{text}");
     }

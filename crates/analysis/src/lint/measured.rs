@@ -239,7 +239,7 @@ fn conclusion(speaks: Support) -> &'static str {
     match speaks {
         Support::For => "supports this",
         Support::Against => "does not support this",
-        Support::CannotTell => "cannot tell yet",
+        Support::CannotTell => "inconclusive so far",
     }
 }
 

@@ -71,7 +71,7 @@ impl Cell {
     pub(super) fn line(&self) -> String {
         match self {
             Cell::Missing => "-".into(),
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => text.replace('\n', " "),
             Cell::Marked(text) => (*text).into(),
             Cell::Name(name, notes) => noted(name.clone(), notes),
             Cell::Trials { finished, planned } => format!("{finished} of {planned}"),
@@ -102,6 +102,7 @@ impl Cell {
                 let below = published.map(|text| text + &off.unwrap_or_default());
                 [bare(ours.as_ref())].into_iter().chain(below).collect()
             }
+            Cell::Text(text) => text.lines().map(str::to_owned).collect(),
             other => vec![other.line()],
         }
     }

@@ -113,7 +113,7 @@ mod tests {
 
     ### Why
 
-    - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next would be disk temp.1's throughput (32 % used).
+    - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).
 
     | placement | where the sessions' time went |
     | --- | --- |
@@ -127,8 +127,8 @@ mod tests {
 
     ### Warnings
 
-    - **model-chance**: simulated: intervals show the model's own chance over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
-    - **fitted**: a parameter was fitted to the published figures of: local-ssd. Their agreement is made, not found; judge the model by the predicted rows alone.
+    - **model-chance**: simulated: intervals show the model's variation over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
+    - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
 
     _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
     "#);

@@ -26,7 +26,7 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
             basis(seen)
         ),
         Verdict::CannotTell => format!(
-            "Cannot tell {candidate} from {baseline}: {times} ({}); {}.",
+            "{candidate} vs {baseline}: inconclusive: {times} ({}); {}.",
             basis(seen),
             unsettled(comparison)
         ),
@@ -69,14 +69,14 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     if arm == best {
         return format!(
-            "Cheapest that is shown to be as good as the best: {arm}, at ${price} a month for its disks."
+            "Cheapest arm shown to match the best: {arm}, at ${price} a month for its disks."
         );
     }
     let instead = cheapest
         .best_usd_per_month
         .map_or_else(String::new, |usd| format!(" instead of ${}", number(usd)));
     format!(
-        "Cheapest that is no more than {} worse than {best}: {arm}, at ${price} a month for its \
+        "Cheapest arm no more than {} worse than {best}: {arm}, at ${price} a month for its \
          disks{instead}.",
         percent(cheapest.margin)
     )
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn too_few_blocks_are_said_with_how_many_would_do() {
         insta::assert_snapshot!(said(&examples::question(), 3, 1.05), @"p30 is 1.14x slower than local-ssd (95 % CI 1.03-1.27, 3 blocks).");
-        insta::assert_snapshot!(said(&examples::question(), 1, 1.5), @"Cannot tell p30 from local-ssd: 1.56x the elapsed time (1 block, no interval); one block is not enough.");
+        insta::assert_snapshot!(said(&examples::question(), 1, 1.5), @"p30 vs local-ssd: inconclusive: 1.56x the elapsed time (1 block, no interval); one block is not enough.");
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn verdict(comparison: &Comparison) -> String {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
         Verdict::NoDifference => "no difference",
-        Verdict::CannotTell => "cannot tell",
+        Verdict::CannotTell => "inconclusive",
     };
     let ratio = comparison.ratio;
     format!(

@@ -38,16 +38,16 @@ pub struct Asked {
     /// How it runs
     #[arg(long, value_parser = one_of(MODES), default_value = "simulate")]
     pub mode: Mode,
-    /// What runs the workload [default: what the experiment is meant for, most often sqlite]
+    /// Engine that runs the workload [default: the experiment's, usually sqlite]
     #[arg(long, value_parser = choice::engine())]
     pub engine: Option<EngineName>,
-    /// How often every arm is run
+    /// Number of times to run every arm
     #[arg(long)]
     pub blocks: Option<u32>,
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Go on although an arm may take more memory than this machine has (simulate)
+    /// Run even if an arm may need more memory than this machine has (simulate)
     #[arg(long)]
     pub allow_large: bool,
     /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,

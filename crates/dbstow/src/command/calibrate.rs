@@ -26,14 +26,14 @@ const SEED: u64 = 1;
     dbstow calibrate /mnt/data --name data-disk\n  \
     dbstow calibrate . --size 8GiB --time 5min --out nvme.toml --format json\n\n\
     Needs fio. One file is written in the directory, and removed at the end.\n\
-    The disk is then there for experiments: dbstow run .. --disk VOLUME=my-disk.toml")]
+    Use the disk in an experiment: dbstow run .. --disk VOLUME=my-disk.toml")]
 pub struct Args {
     /// A directory on the volume
     pub directory: PathBuf,
-    /// Size of the file to measure in; larger than caches on the way
+    /// Size of the test file; should exceed all caches of the volume
     #[arg(long, default_value = "2GiB")]
     pub size: Bytes,
-    /// How long to measure altogether, at most
+    /// Maximum total time
     #[arg(long, default_value = "60s")]
     pub time: Duration,
     /// Name of the disk in the catalogue

@@ -19,7 +19,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let plan = args.asked.understand(false)?.plan;
     Ok(super::print(&format!(
-        "{}: all is well; {} arms x {} blocks = {} trials\n",
+        "{}: OK; {} arms x {} blocks = {} trials\n",
         args.asked.experiment,
         plan.arms.len(),
         plan.protocol.blocks,

@@ -68,7 +68,7 @@ pub(super) const FRONTS: &[Choice<FrontKind>] = &[
     (
         "file",
         FrontKind::File,
-        "Files whose every request is one of the modelled disk",
+        "Files without page cache: each request goes to the modelled disk",
     ),
 ];
 
@@ -106,7 +106,7 @@ pub(super) const ENCRYPTIONS: &[Choice<EncryptKind>] = &[
     (
         "optional",
         EncryptKind::Optional,
-        "As the server wants it; the login is protected all the same",
+        "As the server requires; the login itself is still protected",
     ),
     ("mandatory", EncryptKind::Mandatory, "TLS (the default)"),
     (

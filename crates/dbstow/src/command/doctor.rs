@@ -19,8 +19,8 @@ const APPLICATION: &str = "dbstow doctor";
 /// Arguments of `doctor`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "It asks questions alone, and changes nothing on the server. A question that the login may not \
-        ask is named with the GRANT that helps.\n\n\
+    after_help = "It only sends queries, and changes nothing on the server. For a query that the login may not \
+        run, it prints the GRANT that allows it.\n\n\
         SQL Server: parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
         Examples:\n  \
         SQLCMDPASSWORD=.. dbstow doctor --server sqlserver://sa@db1\n  \
@@ -28,21 +28,21 @@ const APPLICATION: &str = "dbstow doctor";
         dbstow doctor --server tcp:db1,1433 --trust-server-certificate --out db1.json\n  \
         dbstow doctor db1.json\n  \
         dbstow lint db1.json\n\n\
-        Exit codes: 0 the server was asked, 1 it was not, 2 a mistake in what was asked."
+        Exit codes: 0 success, 1 the server could not be queried, 2 usage error."
 )]
 pub struct Args {
     /// Look at this capture, without a server
     #[arg(value_name = "CAPTURE", conflicts_with = "server")]
     pub capture: Option<PathBuf>,
     /// The server: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST:PORT/DATABASE; without a user,
-    /// whoever runs this
+    /// your own account
     #[arg(long, value_name = "SERVER", required_unless_present = "capture")]
     pub server: Option<String>,
     /// Write a capture to this file: what was answered, as JSON (schema/capture.json), with stand-ins for
     /// names
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Leave names as they are in the capture: for your own eyes
+    /// Keep real names in the capture; do not share it
     #[arg(long)]
     pub plain: bool,
     /// How to print; as JSON it is the capture itself
@@ -140,8 +140,8 @@ fn next(args: &Args, capture: &Capture) -> String {
     match (&args.out, &args.capture, &args.server) {
         (Some(file), ..) => {
             let names = match args.plain && !capture.redacted {
-                true => "names as they are: for your own eyes",
-                false => "stand-ins for names; look through it before you hand it on",
+                true => "real names; do not share it",
+                false => "stand-ins for names; review it before sharing it",
             };
             let file = shown(file);
             format!("Capture: {file} ({names})\nNext:    dbstow lint {file}\n")

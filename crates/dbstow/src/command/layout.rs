@@ -25,19 +25,19 @@ pub struct Args {
     /// --files, --size and --volume
     #[arg(add = super::names::experiment_or_file())]
     pub experiment: Option<String>,
-    /// Which arm of the experiment is brought about [default: the only one]
+    /// Arm of the experiment to generate scripts for [default: the only one]
     #[arg(long, value_name = "NAME", requires = "experiment")]
     pub arm: Option<String>,
     /// Folder of a volume, as the server sees it; one for every volume that holds a file
     #[arg(long, value_name = "VOLUME=FOLDER", value_parser = name_and_folder)]
     pub volume: Vec<(String, String)>,
-    /// What is laid out: temp (tempdb with its log), data, log
+    /// Which roles to place: temp (tempdb with its log), data, log
     #[arg(long, value_name = "ROLE,..", value_delimiter = ',', value_parser = role, default_value = "temp")]
     pub role: Vec<Role>,
     /// What `dbstow doctor` wrote about the server: its files, version, system, free space
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
-    /// What the server is, where no capture says so [default: by the look of the folders]
+    /// Platform of the server, if there is no capture [default: inferred from the folders]
     #[arg(long, value_parser = one_of(SYSTEMS))]
     pub on: Option<Platform>,
     /// Which database product
@@ -46,7 +46,7 @@ pub struct Args {
     /// Set a key of the experiment, such as placement.a.temp.files=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, requires = "experiment")]
     pub set: Vec<(String, String)>,
-    /// Number of temp files, dealt to the volumes in turn [default: the arm's; without one, 1 a volume]
+    /// Number of temp files, assigned to the volumes in turn [default: the arm's; without one, 1 per volume]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767))]
     pub files: Option<u32>,
     /// Size of each temp file, such as "4 GiB" [default: the arm's, or that of the largest present file]
@@ -55,14 +55,14 @@ pub struct Args {
     /// Size of tempdb's log [default: as it is]
     #[arg(long, value_name = "SIZE")]
     pub log_size: Option<Bytes>,
-    /// By how much each file grows; "0 B" for not at all
+    /// Growth increment of each file; "0 B" turns growth off
     #[arg(long, value_name = "SIZE", default_value_t = LayoutRequest::GROWTH)]
     pub growth: Bytes,
-    /// Whose data and log are laid out (--role data,log): a new database; on a managed instance and for
-    /// PostgreSQL, one that is there
+    /// Database whose data and log to place (--role data,log): a new one; on a managed instance and for
+    /// PostgreSQL, an existing one
     #[arg(long, value_name = "NAME")]
     pub database: Option<String>,
-    /// A volume that is empty after the machine was moved or stopped [default: an arm's local disks]; may be
+    /// Volume that loses its contents when the machine is moved or stopped [default: an arm's local disks]; may be
     /// given several times
     #[arg(long, value_name = "VOLUME")]
     pub ephemeral: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Args {
     /// Data directory of the PostgreSQL server, for its write-ahead log
     #[arg(long, value_name = "FOLDER")]
     pub data_directory: Option<String>,
-    /// Folder for the scripts; nothing in it is overwritten [default: all go to the terminal]
+    /// Folder for the scripts; nothing in it is overwritten [default: print the scripts]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

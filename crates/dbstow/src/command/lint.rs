@@ -30,19 +30,19 @@ pub struct Args {
     /// Capture of a server, as `dbstow doctor` wrote it
     #[arg(required_unless_present_any = ["list", "server"])]
     pub capture: Option<PathBuf>,
-    /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST; it is only asked
+    /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST (read-only)
     #[arg(long, value_name = "SERVER", conflicts_with = "capture")]
     pub server: Option<String>,
-    /// What T-SQL cannot see of the host: a TOML file with `azure` and its volumes
+    /// Facts about the host that T-SQL cannot see: a TOML file with `azure` and the volumes
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
-    /// Results of `dbstow run` whose comparisons speak for or against findings; may be given several times
+    /// Results of `dbstow run` whose comparisons support or contradict findings; may be given several times
     #[arg(long, value_name = "FOLDER")]
     pub results: Vec<PathBuf>,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// End with exit code 3 when a finding is this severe or more [default: never]
+    /// Exit with code 3 if a finding is this severe or worse [default: never]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<FailOn>,
     /// Only this rule; may be given several times
@@ -54,7 +54,7 @@ pub struct Args {
     /// Rate latencies by this published ladder, too; they disagree with each other by more than 100 times
     #[arg(long, value_enum)]
     pub profile: Vec<Ladder>,
-    /// Print every rule: what it says, how much it matters, and who says so
+    /// Print every rule with its severity and sources
     #[arg(long, conflicts_with_all = ["capture", "server", "host", "results", "fail_on", "rule", "ignore", "profile"])]
     pub list: bool,
     /// How to log in
@@ -65,7 +65,7 @@ pub struct Args {
 /// How outcomes are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Sentences, the worst finding first
+    /// Text, most severe finding first
     #[default]
     Text,
     /// One JSON document (schema/lint.schema.json)
@@ -83,7 +83,7 @@ pub enum FailOn {
     Low,
     /// Medium and high
     Medium,
-    /// High alone
+    /// High only
     High,
 }
 

@@ -9,7 +9,7 @@ use lab::engine::{EncryptKind, LoginOptions};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "SQL Server: login (a password comes from SQLCMDPASSWORD)")]
 pub struct ServerLogin {
-    /// Log in with the access token in this variable of the environment
+    /// Log in with the access token in this environment variable
     #[arg(long, value_name = "NAME", conflicts_with = "access_token_file")]
     pub access_token_env: Option<String>,
     /// Log in with the access token in this file

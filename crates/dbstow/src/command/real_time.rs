@@ -23,7 +23,7 @@ pub struct RealTimeArgs {
     /// in it
     #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path, add = names::path_of_volume())]
     pub volume: Vec<(String, PathBuf)>,
-    /// Where the bytes of modelled volumes are (emulate) [default: the temporary directory]
+    /// Directory that holds the data of modelled volumes (emulate) [default: the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub backing: Option<PathBuf>,
     /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL, file for raw]
@@ -32,22 +32,22 @@ pub struct RealTimeArgs {
     /// How requests reach the emulator [default: io_uring where the kernel allows it]
     #[arg(long, value_parser = one_of(TRANSPORTS))]
     pub transport: Option<TransportKind>,
-    /// Use a server that is there: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or
+    /// Use a running server: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or
     /// ~/.pgpass), or sqlserver://USER@HOST, HOST,PORT or HOST\INSTANCE (password from SQLCMDPASSWORD); the
-    /// directories of --volume are then as SQL Server sees them
+    /// directories of --volume are then paths on that server
     #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,
-    /// Where PostgreSQL's programs are [default: the newest that is found]
+    /// Directory of PostgreSQL's programs [default: the newest found]
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
-    /// SQL Server: what restarts it, such as 'systemctl restart mssql-server', when tempdb has to move; without
-    /// it you are asked to
+    /// SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without
+    /// it, dbstow asks you to restart it
     #[arg(long, value_name = "COMMAND")]
     pub restart_command: Option<String>,
-    /// SQL Server: leave its memory as it is, instead of that of the experiment
+    /// SQL Server: keep its max server memory instead of the experiment's
     #[arg(long)]
     pub leave_memory: bool,
-    /// SQL Server: who drives the statements; a loop on the server is many times faster [default: client]
+    /// SQL Server: where statements are issued; a loop on the server is many times faster [default: client]
     #[arg(long, value_parser = one_of(DRIVERS))]
     pub driven: Option<DrivenKind>,
     /// SQL Server's login

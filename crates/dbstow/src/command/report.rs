@@ -29,7 +29,7 @@ pub struct Args {
     pub folder: PathBuf,
     /// A second one, to be shown side by side with the first
     pub other: Option<PathBuf>,
-    /// By which metric two are compared [default: the first experiment's]
+    /// Metric by which to compare two results [default: the first experiment's]
     #[arg(long, requires = "other")]
     pub metric: Option<String>,
     /// In which forms
@@ -43,7 +43,7 @@ pub struct Output {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Write the page there [default: report.html in the results folder]
+    /// Write the HTML page to this file [default: report.html in the results folder]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Show the page in the browser
@@ -170,7 +170,7 @@ fn write_page(
         Ok(()) => Ok(Some(file)),
         Err(error) => {
             note(&format!(
-                "dbstow: no page: {error}; give another place with --html FILE"
+                "dbstow: cannot write the page: {error}; choose another file with --html FILE"
             ));
             Ok(None)
         }

@@ -78,7 +78,7 @@ fn ctrl_c_puts_everything_back() {
     let said = run.interrupt();
 
     assert!(
-        said.contains("interrupted; what is finished is kept in out"),
+        said.contains("interrupted; finished trials are kept in out"),
         "{said}"
     );
     bench.is_as_before(&before);
@@ -135,7 +135,7 @@ fn a_network_that_falls_silent_holds_nobody_up_for_ever() {
     let said = run.interrupt();
 
     assert!(
-        said.contains("the next run on this server does it"),
+        said.contains("the next run on this server restores it"),
         "{said}"
     );
     assert!(bench.owes());

@@ -114,7 +114,7 @@ fn what_cannot_be_reached_says_why_and_what_to_do() {
         .failure()
         .stderr(contains("SQLCMDPASSWORD"));
     for (server, words) in [
-        ("sqlserver://sa@127.0.0.1:1", "look at host and port"),
+        ("sqlserver://sa@127.0.0.1:1", "check host"),
         ("sqlserver://sa:secret@db1", "list of processes"),
         ("db1,99999", "not a number from 1 to 65535"),
     ] {
@@ -188,7 +188,7 @@ fn a_file_that_is_in_the_way_is_named() {
     let before = bench.tempdb();
     moving(&bench, &[])
         .assert()
-        .stderr(contains("5170").and(contains("look whose it is")));
+        .stderr(contains("5170").and(contains("check what uses it")));
     bench.is_as_before(&before);
     settle(&bench);
 }

@@ -17,7 +17,7 @@ fn tempdb_is_moved_measured_and_put_back() {
     moving(&bench, &[])
         .assert()
         .success()
-        .stdout(contains("local-ssd").and(contains("Cannot tell p30 from local-ssd")))
+        .stdout(contains("local-ssd").and(contains("p30 vs local-ssd: inconclusive")))
         .stderr(contains("SQL Server does not delete them").and(contains("_temp_1.mdf")));
 
     bench.is_as_before(&before);

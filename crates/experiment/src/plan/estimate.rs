@@ -48,10 +48,10 @@ impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let least = self.least.as_secs_f64();
         match (least > 0.0, self.loads_unknown, self.trials_unknown) {
-            (true, 0, 0) => write!(f, "about {}, as earlier trials did", rounded(least)),
+            (true, 0, 0) => write!(f, "about {}, based on earlier trials", rounded(least)),
             (true, _, 0) => write!(
                 f,
-                "at least {}, and loading, whose time is not known before a first trial",
+                "at least {}, plus loading, whose duration is unknown until the first trial finishes",
                 rounded(least)
             ),
             (true, _, unknown) => write!(
@@ -114,6 +114,6 @@ mod tests {
         let earlier = arms.map(|arm| (arm, Duration::from_secs(9))).collect();
         let known = Estimate::of(&plan, plan.trials(), &earlier);
         // 2 arms x 5 blocks of 9 s.
-        assert_eq!(known.to_string(), "about 90 s, as earlier trials did");
+        assert_eq!(known.to_string(), "about 90 s, based on earlier trials");
     }
 }

@@ -69,6 +69,10 @@ impl Text {
     /// # Errors
     /// What is wrong with the key, or with the value at this key.
     pub(crate) fn with(&self, key: &str, value: Value) -> Result<Text, String> {
+        if key == "engine.name" {
+            // It is read before anything is set.
+            return Err("choose the engine in [engine], or with --engine".to_owned());
+        }
         let path: Vec<&str> = key.split('.').collect();
         let mut document = self.document.clone().into_mut();
         set(document.as_table_mut(), &path, value)?;

@@ -252,16 +252,12 @@ fn sections<'a>(
 impl Origin {
     fn overridden(&self, start: Text) -> Result<Text, SpecError> {
         self.overrides.iter().try_fold(start, |text, (key, value)| {
-            // Read before all else, from the file alone.
-            let set = match key.as_str() {
-                "engine.name" => Err(format!("choose the engine with --engine {value}")),
-                _ => text.with(key, typed(value)),
-            };
-            set.map_err(|message| SpecError::Override {
-                key: key.clone(),
-                value: value.clone(),
-                message,
-            })
+            text.with(key, typed(value))
+                .map_err(|message| SpecError::Override {
+                    key: key.clone(),
+                    value: value.clone(),
+                    message,
+                })
         })
     }
 

@@ -46,25 +46,16 @@ struct Check<'a> {
 impl Check<'_> {
     fn of_engine(&self) -> Result<(), String> {
         let name = self.engine.name();
-        let others = || PROVIDERS.iter().filter(|other| other.name() != name);
-        let of_another = others().find_map(|other| {
-            let option = other.given(self.options).into_iter().next()?;
-            Some((option, vec![other.name()]))
-        });
-        let server = self.options.server.is_some() && !self.engine.takes_server();
-        let of_servers = server.then(|| {
-            let servers = others().filter(|other| other.takes_server());
-            ("--server", servers.map(|other| other.name()).collect())
-        });
-        if let Some((option, engines)) = of_servers.or(of_another) {
-            let engines: Vec<String> = engines
-                .iter()
-                .map(|engine| format!("--engine {engine}"))
-                .collect();
-            return Err(format!(
-                "{option} is about a server, and the engine is {name}; add {}, or leave {option} out",
-                engines.join(" or ")
-            ));
+        let mut of_others = self
+            .options
+            .of_one_engine()
+            .filter(|(_, engine)| *engine != name);
+        if self.options.server.is_some() && !self.engine.takes_server() {
+            let servers = PROVIDERS.iter().filter(|other| other.takes_server());
+            return Err(self.of_another("--server", servers.map(|other| other.name()).collect()));
+        }
+        if let Some((option, engine)) = of_others.next() {
+            return Err(self.of_another(option, vec![engine]));
         }
         if self.options.server.as_deref().is_some_and(holds_password) {
             return Err(
@@ -83,6 +74,20 @@ impl Check<'_> {
             );
         }
         Ok(())
+    }
+
+    /// The mistake that `option` is for one of `engines`.
+    fn of_another(&self, option: &str, engines: Vec<&str>) -> String {
+        let name = self.engine.name();
+        let is_built = |engine: &&str| PROVIDERS.iter().any(|known| known.name() == *engine);
+        let add: Vec<String> = (engines.iter().filter(|engine| is_built(engine)))
+            .map(|engine| format!("--engine {engine}"))
+            .collect();
+        let remedy = match add.is_empty() {
+            true => "this dbstow was built without one that takes it:".to_owned(),
+            false => format!("add {}, or", add.join(" or ")),
+        };
+        format!("{option} is about a server, and the engine is {name}; {remedy} leave {option} out")
     }
 
     fn of_mode(&self) -> Result<(), String> {
@@ -108,8 +113,9 @@ impl Check<'_> {
             }
             if given && option != "--backing" && paced {
                 return Err(format!(
-                    "{option} is about FUSE, which SQLite does without: dbstow paces its requests \
-                     itself; leave {option} out, or take another --engine"
+                    "{option} is about FUSE, which {} does without: dbstow paces its requests itself; leave \
+                     {option} out, or use another --engine",
+                    self.engine.name()
                 ));
             }
         }

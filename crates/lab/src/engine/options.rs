@@ -128,6 +128,37 @@ impl TransportKind {
 }
 
 impl Options {
+    /// Options that were given and are for one engine alone, as the command line spells them: each with the name of
+    /// that engine, whether this build has it or not.
+    pub(super) fn of_one_engine(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (postgres, sqlserver) = (&self.postgres, &self.sqlserver);
+        let login = &sqlserver.login;
+        let all = [
+            ("--postgres-bin", "postgres", postgres.bin.is_some()),
+            (
+                "--restart-command",
+                "sqlserver",
+                sqlserver.restart_command.is_some(),
+            ),
+            ("--leave-memory", "sqlserver", sqlserver.leave_memory),
+            ("--driven", "sqlserver", sqlserver.driven.is_some()),
+            ("--access-token-env", "sqlserver", login.token_env.is_some()),
+            (
+                "--access-token-file",
+                "sqlserver",
+                login.token_file.is_some(),
+            ),
+            ("--encrypt", "sqlserver", login.encrypt.is_some()),
+            (
+                "--trust-server-certificate",
+                "sqlserver",
+                login.trust_certificate,
+            ),
+        ];
+        let given = all.into_iter().filter(|(_, _, given)| *given);
+        given.map(|(option, engine, _)| (option, engine))
+    }
+
     /// What of it decides the outcome of a trial, for the plan; passwords are not among it.
     pub fn facts(&self) -> BTreeMap<String, String> {
         let path = |path: &PathBuf| path.display().to_string();

@@ -1,4 +1,4 @@
-//! What dbstow has to know of an engine before any of it runs. An engine is an [`EngineProvider`]; `engine/mod.rs`
+//! What dbstow has to know of an engine before any of it runs. An engine is an [`EngineProvider`]; `engine/registry.rs`
 //! lists them.
 
 use std::path::PathBuf;
@@ -34,23 +34,21 @@ pub trait EngineProvider: Sync {
     /// Who makes its files on real disks.
     fn measured(&self, arms: &[Arm]) -> Measured;
 
-    /// Whether it can use a server that is there (`--server`).
-    fn takes_server(&self) -> bool {
+    /// Whether latencies on real disks are sums of whole milliseconds, each rounded by the server.
+    fn counts_whole_ms(&self) -> bool {
         false
     }
 
-    /// Which of the options that are this engine's alone were given, as the command line spells them.
-    fn given(&self, options: &Options) -> Vec<&'static str> {
-        let _ = options;
-        Vec::new()
+    /// Whether it can use a server that is there (`--server`).
+    fn takes_server(&self) -> bool {
+        false
     }
 
     /// Refuses options that this engine cannot run with.
     ///
     /// # Errors
     /// What is missing or does not go together, with the remedy.
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let _ = options;
+    fn check(&self, _options: &Options) -> Result<(), String> {
         Ok(())
     }
 
@@ -58,8 +56,7 @@ pub trait EngineProvider: Sync {
     ///
     /// # Errors
     /// When it cannot be run so, with the remedy.
-    fn adapt(&self, workload: Workload, options: &Options) -> Result<Workload, String> {
-        let _ = options;
+    fn adapt(&self, workload: Workload, _options: &Options) -> Result<Workload, String> {
         Ok(workload)
     }
 
@@ -92,14 +89,13 @@ pub trait EngineRun: Send + Sync {
     /// When it does not start, with the remedy.
     fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError>;
 
-    /// The volumes of a trial as the server sees them, one directory for each; `None` where dbstow makes the files'
+    /// The volumes of a trial as the server sees them, one directory for each, empty where the user named none; `None` where dbstow makes the files'
     /// directories itself.
     fn site(
         &self,
-        settings: &Settings,
-        directories: Vec<PathBuf>,
+        _settings: &Settings,
+        _directories: Vec<PathBuf>,
     ) -> Option<Box<dyn Site + Send + Sync>> {
-        let (_, _) = (settings, directories);
         None
     }
 
@@ -171,6 +167,7 @@ pub enum Modelled {
 pub enum Measured {
     /// dbstow makes directories, one for each volume, which the user names.
     Directories,
-    /// The server makes its files itself; the user may say where, as the server sees it, for these roles.
+    /// The server makes its files itself; the user may say where, as the server sees it, for these roles. Its
+    /// [`EngineRun::site`] gives the volumes.
     Server(Vec<Role>),
 }

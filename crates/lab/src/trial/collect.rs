@@ -234,25 +234,25 @@ pub(super) fn transfers(disks: &[DiskReading]) -> Option<Transfers> {
     })
 }
 
-/// Mean latency of so many requests: of the distribution, where each request was seen, and else from the sum.
+/// Mean latency of so many requests. In virtual time it is that of the distribution, as it has always been; real
+/// time has exact sums.
 fn mean_ms(
     disks: &[DiskReading],
     count: u64,
     sum_ns: fn(&DiskReading) -> u64,
     latency: fn(&Latencies) -> &Histogram<u64>,
 ) -> f64 {
+    let simulated = disks.iter().filter(|disk| disk.busy_ns.is_none());
     let mut all = histogram::empty();
-    for seen in disks.iter().filter_map(|disk| disk.latency.as_ref()) {
+    for seen in simulated.filter_map(|disk| disk.latency.as_ref()) {
         all.add(latency(seen))
             .expect("a histogram that grows takes any other");
     }
-    match all.len() == count && count > 0 {
-        true => all.mean() / 1e6,
-        false => {
-            let ns: u64 = disks.iter().map(sum_ns).sum();
-            ns as f64 / 1e6 / (count as f64).max(1.0)
-        }
+    if !all.is_empty() {
+        return all.mean() / 1e6;
     }
+    let ns = disks.iter().map(sum_ns).fold(0, u64::saturating_add);
+    ns as f64 / 1e6 / (count as f64).max(1.0)
 }
 
 /// How long the measured phases took.

@@ -31,7 +31,7 @@ pub fn render(document: &Document) -> String {
     }
     for (title, section) in [
         ("EXEMPT", exempt(document)),
-        ("CANNOT TELL", cannot_tell(document)),
+        ("UNKNOWN", cannot_tell(document)),
     ] {
         if !section.is_empty() {
             text.push_str(&format!("\n{title}\n{section}"));
@@ -207,8 +207,8 @@ fn sum(document: &Document) -> String {
         false => format!("; ignored: {}", document.ignored.join(", ")),
     };
     let text = format!(
-        "{} high, {} medium, {} low, {}; {} exempt, {} cannot be told, {} fine{ignored}. \
-         `dbstow lint --list` says what each rule says, and who says so.",
+        "{} high, {} medium, {} low, {}; {} exempt, {} unknown, {} fine{ignored}. \
+         `dbstow lint --list` prints every rule with its sources.",
         counts.high,
         counts.medium,
         counts.low,

@@ -111,7 +111,7 @@ mod tests {
 
         Why
         - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
-          98 % used; next would be disk temp.1's throughput (32 % used).
+          98 % used; next bottleneck: disk temp.1's throughput (32 % used).
 
          placement   where the sessions' time went
         ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -132,11 +132,11 @@ mod tests {
           rows predicted: p30
 
         Warnings
-        ! model-chance: simulated: intervals show the model's own chance over seeds, not how much a real
+        ! model-chance: simulated: intervals show the model's variation over seeds, not how much a real
           machine differs from run to run, nor how well the model fits yours. Confirm what matters on the
           real disks.
-        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
-          not found; judge the model by the predicted rows alone.
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
+          construction; judge the model by the predicted rows alone.
         "#);
     }
 
@@ -167,7 +167,7 @@ mod tests {
 
         Why
         - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
-          98 % used; next would be disk temp.1's throughput (32 % used).
+          98 % used; next bottleneck: disk temp.1's throughput (32 % used).
 
          placement   where the sessions' time went
         ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,8 +183,8 @@ mod tests {
                      azure/p30
 
         Warnings
-        ! fitted: a parameter was fitted to the published figures of: local-ssd. Their agreement is made,
-          not found; judge the model by the other rows alone.
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
+          construction; judge the model by the other rows alone.
         "#);
     }
 
@@ -213,7 +213,7 @@ mod tests {
 
         Why
         - local-ssd, p30: most time went to the latency of reads on volume temp: 70 % of session time (1.50
-          ms each, its disk busy 97 % of the time); next would be CPU (20 % of session time).
+          ms each, its disk busy 97 % of the time); next bottleneck: CPU (20 % of session time).
 
          placement   where the sessions' time went
         ─────────────────────────────────────────────────────────────────────────────

@@ -15,10 +15,10 @@ use lab::inventory::Inventory;
 pub enum Command {
     /// Mount a directory on modelled disks, for any program
     ///
-    /// It reads and writes real files there, and waits as long as the disk they stand for would take.
+    /// Programs read and write real files there; each request takes as long as on the modelled disk.
     /// Returns when the directory is ready.
     Mount(mount::Args),
-    /// Show what the modelled disks under a mounted directory do
+    /// Show statistics of the modelled disks under a mounted directory
     ///
     /// Since the last look, or since they were mounted: rates, latencies, how much of each limit was
     /// used, and how well the emulator kept time.
@@ -26,7 +26,7 @@ pub enum Command {
     /// Unmount a directory on modelled disks
     ///
     /// Writes back what is cached, at the speed of the modelled disk, unmounts, and ends the emulator.
-    /// All volumes that were mounted together end together. Where programs use them, it names those and
+    /// All volumes that were mounted together end together. If programs still use them, it lists these and
     /// changes nothing.
     Unmount(unmount::Args),
     /// Be the process that answers modelled disks (for dbstow itself)

@@ -39,13 +39,13 @@ pub struct Args {
     /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
     #[arg(add = names::disk_or_file())]
     pub spec: String,
-    /// Where; made if it is missing
+    /// Mount point; created if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// What programs see [default: block for root where there are loop devices, else file]
     #[arg(long, value_enum)]
     pub front: Option<FrontKind>,
-    /// Where the bytes really go, and stay [default: a temporary directory, removed in the end]
+    /// Directory that holds the data, and keeps it [default: a temporary directory, removed on unmount]
     #[arg(long, value_name = "DIR")]
     pub backing: Option<PathBuf>,
     /// How large each volume is, such as 10GiB [default: the disks' size]
@@ -263,7 +263,7 @@ fn size(args: &Args, volume: &VolumeSpec) -> Result<Bytes> {
         Some(size) => Ok(size),
         None if all < u64::MAX => Ok(Bytes(all)),
         None => Err(Mistake(format!(
-            "volume \"{}\" has no size of its own; say how large it is to be, such as --size 10GiB",
+            "volume \"{}\" has no default size; give one, such as --size 10GiB",
             volume.name
         ))
         .into()),
@@ -309,8 +309,8 @@ fn warn_of_space(order: &Order) {
     if promised > free.0 {
         let promised = Bytes(promised);
         note(&format!(
-            "dbstow: the volumes promise {promised}, but the disk under {} has {free} free; \
-             when that is used up, writes fail",
+            "dbstow: the volumes are overcommitted: {promised} in all, {} has {free} free; \
+             writes fail once it is full",
             first.backing.display()
         ));
     }
@@ -334,7 +334,7 @@ fn mounted(args: &Args, order: &Order) -> String {
     let directory = args.directory.display();
     writeln!(
         text,
-        "  dbstow stat {directory}     shows what its disks do"
+        "  dbstow stat {directory}     shows its disk statistics"
     )
     .expect("as above");
     if args.foreground {

@@ -23,12 +23,12 @@ use analysis::quantity::{number, percent};
         dbstow stat /mnt/p30 --format json"
 )]
 pub struct Args {
-    /// What `dbstow mount` was given
+    /// Directory that was given to `dbstow mount`
     pub directory: PathBuf,
     /// How to print; JSON has everything counted
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
-    /// Look again every second
+    /// Repeat every second
     #[arg(long)]
     pub watch: bool,
 }

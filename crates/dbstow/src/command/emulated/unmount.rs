@@ -10,7 +10,7 @@ use super::find::{clear_leftovers, emulator};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:\n  dbstow unmount /mnt/p30")]
 pub struct Args {
-    /// What `dbstow mount` was given
+    /// Directory that was given to `dbstow mount`
     pub directory: PathBuf,
 }
 

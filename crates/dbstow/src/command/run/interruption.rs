@@ -48,7 +48,7 @@ impl Interruption {
             if asked.swap(true, Ordering::Relaxed) || idle.load(Ordering::Relaxed) {
                 exit();
             }
-            note("\nstopping and cleaning up; once more to stop at once");
+            note("\nstopping and cleaning up; press Ctrl-C again to stop at once");
             match mode {
                 Mode::Simulate => give_up_later(text.clone()),
                 Mode::Emulate | Mode::Measure => {}
@@ -75,7 +75,7 @@ impl Interruption {
 /// What an interrupted run says.
 pub(super) fn text(folder: &Path) -> String {
     format!(
-        "interrupted; what is finished is kept in {}: the same command goes on from there, `dbstow report {}` shows it",
+        "interrupted; finished trials are kept in {}: rerun the command to resume, or run `dbstow report {}`",
         folder.display(),
         folder.display()
     )

@@ -39,7 +39,7 @@ pub struct Args {
     /// The experiment
     #[command(flatten)]
     pub asked: Asked,
-    /// Run the baseline as its own twin too, which shows the noise floor
+    /// Also compare the baseline with itself, to measure the noise floor
     #[arg(long)]
     pub aa: bool,
     /// Results folder [default: dbstow-results/EXPERIMENT-PLAN]
@@ -51,10 +51,10 @@ pub struct Args {
     /// In which forms
     #[command(flatten)]
     pub output: Output,
-    /// Trials at the same time; in virtual time this changes no result [default: the processors]
+    /// Trials to run in parallel (simulate); results do not change [default: number of processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Leave the volumes of real time as they are in the end, for a look at them
+    /// Keep the volumes after the run, for inspection (emulate, measure)
     #[arg(long)]
     pub keep: bool,
 }

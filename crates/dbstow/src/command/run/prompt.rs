@@ -23,7 +23,7 @@ pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Prompt
     Arc::new(move |text| {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(io::Error::other(format!(
-                "nobody is there to ask (stdin or stderr is no terminal); give --restart-command. What would be \
+                "cannot prompt (stdin or stderr is not a terminal); give --restart-command. What would be \
                  asked:\n{text}"
             )));
         }
@@ -60,7 +60,7 @@ fn enter(lines: &Receiver<io::Result<usize>>, interrupted: &AtomicBool) -> io::R
             Ok(Err(error)) => return Err(error),
             // The end of the input.
             Ok(Ok(0)) | Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("nobody is there to press Enter"));
+                return Err(io::Error::other("stdin closed before Enter was pressed"));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -17,15 +17,12 @@ use super::directories::{Directories, Owner};
 use super::find::Binaries;
 use super::log::Log;
 use super::memory::Memory;
-use super::run_directory::RunDirectory;
+use super::run_directory::{RunDirectory, USER};
 use super::settings;
 use super::target::{Address, Target};
 use super::wire::Connection;
 use crate::engine::EngineError;
 use experiment::spec::Settings;
-
-/// The superuser of a private server, and the map of users that leads to it.
-pub(super) const USER: &str = "dbstow";
 
 /// Longest that a server may take to be ready, or to stop with a checkpoint: gigabytes on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(600);

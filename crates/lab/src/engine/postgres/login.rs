@@ -9,14 +9,19 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::target::Target;
-use super::wire::{Connection, Failure};
+use super::wire::{self, Connection, Failure};
+
+impl Connection {
+    /// Connects and logs in; `application` is the name that the server shows for it.
+    pub(super) fn open(target: &Target, application: &str) -> Result<Connection, Failure> {
+        let mut connection = Connection::connect(target)?;
+        log_in(&mut connection, target, application)?;
+        Ok(connection)
+    }
+}
 
 /// Introduces a new connection, answers what the server asks, and waits until it is ready.
-pub(super) fn log_in(
-    connection: &mut Connection,
-    target: &Target,
-    application: &str,
-) -> Result<(), Failure> {
+fn log_in(connection: &mut Connection, target: &Target, application: &str) -> Result<(), Failure> {
     let parameters = [
         ("user", target.user.as_str()),
         ("database", target.database.as_str()),
@@ -43,7 +48,7 @@ fn authenticate(connection: &mut Connection, target: &Target) -> Result<(), Fail
                 frontend::password_message(hash.as_bytes(), connection.outgoing())?;
             }
             Message::AuthenticationSasl(body) => scram(connection, &body, password()?.bytes())?,
-            Message::ErrorResponse(body) => return Err(super::wire::refusal(&body)?),
+            Message::ErrorResponse(body) => return Err(wire::refusal(&body)?),
             _ => return Err(unknown_method()),
         }
         connection.send()?;
@@ -71,7 +76,7 @@ fn scram(
                 connection.send()?;
             }
             Message::AuthenticationSaslFinal(body) => return Ok(scram.finish(body.data())?),
-            Message::ErrorResponse(body) => return Err(super::wire::refusal(&body)?),
+            Message::ErrorResponse(body) => return Err(wire::refusal(&body)?),
             _ => return Err(unknown_method()),
         }
     }

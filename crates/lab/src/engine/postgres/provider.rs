@@ -48,11 +48,6 @@ impl EngineProvider for Provider {
         true
     }
 
-    fn given(&self, options: &Options) -> Vec<&'static str> {
-        let bin = options.postgres.bin.as_ref();
-        bin.map(|_| "--postgres-bin").into_iter().collect()
-    }
-
     fn check(&self, options: &Options) -> Result<(), String> {
         if options.server.is_some() && options.postgres.bin.is_some() {
             return Err(

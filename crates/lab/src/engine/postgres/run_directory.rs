@@ -21,8 +21,10 @@ use files::{FileError, Folder, Readers};
 use nix::unistd::{User, geteuid};
 use volume::leftovers::Registration;
 
-use super::cluster::USER;
 use super::directories::{Owner, given_to};
+
+/// The superuser of a private server, and the map of users that leads to it.
+pub(super) const USER: &str = "dbstow";
 
 /// The socket's directory in it.
 const SOCKET: &str = "socket";

@@ -16,7 +16,6 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Header, Message};
 use postgres_protocol::message::frontend;
 
-use super::login;
 use super::target::{Address, Target};
 
 /// Bytes a connection reads at once; larger rows make its buffer grow.
@@ -58,8 +57,8 @@ enum Stream {
 }
 
 impl Connection {
-    /// Connects and logs in; `application` is the name that the server shows for it.
-    pub(super) fn open(target: &Target, application: &str) -> Result<Connection, Failure> {
+    /// Connects to the server of `target`, which has not been told who is there.
+    pub(super) fn connect(target: &Target) -> Result<Connection, Failure> {
         let stream = match &target.address {
             Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
             Address::Tcp(host, port) => {
@@ -68,15 +67,13 @@ impl Connection {
                 Stream::Tcp(stream)
             }
         };
-        let mut connection = Connection {
+        Ok(Connection {
             stream,
             outgoing: BytesMut::with_capacity(1024),
             incoming: vec![0; BUFFER_BYTES],
             unread: 0..0,
             status: b'I',
-        };
-        login::log_in(&mut connection, target, application)?;
-        Ok(connection)
+        })
     }
 
     /// Whether a transaction is open, failed or not.

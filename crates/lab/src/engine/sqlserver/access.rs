@@ -70,7 +70,7 @@ impl Access {
     fn remedy(&self, failure: &Failure) -> Option<&'static str> {
         match (failure.number(), failure) {
             (Some(18456), _) => Some(
-                "look at login and password (SQLCMDUSER, SQLCMDPASSWORD); the server's error log says which of them it was",
+                "check login and password (SQLCMDUSER, SQLCMDPASSWORD); the server's error log says which of them it was",
             ),
             (Some(18452 | 18487 | 18488), _) => Some(
                 "this login cannot be used as it is; try another, or ask who administers the server",
@@ -84,7 +84,7 @@ impl Access {
             (Some(_), _) => None,
             // What comes before a login is over the network, or about TLS.
             (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
-            (None, Failure::Timeout) => Some("look at host and port, and at the firewall"),
+            (None, Failure::Timeout) => Some("check host, port and firewall"),
             (None, Failure::Refused(_) | Failure::Cancelled) => None,
         }
     }
@@ -99,7 +99,7 @@ pub(super) fn is_down(failure: &Failure) -> bool {
     }
 }
 
-const NOT_THERE: &str = "look at host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
+const NOT_THERE: &str = "check host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
 
 /// Connections that come to nothing have no numbers, only words.
 fn of_words(text: &str) -> &'static str {

@@ -7,8 +7,8 @@ use sqlserver::capture;
 use sqlserver::session::Driver;
 use sqlserver::tsql::question;
 
-use super::engine::Sampler;
 use super::run::Files;
+use super::sampler::Sampler;
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 use experiment::spec::Role;
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use model::Duration;
-use sqlserver::session::Driver;
 use volume::clock::Clock;
 
-use super::run::ServerRun;
+use super::sampler::Sampler;
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::EngineRecord;
@@ -18,13 +17,6 @@ use workload::Database;
 const CANCELS_MAX: usize = 100;
 
 const CANCEL_EVERY: Duration = Duration::from_millis(20);
-
-/// Looks at the server again and again, on a connection of its own that ends with the sessions when they are
-/// interrupted: at what they wait for (`waits`), and at the counters (`counters`).
-pub(super) struct Sampler<'a> {
-    pub(super) run: &'a ServerRun,
-    pub(super) session: Driver,
-}
 
 impl Engine for SqlServer {
     fn describe(&self) -> EngineRecord {

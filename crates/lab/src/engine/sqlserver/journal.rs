@@ -70,8 +70,8 @@ pub(super) enum JournalError {
     InUse(String),
     /// It cannot be read as one.
     #[error(
-        "{path} should say what an earlier run changed on the server, but cannot be read ({why}); \
-             look at it, put tempdb back by hand if it was moved, and remove the file"
+        "{path} records what an earlier run changed on the server, but cannot be read ({why}); \
+             inspect it, move tempdb back by hand if it was moved, and remove the file"
     )]
     Damaged {
         /// Which file.
@@ -325,7 +325,7 @@ mod tests {
         fs::write(&path, "{\"databases\": 1}").expect("written");
         let error = Journal::open(state.path(), key("db1")).expect_err("it is damaged");
         assert!(
-            error.to_string().contains("put tempdb back by hand"),
+            error.to_string().contains("move tempdb back by hand"),
             "{error}"
         );
         assert!(path.exists());

@@ -22,6 +22,7 @@ mod journal;
 pub(in crate::engine) mod provider;
 mod restart;
 mod run;
+mod sampler;
 mod site;
 mod tell;
 mod tempdb;

@@ -28,7 +28,7 @@ impl EngineProvider for Provider {
     }
 
     fn about(&self) -> &'static str {
-        "A SQL Server that is there (--server); parse-checked and protocol-tested, not yet run on SQL Server"
+        "A running SQL Server (--server); parse-checked and protocol-tested, not yet run on SQL Server"
     }
 
     fn dialect(&self) -> Dialect {
@@ -53,31 +53,19 @@ impl EngineProvider for Provider {
         Measured::Server(roles.filter(|role| moves || *role != Role::Temp).collect())
     }
 
-    fn takes_server(&self) -> bool {
+    fn counts_whole_ms(&self) -> bool {
         true
     }
 
-    fn given(&self, options: &Options) -> Vec<&'static str> {
-        let own = &options.sqlserver;
-        let login = &own.login;
-        let all = [
-            ("--restart-command", own.restart_command.is_some()),
-            ("--leave-memory", own.leave_memory),
-            ("--driven", own.driven.is_some()),
-            ("--access-token-env", login.token_env.is_some()),
-            ("--access-token-file", login.token_file.is_some()),
-            ("--encrypt", login.encrypt.is_some()),
-            ("--trust-server-certificate", login.trust_certificate),
-        ];
-        let given = all.into_iter().filter(|(_, given)| *given);
-        given.map(|(option, _)| option).collect()
+    fn takes_server(&self) -> bool {
+        true
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
         match &options.server {
             Some(_) => Ok(()),
             None => Err(
-                "--engine sqlserver needs a server that is there: add --server HOST, HOST,PORT, HOST\\INSTANCE or \
+                "--engine sqlserver needs a running server: add --server HOST, HOST,PORT, HOST\\INSTANCE or \
                  sqlserver://USER@HOST (password in SQLCMDPASSWORD); `dbstow doctor` says what works there"
                     .to_owned(),
             ),

@@ -134,7 +134,7 @@ impl ServerRun {
         }
         let files: Vec<String> = behind.into_iter().collect();
         Some(format!(
-            "tempdb has left these files, and SQL Server does not delete them; do so: {}",
+            "tempdb no longer uses these files, and SQL Server does not delete them; delete them yourself: {}",
             files.join(", ")
         ))
     }
@@ -148,7 +148,7 @@ impl ServerRun {
         match answers.and_then(|()| self.access.connect(OBSERVER)) {
             Ok(mut session) => self.put_back(&mut session),
             Err(error) => vec![format!(
-                "{error}; what has to be put back is in {}, and the next run on this server does it",
+                "{error}; the original state is in {}, and the next run on this server restores it",
                 self.journal().path().display()
             )],
         }

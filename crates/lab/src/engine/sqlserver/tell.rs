@@ -49,7 +49,7 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
              of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
         ),
         1101 | 1105 | 9002 => Some(FULL),
-        5170 => Some("a file of that name is there already: look whose it is, and move it away"),
+        5170 => Some("a file of that name already exists: check what uses it, and move it away"),
         262 | 300 | 297 | 229 | 5011 | 15247 => {
             Some("`dbstow doctor` says which permission is missing")
         }

@@ -265,7 +265,7 @@ fn change(
         // Sizes are for the new place alone.
         let why = match run.restart().by {
             By::Command(_) => "look at its error log",
-            By::User(_) => "apply.sql was not run, or not to its end",
+            By::User(_) => "apply.sql was not run to completion",
         };
         return Err(EngineError::failed(
             "move tempdb",
@@ -323,8 +323,8 @@ fn write(
         )
     };
     Ok(format!(
-        "tempdb has to move, and the server to be restarted:\n  1. {}\n  2. restart the service\n\
-         To take it back: {}, restart, {}. If the server does not start: {}; see `dbstow layout --help`.",
+        "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
+         To roll back: {}, restart, {}. If the server does not start: {}; see `dbstow layout --help`.",
         tell("apply.sql"),
         tell("undo.sql"),
         tell("after-undo.sql"),

@@ -3,8 +3,8 @@
 use sqlserver::capture::{self, TEMPDB};
 use sqlserver::tsql::question;
 
-use super::engine::Sampler;
 use super::run::Files;
+use super::sampler::Sampler;
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 use experiment::record::{WaitEvent, WaitsOn};
 

@@ -11,7 +11,6 @@ use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
 use crate::engine::Engine;
-use crate::engine::Measured;
 use experiment::record::{ClientRecord, Note, Record, histogram};
 use experiment::spec::Mode;
 
@@ -41,7 +40,7 @@ pub(super) fn record(
     let elapsed = collect::measured(&phases);
     let volumes = collect::volumes(subject.stage, disks, &done);
     let mut counted = counted(&ran, &done, elapsed);
-    if in_whole_ms(subject) {
+    if subject.mode == Mode::Measure && subject.engine.counts_whole_ms() {
         counted.transfers = counted.transfers.map(Transfers::in_whole_ms);
     }
     let mut metrics = collect::metrics(&counted, subject.workload.operation);
@@ -76,11 +75,6 @@ pub(super) fn record(
         notes,
         ..collect::blank(subject.id, subject.mode)
     })
-}
-
-/// Whether latencies are sums of whole milliseconds, each rounded by the server: SQL Server's stalls.
-fn in_whole_ms(subject: &Subject<'_>) -> bool {
-    subject.mode == Mode::Measure && matches!(subject.engine.measured(&[]), Measured::Server(_))
 }
 
 /// The engine's counters over the measured time. A server leaves out what it never waited for: that is zero.

@@ -135,6 +135,7 @@ impl RunVolumes {
         }
         let digest = &plan.digest()[..8];
         let registration = Arc::new(registration()?);
+        // Before any directory is claimed: files of a server may still lie in one that a killed run left.
         let opened = engine.open(&Opening {
             options,
             mode: plan.variant.mode,
@@ -165,7 +166,8 @@ impl RunVolumes {
             match places.claim_in(parent, digest) {
                 Ok(work_dir) => places.work_dirs.push(work_dir),
                 Err(error) => {
-                    // Those before it are empty still; what cannot be taken away is taken over next time.
+                    // Directories before it are still empty, and the run has changed nothing on a server yet; what
+                    // cannot be removed is taken over next time.
                     places.close();
                     return Err(error);
                 }
@@ -262,7 +264,7 @@ impl RunVolumes {
         if self.engine.holds_volumes() {
             self.held().push(Held { stop, trial });
             return vec![
-                "tempdb is on the trial's volumes still: they stay until it has left".to_owned(),
+                "the server still has files on the trial's volumes: they stay until it has left them".to_owned(),
             ];
         }
         self.take_away(stop, &trial)

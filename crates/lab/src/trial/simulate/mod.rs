@@ -110,7 +110,8 @@ impl Trial<'_> {
             }));
         }
         bodies.extend(watcher(
-            (&simulation, self.stage),
+            &simulation,
+            self.stage,
             task.window,
             Rc::clone(&snapshots),
         ));
@@ -196,7 +197,8 @@ impl Trial<'_> {
 
 /// A session that does nothing but look when the measured time begins and ends.
 fn watcher<'a>(
-    (simulation, stage): (&'a Simulation, &'a Stage),
+    simulation: &'a Simulation,
+    stage: &'a Stage,
     window: Window,
     snapshots: Rc<RefCell<Vec<Snapshot>>>,
 ) -> Option<virtual_time::Body<'a>> {

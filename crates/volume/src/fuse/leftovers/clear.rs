@@ -234,11 +234,11 @@ fn unmount(mount: &Mount) -> io::Result<Option<String>> {
             mounts::unmount_lazily(&mount.directory)?;
             Ok(Some(match error {
                 UnmountError::Busy { users, .. } => format!(
-                    "took {directory} out of sight; it ends when these do: {}",
+                    "lazily unmounted {directory}; still in use by: {}",
                     users.join(", ")
                 ),
                 UnmountError::Failed { why, .. } => {
-                    format!("took {directory} out of sight, since unmounting failed: {why}")
+                    format!("lazily unmounted {directory}, since unmounting failed: {why}")
                 }
             }))
         }

@@ -128,7 +128,7 @@ pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
         Ok(()) => Ok(()),
         Err(error) => {
             unmount_lazily(directory)?;
-            let what = format!("{error}; it was taken out of sight all the same");
+            let what = format!("{error}; it was unmounted lazily");
             Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
         }
     }
