@@ -419,7 +419,7 @@ fn modes_and_engines_that_do_not_go_together_are_refused_at_once() {
             "--mode emulate --volume d=vd",
             ["--volume", "--mode measure"],
         ),
-        ("--mode emulate --front file", ["--front", "SQLite"]),
+        ("--mode emulate --front file", ["--front", "sqlite does without"]),
         (
             "--mode measure --engine postgres --server postgresql://me:pw@h/",
             ["--server holds a password", "PGPASSWORD"],
@@ -519,5 +519,5 @@ fn a_plan_says_where_it_runs_and_how_long_it_takes() {
         "{out}"
     );
     // 2 arms x 2 blocks of 30 s.
-    assert!(out.contains("takes at least 2 min, and loading"), "{out}");
+    assert!(out.contains("takes at least 2 min, plus loading"), "{out}");
 }
