@@ -419,7 +419,10 @@ fn modes_and_engines_that_do_not_go_together_are_refused_at_once() {
             "--mode emulate --volume d=vd",
             ["--volume", "--mode measure"],
         ),
-        ("--mode emulate --front file", ["--front", "sqlite does without"]),
+        (
+            "--mode emulate --front file",
+            ["--front", "sqlite does without"],
+        ),
         (
             "--mode measure --engine postgres --server postgresql://me:pw@h/",
             ["--server holds a password", "PGPASSWORD"],

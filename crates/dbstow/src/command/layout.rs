@@ -17,7 +17,7 @@ use experiment::spec::{File, Mode, Role};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
-/// Write the scripts that bring an arm's placement about on a server, and those of the way back
+/// Generate apply and rollback scripts for a placement
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -155,7 +155,7 @@ fn a_whole_set_for_linux() {
     ALTER DATABASE [tempdb] MODIFY FILE (NAME = [templog], FILENAME = N'/var/opt/mssql/data/templog.ldf');
     GO
     ==> undo-after-restart.sql
-    -- The rest of the way back: files that were added go, sizes and growth are as they were.
+    -- The rest of the rollback: files that were added go, sizes and growth are as they were.
     USE [master];
     GO
     SET NOCOUNT ON;

@@ -71,7 +71,7 @@ fn a_whole_set_without_any_path() {
     SET NOEXEC OFF;
     GO
     ==> data-undo.sql
-    -- The way back: moves all rows to the files that were there, which takes its time, and removes the others.
+    -- Rollback: moves all rows to the files that were there, which takes its time, and removes the others.
     -- Sizes stay as they are: shrinking data fragments it.
     USE [master];
     GO
@@ -152,7 +152,7 @@ fn a_whole_set_without_any_path() {
     SET NOEXEC OFF;
     GO
     ==> tempdb-undo-1.sql
-    -- The way back.
+    -- Rollback.
     USE [master];
     GO
     SET NOCOUNT ON;
@@ -174,7 +174,7 @@ fn a_whole_set_without_any_path() {
     SET NOEXEC OFF;
     GO
     ==> tempdb-undo-2.sql
-    -- The rest of the way back. Files that were added have to be empty: fail over first.
+    -- The rest of the rollback. Files that were added have to be empty: fail over first.
     USE [master];
     GO
     SET NOCOUNT ON;

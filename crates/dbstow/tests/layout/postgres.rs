@@ -29,7 +29,7 @@ fn a_whole_set_for_postgresql() {
     3. `psql -f 3-verify.sql`: shows what there is now.
     4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
 
-    The way back: `psql -f undo.sql` and `undo-wal.sh`.
+    Roll back: `psql -f undo.sql` and `undo-wal.sh`.
 
     ## What to know
 
@@ -118,7 +118,7 @@ fn a_whole_set_for_postgresql() {
     systemctl start postgresql
     ==> undo-wal.sh
     #!/bin/sh
-    # The way back: copies the log into the data directory again.
+    # Rollback: copies the log into the data directory again.
     # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
     # given: SHOW data_directory tells.
     set -eu
@@ -136,7 +136,7 @@ fn a_whole_set_for_postgresql() {
     systemctl start postgresql
     echo "$new and $data/pg_wal.before can be deleted now"
     ==> undo.sql
-    -- The way back. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
+    -- Rollback. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
     \set ON_ERROR_STOP on
     ALTER SYSTEM RESET temp_tablespaces;
     SELECT pg_reload_conf();

@@ -270,7 +270,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
     Start-Service -Name 'MSSQLSERVER'
     Start-Service -Name 'SQLSERVERAGENT'
     ==> undo-after-restart.sql
-    -- The rest of the way back: files that were added go, sizes and growth are as they were.
+    -- The rest of the rollback: files that were added go, sizes and growth are as they were.
     USE [master];
     GO
     SET NOCOUNT ON;
@@ -370,7 +370,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
     - Without instant file initialization every byte is written at every start: large files make starts long. A log
       is always written.
 
-    ## The way back
+    ## Roll back
 
     - While the server runs: `undo.sql`, restart, `undo-after-restart.sql`. The old place needs its space again.
     - When it does not start: `rescue.cmd` starts it with as little as possible, and `rescue.sql` says that all files are

@@ -28,7 +28,7 @@ pub(super) fn all(kit: &Kit<'_>) -> Vec<Script> {
     scripts
 }
 
-/// The order, what can go wrong, and the way back.
+/// The order, what can go wrong, and how to roll back.
 #[derive(Template)]
 #[template(path = "postgres/readme.md")]
 struct Readme<'a> {

@@ -1,4 +1,4 @@
-//! `README.md` of a move: the order, what can go wrong, and the way back.
+//! `README.md` of a move: the order, what can go wrong, and how to roll back.
 
 use askama::Template;
 use model::Bytes;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The way back: copies the log into the data directory again.
+# Rollback: copies the log into the data directory again.
 # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
 # given: SHOW data_directory tells.
 set -eu

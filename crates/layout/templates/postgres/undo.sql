@@ -1,4 +1,4 @@
--- The way back. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
+-- Rollback. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
 \set ON_ERROR_STOP on
 {%- if !kit.temp.is_empty() %}
 ALTER SYSTEM RESET temp_tablespaces;

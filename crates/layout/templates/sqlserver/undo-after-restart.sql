@@ -1,4 +1,4 @@
--- The rest of the way back: files that were added go, sizes and growth are as they were.
+-- The rest of the rollback: files that were added go, sizes and growth are as they were.
 USE [master];
 GO
 SET NOCOUNT ON;

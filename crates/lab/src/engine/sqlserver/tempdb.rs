@@ -284,7 +284,7 @@ fn execute(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError>
         .try_for_each(|statement| tell(&mut session, statement))
 }
 
-/// Writes the scripts, and says what is to be done with them. Those for the way back lead to where tempdb was
+/// Writes the scripts, and says what is to be done with them. Rollback scripts lead to where tempdb was
 /// before the run, however often it has moved since.
 fn write(
     run: &ServerRun,

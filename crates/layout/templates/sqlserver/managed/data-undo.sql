@@ -1,4 +1,4 @@
--- The way back: moves all rows to the files that were there, which takes its time, and removes the others.
+-- Rollback: moves all rows to the files that were there, which takes its time, and removes the others.
 -- Sizes stay as they are: shrinking data fragments it.
 {% include "sqlserver/managed/start.sql" %}
 {% include "sqlserver/managed/stop-if-absent.sql" %}

@@ -1,4 +1,4 @@
--- The way back.
+-- Rollback.
 {% include "sqlserver/managed/start.sql" %}
 {%- for statement in plan.undo %}
 {{ statement }}

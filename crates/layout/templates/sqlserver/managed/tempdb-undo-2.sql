@@ -1,4 +1,4 @@
--- The rest of the way back. Files that were added have to be empty: fail over first.
+-- The rest of the rollback. Files that were added have to be empty: fail over first.
 {% include "sqlserver/managed/start.sql" %}
 {%- for statement in plan.after_undo %}
 {{ statement }}
