@@ -105,6 +105,7 @@ fn question(plan: &Plan) -> Question {
         seed: plan.protocol.seed,
         blocks: plan.protocol.blocks,
         margin: plan.protocol.margin,
+        errors_max: plan.protocol.errors_max,
         baseline: Some(plan.protocol.baseline.clone()),
         metric: plan.protocol.metric.clone(),
         arms: plan.arms.iter().map(arm).collect(),

@@ -22,6 +22,7 @@ pub fn question() -> Question {
         seed: 1,
         blocks: 3,
         margin: 0.05,
+        errors_max: 0.01,
         baseline: Some("local-ssd".into()),
         metric: "elapsed_s".into(),
         arms: vec![arm("local-ssd", 157.0, true), arm("p30", 164.0, false)],

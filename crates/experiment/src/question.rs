@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::spec::errors_max_default;
+
 /// The question that a set of records answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
@@ -21,6 +23,9 @@ pub struct Question {
     pub blocks: u32,
     /// Differences up to this share do not count.
     pub margin: f64,
+    /// A trial of which a greater share of operations failed does not count.
+    #[serde(default = "errors_max_default")]
+    pub errors_max: f64,
     /// The arm that all others are compared with; `None` compares nothing.
     pub baseline: Option<String>,
     /// The metric that decides, such as `elapsed_s`.

@@ -2,22 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use super::Cheapest;
 use super::compared::compare;
 use super::metrics::{better, value};
 use super::trials::Trials;
-use crate::statistics::{Better, Verdict};
+use super::{Cheapest, Comparison, Undecided};
+use crate::statistics::{self, Better, Verdict};
 use experiment::question::{ArmQuestion, Question};
 
-/// One entry for each set of arms that are compared with each other, where prices tell them apart.
-pub(super) fn cheapest(question: &Question, trials: &Trials) -> Vec<Cheapest> {
+/// One entry for each set of arms that are compared with each other, where prices tell them apart and verdicts on
+/// them are possible.
+pub(super) fn cheapest(
+    question: &Question,
+    trials: &Trials,
+    comparisons: &[Comparison],
+) -> Vec<Cheapest> {
+    let withheld = |arm: &str| {
+        let mut compared = comparisons.iter().filter(|compared| compared.withheld.is_some());
+        compared.any(|compared| compared.candidate == arm)
+    };
     let sets = question.arms.iter().map(|arm| set(question, arm));
     let mut seen = BTreeSet::new();
     sets.filter(|set| seen.insert(*set))
         .filter_map(|wanted| {
             let arms = question.arms.iter();
             let arms: Vec<&ArmQuestion> = arms.filter(|arm| set(question, arm) == wanted).collect();
-            of_set(question, trials, &arms)
+            match arms.iter().any(|arm| withheld(&arm.name)) {
+                true => None,
+                false => of_set(question, trials, &arms),
+            }
         })
         .collect()
 }
@@ -43,15 +55,19 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
             Better::Higher => a.total_cmp(b),
             Better::Lower => b.total_cmp(a),
         })?;
-    let as_good = |arm: &&&ArmQuestion| {
-        arm.name == best.name
-            || compare(question, trials, &best.name, &arm.name).is_some_and(|compared| {
-                matches!(compared.verdict, Verdict::NoDifference | Verdict::Faster)
-            })
-    };
-    let (arm, usd_per_month) = arms
-        .iter()
-        .filter(as_good)
+    let others = arms.iter().filter(|arm| arm.name != best.name);
+    let others: Vec<(&ArmQuestion, statistics::Comparison)> = others
+        .filter_map(|arm| Some((*arm, compare(question, trials, &best.name, &arm.name)?)))
+        .collect();
+    if others.is_empty() || others.iter().any(|(_, compared)| compared.blocks < 2) {
+        return None;
+    }
+    let as_good = others.iter().filter(|(_, compared)| {
+        matches!(compared.verdict, Verdict::NoDifference | Verdict::Faster)
+    });
+    let (arm, usd_per_month) = as_good
+        .map(|(arm, _)| *arm)
+        .chain([best])
         .filter_map(|arm| Some((arm, arm.usd_per_month?)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let mut prices = arms.iter().filter_map(|arm| arm.usd_per_month);
@@ -62,7 +78,28 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
         best: best.name.clone(),
         best_usd_per_month: best.usd_per_month,
         margin: question.margin,
+        // Where the best is not settled, an arm at any price may be the better one.
+        undecided: undecided(&others, |usd| arm.name == best.name || usd < usd_per_month),
     })
+}
+
+/// The arms that could not be told apart from the best, at prices that matter.
+fn undecided(
+    others: &[(&ArmQuestion, statistics::Comparison)],
+    matters: impl Fn(f64) -> bool,
+) -> Vec<Undecided> {
+    let open = others
+        .iter()
+        .filter(|(_, compared)| compared.verdict == Verdict::CannotTell);
+    open.filter_map(|(arm, compared)| {
+        let usd_per_month = arm.usd_per_month.filter(|usd| matters(*usd))?;
+        Some(Undecided {
+            arm: arm.name.clone(),
+            usd_per_month,
+            blocks_needed: compared.blocks_needed,
+        })
+    })
+    .collect()
 }
 
 fn mean(question: &Question, trials: &Trials, arm: &str) -> Option<f64> {
@@ -110,6 +147,43 @@ mod tests {
         let found = make(&priced([Some(300.0), Some(135.0)]), &records).cheapest;
 
         assert_eq!(found[0].arm, "local-ssd");
+    }
+
+    #[test]
+    fn one_block_shows_no_arm_to_be_the_cheapest() {
+        let mut records = records();
+        records.retain(|record| record.block == 0);
+
+        assert_eq!(make(&priced([Some(300.0), Some(135.0)]), &records).cheapest, []);
+    }
+
+    #[test]
+    fn an_arm_that_could_not_be_told_apart_is_named_with_the_blocks_that_would() {
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.arm == "p30") {
+            // 164.5, 163.1 and 164.0 s become 164.5, 179.4 and 196.8 s.
+            let elapsed = record.metrics.get_mut("elapsed_s").expect("it has one");
+            *elapsed *= 1.0 + 0.1 * f64::from(record.block);
+        }
+
+        let found = &make(&priced([Some(300.0), Some(135.0)]), &records).cheapest[0];
+
+        assert_eq!((found.arm.as_str(), found.best.as_str()), ("local-ssd", "local-ssd"));
+        assert_eq!(found.undecided.len(), 1);
+        assert_eq!(found.undecided[0].arm, "p30");
+        assert!(found.undecided[0].blocks_needed > Some(3));
+    }
+
+    #[test]
+    fn an_arm_without_a_verdict_has_no_part_in_a_price() {
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.arm == "p30") {
+            record.volumes[0].name = "f".into();
+            let disk = &mut record.volumes[0].disks[0];
+            (disk.reads, disk.writes) = (0, 0);
+        }
+
+        assert_eq!(make(&priced([Some(300.0), Some(135.0)]), &records).cheapest, []);
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Compariso
                 margin: question.margin,
                 blocks: u32::try_from(blocks.len()).expect("blocks are counted in 32 bits"),
                 blocks_needed: compared.blocks_needed,
+                withheld: None,
             })
         })
         .collect()

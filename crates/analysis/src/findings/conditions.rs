@@ -4,34 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::{Arm, Comparison, Findings, Volume, Warning};
-use crate::quantity::{number, percent};
+use super::{Arm, Findings, Volume, Warning};
+use crate::quantity::percent;
 use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
-use experiment::spec::{Mode, Role};
 use reading::fact;
 
 /// Share of a disk's bytes from which on others' are told.
 const OTHER_MIN: f64 = 0.10;
 /// Bytes of others in a trial below which a share means nothing: journals, logs of the system.
 const OTHER_BYTES_MIN: f64 = 16e6;
-/// Requests per second below which a placement of files decides nothing.
-const REQUESTS_MIN: f64 = 10.0;
 /// Facts of a machine that all trials of a result should have in common.
 const MACHINE: [&str; 6] = ["system", "kernel", "cpu", "cpus", "memory", "cloud"];
 
 /// Everything that was not as it should be around the trials.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
-    let mut all = vec![
+    let all = [
         other_activity(trials, findings),
         not_cold(trials, findings),
         page_cache(trials, findings),
         shared_device(trials, findings),
         mixed_environment(trials),
     ];
-    // Simulated sessions are known to the nanosecond: `little-io` says it better.
-    if findings.mode() != Some(Mode::Simulate) {
-        all.push(few_io(findings));
-    }
     all.into_iter().flatten().collect()
 }
 
@@ -190,81 +183,12 @@ fn mixed_environment(trials: &Trials) -> Option<Warning> {
     ))
 }
 
-fn few_io(findings: &Findings) -> Option<Warning> {
-    let pairs = list(findings.comparisons.iter().filter_map(|compared| {
-        let (roles, most) = placed_differently(findings, compared)?;
-        (most < REQUESTS_MIN).then(|| {
-            format!(
-                "{} and {} ({}: at most {} requests a second)",
-                compared.baseline,
-                compared.candidate,
-                roles
-                    .iter()
-                    .map(|role| role.name())
-                    .collect::<Vec<_>>()
-                    .join(" and "),
-                number(most)
-            )
-        })
-    }))?;
-    Some(warning(
-        "few-io",
-        format!(
-            "the disks of the files that are placed differently were nearly idle: {pairs}. The \
-             comparison says nothing of where those files should live; give the workload more data than \
-             memory, or check whether the engine uses them at all."
-        ),
-    ))
-}
-
-/// The roles whose files two arms place differently, and the most requests per second that either arm's
-/// disks of theirs had; `None` where nothing differs or a disk is not counted.
-fn placed_differently(findings: &Findings, compared: &Comparison) -> Option<(Vec<Role>, f64)> {
-    let arm = |name: &str| findings.arms.iter().find(|arm| arm.name == name);
-    let (one, other) = (arm(&compared.baseline)?, arm(&compared.candidate)?);
-    let named: BTreeSet<Role> = [one, other]
-        .into_iter()
-        .flat_map(|arm| &arm.volumes)
-        .flat_map(|volume| volume.files.keys().copied())
-        .collect();
-    let differs = |role: &Role| places(one, *role) != places(other, *role);
-    let roles: Vec<Role> = named.into_iter().filter(differs).collect();
-    let most = requests(one, &roles)?.max(requests(other, &roles)?);
-    (!roles.is_empty()).then_some((roles, most))
-}
-
-/// Disks and number of files of a role.
-fn places(arm: &Arm, role: Role) -> Vec<(&str, &str, u32)> {
-    let volumes = arm.volumes.iter().filter_map(|volume| {
-        let files = *volume.files.get(&role)?;
-        (files > 0).then_some((volume.name.as_str(), volume.disk.as_str(), files))
-    });
-    volumes.collect()
-}
-
-fn requests(arm: &Arm, roles: &[Role]) -> Option<f64> {
-    let holds = |volume: &&Volume| {
-        let files = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
-        roles.iter().any(files)
-    };
-    let mut sum = 0.0;
-    for volume in arm.volumes.iter().filter(holds) {
-        if volume.disks.is_empty() {
-            return None;
-        }
-        let disks = volume.disks.iter();
-        sum += disks
-            .map(|disk| disk.read_iops + disk.write_iops)
-            .sum::<f64>();
-    }
-    Some(sum)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::make;
     use super::*;
     use experiment::examples::{in_mode, measured};
+    use experiment::spec::Role;
 
     fn told(id: &str, change: impl Fn(&mut Record)) -> Option<String> {
         let (question, mut records) = in_mode("measure", measured);
@@ -347,31 +271,5 @@ mod tests {
 
         assert!(text.unwrap().contains("kernel (5.15; 6.18.1)"));
         assert_eq!(told("mixed-environment", |_| {}), None);
-    }
-
-    #[test]
-    fn files_that_see_no_requests_decide_nothing() {
-        let elsewhere = |requests: u64| {
-            move |record: &mut Record| {
-                if record.arm == "p30" {
-                    record.volumes[0].disk = "sdb".into();
-                }
-                let disk = &mut record.volumes[0].disks[0];
-                (disk.reads, disk.writes) = (requests, 0);
-            }
-        };
-
-        // 200 requests in some 160 s
-        let text = told("few-io", elsewhere(200)).unwrap();
-
-        assert!(
-            text.contains("local-ssd and p30 (temp: at most 1.2"),
-            "{text}"
-        );
-        assert_eq!(told("few-io", elsewhere(67_000)), None);
-        assert_eq!(
-            told("few-io", |record| record.volumes[0].disks[0].reads = 1),
-            None
-        );
     }
 }

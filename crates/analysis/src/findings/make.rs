@@ -8,8 +8,9 @@ use super::limits::machine_limits;
 use super::metrics::{counters, estimates};
 use super::split::Split;
 use super::trials::Trials;
+use super::withheld::withhold;
 use super::{
-    Arm, Findings, SCHEMA, advice, conditions, environment, inconclusive, published, stress,
+    Arm, Findings, SCHEMA, advice, conditions, environment, inconclusive, published, same_disk, stress,
     timing, too_little_io, warnings,
 };
 use experiment::question::{ArmQuestion, Question};
@@ -36,8 +37,8 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         seed: question.seed,
         blocks: question.blocks,
         arms,
-        comparisons: too_little_io::withhold(&trials, comparisons(question, &trials)),
-        cheapest: cheapest(question, &trials),
+        comparisons: withhold(&trials, comparisons(question, &trials)),
+        cheapest: Vec::new(),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
         warnings: Vec::new(),
@@ -45,10 +46,12 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         environment: environment::environment(&all),
         lateness: environment::lateness(&all),
     };
+    findings.cheapest = cheapest(question, &trials, &findings.comparisons);
     let mut warned = warnings::warnings(question, &trials, &findings);
     warned.extend(timing::warnings(&trials, &findings));
     warned.extend(conditions::warnings(&trials, &findings));
     warned.extend(too_little_io::warnings(&trials, &findings));
+    warned.extend(same_disk::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));
     warned.extend(published::warnings(&findings));

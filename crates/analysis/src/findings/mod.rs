@@ -13,18 +13,21 @@ mod curves;
 mod diagnosis;
 mod disks;
 mod environment;
+mod in_question;
 mod inconclusive;
 mod limits;
 mod make;
 mod metrics;
 mod published;
 mod reason;
+mod same_disk;
 mod split;
 mod stress;
 mod timing;
 mod too_little_io;
 mod trials;
 mod warnings;
+mod withheld;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +38,7 @@ pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
 pub use experiment::question::{ArmQuestion, Fitted, Published, Question, Warning, twin_of};
 pub use make::make;
 pub(crate) use split::Family;
+pub use withheld::Withheld;
 
 use experiment::record::Cause;
 use experiment::spec::{Mode, Role};
@@ -271,6 +275,9 @@ pub struct Comparison {
     pub blocks: u32,
     /// Blocks in all that would settle a `cannot-tell`.
     pub blocks_needed: Option<u32>,
+    /// Why a verdict is withheld, whatever the blocks say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
 /// What can be said of a candidate.
@@ -300,6 +307,21 @@ pub struct Cheapest {
     pub best_usd_per_month: Option<f64>,
     /// Worse by up to this share counts as good.
     pub margin: f64,
+    /// Arms that could not be told apart from the best: where `arm` is the best, those of any price; else
+    /// those that cost less.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<Undecided>,
+}
+
+/// An arm that may be as good as the best.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Undecided {
+    /// Its name.
+    pub arm: String,
+    /// Price of its disks a month, in US dollars.
+    pub usd_per_month: f64,
+    /// Blocks in all that would settle it; `None` where 1,000 would not do.
+    pub blocks_needed: Option<u32>,
 }
 
 /// The spread between identical twins.

@@ -1,34 +1,15 @@
 //! Whether the files in question saw enough I/O for a verdict: the objection in the first article's comments. A
 //! temp table that fits into memory never reaches the disk that it is to decide.
 
-use std::collections::BTreeMap;
-
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::{Comparison, Findings, Verdict, Warning};
+use super::{Comparison, Findings, Warning, in_question};
 use crate::quantity::number;
-use experiment::record::Record;
 use experiment::spec::Role;
 
 /// Fewest requests of the files in question in a trial. Where latencies are exponential, the mean of `n` of them
 /// has a relative error of `1 / sqrt(n)`: 3 % of 1,000.
 const REQUESTS_LEAST: f64 = 1_000.0;
-
-/// The counters of an engine that counts by role: `files.<role>.reads` and `.writes`.
-const PREFIX: &str = "files";
-
-/// Takes the verdict back where it would stand on nothing.
-pub(super) fn withhold(trials: &Trials, comparisons: Vec<Comparison>) -> Vec<Comparison> {
-    let judged = |comparison: Comparison| match seen(trials, &comparison) {
-        Some(_) => Comparison {
-            verdict: Verdict::CannotTell,
-            blocks_needed: None,
-            ..comparison
-        },
-        None => comparison,
-    };
-    comparisons.into_iter().map(judged).collect()
-}
 
 /// Says of which comparisons, and what would help.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
@@ -48,43 +29,34 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     Some(warning(
         "too-little-io",
         format!(
-            "the files whose placement is in question saw next to no I/O: {arms}. There is no verdict: at least \
-             {} requests are needed. Make the data at least four times the server's memory (--set \
-             workload.parameters.rows=.., or less memory: --set engine.memory=\"1 GiB\"), or run longer.",
+            "the files whose placement is in question saw next to no I/O: {arms}. This says nothing about where to put \
+             them, so there is no verdict: at least {} requests are needed. Make the data at least four times the \
+             engine's memory (more rows: --set workload.parameters.rows=.., or less memory: --set engine.memory=..; \
+             for temporary files --set engine.sort_memory=..), or run longer.",
             number(REQUESTS_LEAST)
         ),
     ))
 }
 
 /// What the files in question saw.
-struct Seen {
+pub(super) struct Seen {
     roles: Vec<Role>,
     /// In the trial with the fewest.
     requests: f64,
 }
 
 /// `None` where it is enough, where nobody counts it, or where no file is placed differently.
-fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
+pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     let baseline = trials.finished(&comparison.baseline);
     let candidate = trials.finished(&comparison.candidate);
-    let roles = in_question(baseline.first()?, candidate.first()?);
-    let requests = |record: &&Record| -> Option<f64> {
-        let of = |role: &Role| {
-            let count = |what| {
-                record
-                    .counters
-                    .get(&format!("{PREFIX}.{role}.{what}"))
-                    .copied()
-            };
-            Some(count("reads")? + count("writes")?)
-        };
-        let counts: Vec<f64> = roles.iter().filter_map(of).collect();
-        (!counts.is_empty()).then(|| counts.iter().sum())
-    };
+    let roles = in_question::roles(baseline.first()?, candidate.first()?);
+    if roles.is_empty() {
+        return None;
+    }
     let least = baseline
         .iter()
         .chain(candidate)
-        .filter_map(requests)
+        .filter_map(|record| in_question::requests(record, &roles))
         .reduce(f64::min)?;
     (least < REQUESTS_LEAST).then_some(Seen {
         roles,
@@ -92,37 +64,14 @@ fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     })
 }
 
-/// Roles whose files are elsewhere, or in another number.
-fn in_question(baseline: &Record, candidate: &Record) -> Vec<Role> {
-    let of = |record: &Record| -> BTreeMap<Role, Vec<(String, u32)>> {
-        let mut roles: BTreeMap<Role, Vec<(String, u32)>> = BTreeMap::new();
-        for volume in &record.volumes {
-            for (role, files) in &volume.files {
-                roles
-                    .entry(*role)
-                    .or_default()
-                    .push((volume.name.clone(), *files));
-            }
-        }
-        roles
-    };
-    let (one, other) = (of(baseline), of(candidate));
-    let differs = |role: &&Role| one.get(*role) != other.get(*role);
-    let mut roles: Vec<Role> = one.keys().filter(differs).copied().collect();
-    roles.extend(
-        other
-            .keys()
-            .filter(|role| !one.contains_key(*role))
-            .copied(),
-    );
-    roles
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Question, make};
+    use std::collections::BTreeMap;
+
+    use super::super::{Question, Verdict, Withheld, make};
     use super::*;
-    use experiment::examples::{measured, question};
+    use experiment::examples::{measured, question, records};
+    use experiment::record::Record;
 
     /// tempdb on another volume, with so many requests in each trial.
     fn findings(requests: f64) -> Findings {
@@ -150,7 +99,9 @@ mod tests {
     fn next_to_no_io_gives_no_verdict_however_clear_the_times() {
         let findings = findings(40.0);
 
-        assert_eq!(findings.comparisons[0].verdict, Verdict::CannotTell);
+        let comparison = &findings.comparisons[0];
+        assert_eq!(comparison.verdict, Verdict::CannotTell);
+        assert_eq!(comparison.withheld, Some(Withheld::TooLittleIo));
         let warning = findings
             .warnings
             .iter()
@@ -161,6 +112,22 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("four times"), "{text}");
+    }
+
+    #[test]
+    fn where_roles_are_not_counted_their_disks_are() {
+        let verdict = |requests: u64| {
+            let mut records = records();
+            for record in records.iter_mut().filter(|record| record.arm == "p30") {
+                record.volumes[0].disk = "another".into();
+                let disk = &mut record.volumes[0].disks[0];
+                (disk.reads, disk.writes) = (requests, 0);
+            }
+            make(&question(), &records).comparisons[0].withheld
+        };
+
+        assert_eq!(verdict(999), Some(Withheld::TooLittleIo));
+        assert_eq!(verdict(1_000), None);
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! Records sorted by arm: which of them count, and why the others do not.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::disks::measured_s;
+use super::metrics::value;
+use crate::quantity::percent;
 use experiment::question::{Question, twin_of};
-use experiment::record::{NO_OPERATIONS, Outcome, Record};
+use experiment::record::{NO_OPERATIONS, Outcome, Record, histogram};
 
 /// The records of one question.
 #[derive(Debug, Default)]
 pub(super) struct Trials<'a> {
     finished: BTreeMap<&'a str, Vec<&'a Record>>,
-    failed: BTreeMap<&'a str, Vec<(u32, &'a str)>>,
+    failed: BTreeMap<&'a str, Vec<(u32, Cow<'a, str>)>>,
     /// Records of another experiment, another mode or an arm that was not asked for.
     pub(super) foreign: usize,
     /// Further records of a trial that already has one.
@@ -28,28 +32,25 @@ impl<'a> Trials<'a> {
             .filter(|record| belongs(question, &arms, record))
             .collect();
         trials.foreign = records.len() - sorted.len();
-        sorted.sort_by_key(|record| (&record.arm, record.block, failure(record).is_some()));
+        let failure = |record| failure(record, question.errors_max);
+        sorted.sort_by_cached_key(|record| (&record.arm, record.block, failure(record).is_some()));
         let mut seen = BTreeSet::new();
         for record in sorted {
             if !seen.insert((record.arm.as_str(), record.block)) {
                 trials.repeated += 1;
                 continue;
             }
-            trials.add(record);
+            let arm = record.arm.as_str();
+            match failure(record) {
+                None => trials.finished.entry(arm).or_default().push(record),
+                Some(error) => trials
+                    .failed
+                    .entry(arm)
+                    .or_default()
+                    .push((record.block, error)),
+            }
         }
         trials
-    }
-
-    fn add(&mut self, record: &'a Record) {
-        let arm = record.arm.as_str();
-        match failure(record) {
-            None => self.finished.entry(arm).or_default().push(record),
-            Some(error) => self
-                .failed
-                .entry(arm)
-                .or_default()
-                .push((record.block, error)),
-        }
     }
 
     /// The finished trials of `arm`, by block.
@@ -63,7 +64,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Block and error of the failed trials of `arm`.
-    pub(super) fn failed(&self, arm: &str) -> &[(u32, &'a str)] {
+    pub(super) fn failed(&self, arm: &str) -> &[(u32, Cow<'a, str>)] {
         self.failed.get(arm).map_or(&[], Vec::as_slice)
     }
 }
@@ -89,14 +90,46 @@ fn belongs(question: &Question, arms: &BTreeSet<String>, record: &Record) -> boo
         && arms.contains(&record.arm)
 }
 
-/// Why a trial does not count: it failed, or nothing came to its end in it, so that it has no figures.
-fn failure(record: &Record) -> Option<&str> {
+/// Why a trial does not count: it failed, no operation completed in it, or more than `errors_max` of them failed.
+fn failure(record: &Record, errors_max: f64) -> Option<Cow<'_, str>> {
     match &record.outcome {
         Outcome::Finished if record.operations.is_none() && has_no_rate(record) => {
-            Some(NO_OPERATIONS)
+            Some(NO_OPERATIONS.into())
         }
-        Outcome::Finished => None,
-        Outcome::Failed { error } => Some(error),
+        Outcome::Finished if record.errors.count == 0 => None,
+        Outcome::Finished => {
+            let share = share_failed([record]).filter(|share| *share > errors_max)?;
+            let first = record.errors.first.first();
+            let first = first.map_or_else(String::new, |text| format!(", first: {text}"));
+            Some(
+                format!(
+                    "{} of its operations failed (at most {} may: protocol.errors_max){first}",
+                    percent(share),
+                    percent(errors_max)
+                )
+                .into(),
+            )
+        }
+        Outcome::Failed { error } => Some(error.into()),
+    }
+}
+
+/// Failed operations of `records` as a share of all; `None` where those that succeeded are not counted.
+pub(super) fn share_failed<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<f64> {
+    let (mut failed, mut all) = (0.0, 0.0);
+    for record in records {
+        let errors = record.errors.count as f64;
+        failed += errors;
+        all += errors + succeeded(record)?;
+    }
+    (all > 0.0).then(|| failed / all)
+}
+
+/// Operations that succeeded, where they are counted.
+fn succeeded(record: &Record) -> Option<f64> {
+    match record.operations.as_deref().map(histogram::decode) {
+        Some(Ok(latency)) => Some(latency.len() as f64),
+        Some(Err(_)) | None => Some(value(record, "operations_per_s")? * measured_s(record)),
     }
 }
 
@@ -132,6 +165,29 @@ mod tests {
 
         assert!(trials.finished("p30").is_empty());
         assert!(trials.failed("p30")[0].1.contains("no operation ended"));
+    }
+
+    #[test]
+    fn a_trial_whose_operations_failed_does_not_count() {
+        let failed = |count: u64| {
+            let mut record = trial("p30", 0, 100.0);
+            // 99 good ones
+            record.metrics.insert("operations_per_s".into(), 0.99);
+            record.operations = None;
+            record.errors.count = count;
+            record.errors.first = vec!["database is locked".into()];
+            let records = [record];
+            let trials = Trials::of(&question(), &records);
+            trials.failed("p30").first().map(|(_, error)| error.to_string())
+        };
+
+        // 1 of 100 is 1 %, which may fail; 2 of 101 are more.
+        assert_eq!(failed(1), None);
+        let told = failed(2).expect("it does not count");
+        assert_eq!(
+            told,
+            "2 % of its operations failed (at most 1 % may: protocol.errors_max), first: database is locked"
+        );
     }
 
     #[test]

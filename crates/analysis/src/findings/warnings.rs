@@ -1,10 +1,9 @@
 //! What is wrong with the records: missing, failed, damaged, strange.
 
-use super::disks::measured_s;
 use super::metrics::value;
-use super::trials::Trials;
+use super::trials::{Trials, share_failed};
 use super::{Findings, Warning};
-use crate::quantity::{number, percent};
+use crate::quantity::percent;
 use experiment::question::Question;
 use experiment::record::{Note, Record, histogram};
 
@@ -95,10 +94,10 @@ fn errors(question: &Question, trials: &Trials) -> Option<Warning> {
             .iter()
             .find_map(|record| record.errors.first.first());
         (failed > 0).then(|| {
-            let rate = error_rate(failed, finished)
+            let rate = share_failed(finished.iter().copied())
                 .map_or_else(String::new, |rate| format!(", {} of all", percent(rate)));
             let first = first.map_or_else(String::new, |text| format!(", first: {text}"));
-            format!("{} ({}{rate}{first})", arm.name, number(failed as f64))
+            format!("{} ({failed}{rate}{first})", arm.name)
         })
     }))?;
     Some(warning(
@@ -108,19 +107,6 @@ fn errors(question: &Question, trials: &Trials) -> Option<Warning> {
              and times may look too good; find the cause before relying on the figures."
         ),
     ))
-}
-
-/// Failed operations as a share of all, where the good ones were counted.
-fn error_rate(failed: u64, trials: &[&Record]) -> Option<f64> {
-    let good: f64 = trials.iter().filter_map(|record| operations(record)).sum();
-    (good > 0.0).then(|| failed as f64 / (failed as f64 + good))
-}
-
-fn operations(record: &Record) -> Option<f64> {
-    match record.operations.as_deref().map(histogram::decode) {
-        Some(Ok(latency)) => Some(latency.len() as f64),
-        Some(Err(_)) | None => Some(value(record, "operations_per_s")? * measured_s(record)),
-    }
 }
 
 fn foreign_records(question: &Question, trials: &Trials) -> Option<Warning> {
@@ -285,15 +271,15 @@ mod tests {
     fn errors_are_told_with_their_rate_and_first_text() {
         let text = text_of("errors", |records| {
             for record in records.iter_mut().filter(|record| record.arm == "p30") {
-                let rate = 100.0 / record.metrics["elapsed_s"];
+                let rate = 1_000.0 / record.metrics["elapsed_s"];
                 record.metrics.insert("operations_per_s".into(), rate);
             }
-            records[1].errors.count = 100;
+            records[1].errors.count = 10;
             records[1].errors.first = vec!["database is locked".into()];
         });
 
-        // 100 good operations in each of 3 trials: 100 of 400 failed
-        let told = "operations failed: p30 (100, 25 % of all, first: database is locked).";
+        // 1,000 good operations in each of 3 trials: 10 of 3,010 failed, and of the first trial less than 1 %
+        let told = "operations failed: p30 (10, 0.3 % of all, first: database is locked).";
         assert!(text.starts_with(told), "{text}");
     }
 

@@ -1,7 +1,7 @@
 //! The verdict in plain words.
 
 use super::words;
-use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Verdict};
+use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Undecided, Verdict};
 use crate::quantity::{number, percent, ratio};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
@@ -19,6 +19,13 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
     let seen = &comparison.ratio;
     let basis = |seen: &Ratio| basis(seen, comparison.blocks);
     let times = format!("{}x the {}", ratio(seen.mean), what(metric));
+    if let Some(withheld) = comparison.withheld {
+        return format!(
+            "{candidate} vs {baseline}: no verdict: {}; {times} ({}).",
+            withheld.reason(),
+            basis(seen)
+        );
+    }
     match comparison.verdict {
         Verdict::NoDifference => format!(
             "{candidate} and {baseline} tie (within {}): {times} ({}).",
@@ -58,28 +65,55 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// What to buy: `Cheapest that is not more than 5 % worse than the best: p30, at $135 a month.`
+/// What to buy: `Cheapest arm no more than 5 % worse than local-ssd: p30, at $135 a month for its disks instead of
+/// $300.`
 pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let Cheapest {
         arm,
         usd_per_month,
         best,
+        undecided,
         ..
     } = cheapest;
     let price = number(*usd_per_month);
-    if arm == best {
-        return format!(
+    let open: Vec<String> = undecided.iter().map(self::undecided).collect();
+    let open = open.join(", ");
+    match (arm == best, undecided.is_empty()) {
+        (true, true) => format!(
             "Cheapest arm shown to match the best: {arm}, at ${price} a month for its disks."
-        );
+        ),
+        (true, false) => format!(
+            "Cheapest arm not settled: {arm}, at ${price} a month for its disks, has the best mean, and was not \
+             told apart from: {open}."
+        ),
+        (false, settled) => {
+            let instead = cheapest
+                .best_usd_per_month
+                .map_or_else(String::new, |usd| format!(" instead of ${}", number(usd)));
+            let open = match settled {
+                true => String::new(),
+                false => format!(" These cost less, and were not told apart from {best}: {open}."),
+            };
+            format!(
+                "Cheapest arm no more than {} worse than {best}: {arm}, at ${price} a month for its \
+                 disks{instead}.{open}",
+                percent(cheapest.margin)
+            )
+        }
     }
-    let instead = cheapest
-        .best_usd_per_month
-        .map_or_else(String::new, |usd| format!(" instead of ${}", number(usd)));
-    format!(
-        "Cheapest arm no more than {} worse than {best}: {arm}, at ${price} a month for its \
-         disks{instead}.",
-        percent(cheapest.margin)
-    )
+}
+
+/// `p30 ($135; about 6 blocks in all would settle it)`.
+fn undecided(undecided: &Undecided) -> String {
+    let Undecided {
+        arm,
+        usd_per_month,
+        blocks_needed,
+    } = undecided;
+    let needed = blocks_needed.map_or_else(String::new, |blocks| {
+        format!("; about {blocks} blocks in all would settle it")
+    });
+    format!("{arm} (${}{needed})", number(*usd_per_month))
 }
 
 /// What the twins say.
@@ -173,6 +207,7 @@ mod tests {
             margin: 0.05,
             blocks: 3,
             blocks_needed: None,
+            withheld: None,
         };
         // 1 / 0.07 = 14.29, 1 / 0.072 = 13.89, 1 / 0.068 = 14.71
         insta::assert_snapshot!(verdict(&comparison), @"p30 is 14.3x faster than local-ssd (95 % CI 13.9-14.7, 3 blocks).");

@@ -72,16 +72,16 @@ pub enum Format {
 pub fn run(args: &Args) -> Result<()> {
     let results = Results::open(&args.folder)?;
     match &args.other {
-        None => show(&results, &args.output),
+        None => show(&results, &args.output).map(|_| ()),
         Some(other) => show_both(&results, &Results::open(other)?, args),
     }
 }
 
-/// Prints what a folder's records say, and writes it as a page.
+/// Prints what a folder's records say, and writes it as a page. Gives what they say.
 ///
 /// # Errors
 /// When nothing can be printed, or a page that was asked for cannot be written.
-pub fn show(results: &Results, output: &Output) -> Result<()> {
+pub fn show(results: &Results, output: &Output) -> Result<Findings> {
     let (records, findings) = found(results);
     let page = write_page(results, &records, &findings, output);
     let text = match output.format {
@@ -100,10 +100,10 @@ pub fn show(results: &Results, output: &Output) -> Result<()> {
         Format::Text | Format::Csv | Format::Markdown => super::print(&text)?,
     }
     // Only now: what was found is not to be lost over it.
-    match page? {
-        Some(page) if output.open => open(&page),
-        _ => Ok(()),
+    if let Some(page) = page?.filter(|_| output.open) {
+        open(&page)?;
     }
+    Ok(findings)
 }
 
 fn page_line(page: &Result<Option<PathBuf>>) -> String {

@@ -36,6 +36,7 @@ pub use known::{Known, KnownWorkload};
 pub use metric::METRICS;
 pub use mode::{EngineName, Mode, Variant};
 pub use placement::{File, Placement, Role};
+pub(crate) use protocol::errors_max_default;
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{
     Amount, Arrival, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, ReadUnit,

@@ -16,6 +16,9 @@ pub struct Protocol {
     pub blocks: u32,
     /// Differences up to this share do not count; between 0 and 1.
     pub margin: f64,
+    /// A trial of which a greater share of operations failed does not count; at least 0, below 1.
+    #[serde(default = "errors_max_default")]
+    pub errors_max: f64,
     /// Name of the arm that others are compared against.
     pub baseline: String,
     /// The metric they are compared by.
@@ -58,6 +61,12 @@ pub struct Fitted {
     pub why: String,
 }
 
+/// What may fail of a trial that counts. Failed operations are not measured: with more of them, an arm looks better
+/// by about as much as differences that are to be told.
+pub(crate) fn errors_max_default() -> f64 {
+    0.01
+}
+
 /// Most blocks of a plan: far beyond any use, and still a plan that fits into memory.
 const BLOCKS_MAX: u32 = 10_000;
 
@@ -78,6 +87,13 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
             format!("a margin of {margin} is not between 0 and 1; 0.05 stands for 5 %"),
         );
     }
+    let errors_max = asked.errors_max.unwrap_or_else(errors_max_default);
+    if !(0.0..1.0).contains(&errors_max) {
+        return fault(
+            "errors_max",
+            format!("errors_max of {errors_max} is not a share from 0 to below 1; 0.01 stands for 1 %"),
+        );
+    }
     let metric = asked.metric.as_deref().unwrap_or("elapsed_s");
     if let Err(message) = metric::check(metric) {
         return fault("metric", message);
@@ -94,6 +110,7 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
     Ok(Protocol {
         blocks,
         margin,
+        errors_max,
         baseline: baseline.clone(),
         metric: metric.to_owned(),
         seed: asked.seed.map_or(1, |seed| seed.0),

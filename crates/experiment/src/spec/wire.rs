@@ -252,6 +252,8 @@ pub(crate) struct Protocol {
     pub(crate) blocks: Option<u32>,
     /// Differences up to this share do not count.
     pub(crate) margin: Option<f64>,
+    /// A trial of which a greater share of operations failed does not count.
+    pub(crate) errors_max: Option<f64>,
     /// The arm that others are compared against.
     pub(crate) baseline: Option<String>,
     /// The metric they are compared by.

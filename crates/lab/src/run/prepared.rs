@@ -89,6 +89,7 @@ impl Prepared {
             seed: plan.protocol.seed,
             blocks: plan.protocol.blocks,
             margin: plan.protocol.margin,
+            errors_max: plan.protocol.errors_max,
             baseline: Some(plan.protocol.baseline.clone()),
             metric: plan.protocol.metric.clone(),
             arms: asked

@@ -44,8 +44,12 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
     }
 }
 
-/// Refuses what sessions did if none of their operations succeeded, or there was no end to them: it has no figures.
+/// Refuses what sessions did if their data was not loaded, none of their operations succeeded, or there was no end to
+/// them: it has no figures.
 pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
+    if let Some(error) = &tally.load_failed {
+        return Err(format!("the data could not be loaded: {error}"));
+    }
     if tally.timeless {
         let why = "operations take no time at all, so that a duration never ends; give the disks a limit or a latency, \
                    the processor a cost (engine.cpu), or the workload a number of operations";

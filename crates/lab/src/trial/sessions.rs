@@ -110,6 +110,8 @@ pub(super) struct Tally {
     pub(super) statements: u64,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
+    /// Why a database could not be loaded, where loading is measured.
+    pub(super) load_failed: Option<String>,
     /// Whether time did not go on, so that there was no end to operations.
     pub(super) timeless: bool,
     /// Operations that ended, per interval from time zero, whether measured or not.
@@ -123,14 +125,20 @@ impl Tally {
             statements: 0,
             latency: histogram::empty(),
             errors: Errors::default(),
+            load_failed: None,
             timeless: false,
             ended: Points::counts(),
         }
     }
 
+    /// Counts a failed operation, and keeps its text if it is a new one.
     pub(super) fn error(&mut self, text: String) {
         self.errors.count += 1;
-        if self.errors.first.len() < ERRORS_KEPT {
+        self.keep(text);
+    }
+
+    fn keep(&mut self, text: String) {
+        if self.errors.first.len() < ERRORS_KEPT && !self.errors.first.contains(&text) {
             self.errors.first.push(text);
         }
     }
@@ -143,10 +151,11 @@ impl Tally {
         self.latency
             .add(&other.latency)
             .expect("a histogram that grows takes any other");
+        self.load_failed = self.load_failed.take().or(other.load_failed);
         self.errors.count += other.errors.count;
-        let room = ERRORS_KEPT - self.errors.first.len();
-        let texts = other.errors.first.into_iter().take(room);
-        self.errors.first.extend(texts);
+        for text in other.errors.first {
+            self.keep(text);
+        }
         self.ended.merge(other.ended);
     }
 }

@@ -15,8 +15,8 @@ use shown::Shown;
 use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, ResolvedRun};
+use analysis::findings::Findings;
 use experiment::plan::Plan;
-use experiment::record::Outcome;
 use experiment::results::Results;
 use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
@@ -106,8 +106,8 @@ pub fn run(args: &Args) -> Result<()> {
     if interruption.was_asked() {
         bail!(interruption::text(&folder));
     }
-    show(&results, &args.output)?;
-    check_end(&results, &left)
+    let findings = show(&results, &args.output)?;
+    check_end(&findings, &left)
 }
 
 /// The error as a user is told, who can go on from what the folder holds.
@@ -124,19 +124,20 @@ fn told(error: RunError, folder: &Path) -> anyhow::Error {
 }
 
 /// Whether a run whose results were shown is a success.
-fn check_end(results: &Results, left: &Leftovers) -> Result<()> {
+fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
     if !left.lost_emulators.is_empty() {
         bail!(
             "the emulator ended before it was stopped ({}); rerun the same command to repeat the trials that failed",
             left.lost_emulators.join("; ")
         );
     }
-    let (records, _) = results.records();
-    if !records
-        .iter()
-        .any(|record| record.outcome == Outcome::Finished)
-    {
+    let without = findings.arms.iter().filter(|arm| arm.trials == 0);
+    let without: Vec<&str> = without.map(|arm| arm.name.as_str()).collect();
+    if without.len() == findings.arms.len() {
         bail!("no trial completed; see the warnings");
+    }
+    if !without.is_empty() {
+        bail!("no trial completed of {}; see the warnings", without.join(", "));
     }
     if !left.not_put_back.is_empty() {
         bail!("the server was not fully restored; see the messages above");

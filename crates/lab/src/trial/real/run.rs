@@ -123,7 +123,7 @@ impl Trial<'_> {
         let loaded = seat.now();
         match load {
             Ok(()) => tally = Run::new(&task, number, &mut seat).run_to_end(&mut variables),
-            Err(error) => tally.error(error),
+            Err(error) => tally.load_failed = Some(error),
         }
         let end = seat.now();
         let time = SessionTime {

@@ -54,7 +54,7 @@ impl Body<'_> {
         match result {
             Ok(()) => true,
             Err(error) => {
-                sums.tally.error(error);
+                sums.tally.load_failed.get_or_insert(error);
                 false
             }
         }

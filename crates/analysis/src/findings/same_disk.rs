@@ -1,0 +1,101 @@
+//! Arms whose volumes have different names and are on the same disk: their comparison is of a disk with itself.
+
+use std::collections::BTreeSet;
+
+use super::trials::Trials;
+use super::warnings::{list, warning};
+use super::{Comparison, Findings, Warning, in_question};
+use experiment::record::Record;
+use experiment::spec::Role;
+use reading::fact;
+
+/// Facts that tell one volume's place from another's.
+const PLACE: [&str; 2] = ["device", "mount"];
+
+/// Says of which comparisons.
+pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let pairs = list(findings.comparisons.iter().filter_map(|comparison| {
+        let disk = disk(trials, comparison)?;
+        let Comparison {
+            baseline,
+            candidate,
+            ..
+        } = comparison;
+        Some(format!("{baseline} and {candidate} ({disk})"))
+    }))?;
+    Some(warning(
+        "same-disk",
+        format!(
+            "the volumes that differ between these arms are on one and the same disk: {pairs}. There is no verdict, \
+             since a disk was compared with itself; give each volume a directory on the disk that it stands for."
+        ),
+    ))
+}
+
+/// The disk that both arms have the files in question on, where their volumes differ in name alone.
+pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
+    let baseline = trials.finished(&comparison.baseline).first()?;
+    let candidate = trials.finished(&comparison.candidate).first()?;
+    let roles = in_question::roles(baseline, candidate);
+    let names = |record| -> BTreeSet<&str> {
+        let volumes = in_question::volumes(record, &roles);
+        volumes.map(|volume| volume.name.as_str()).collect()
+    };
+    if names(baseline) == names(candidate) {
+        return None;
+    }
+    let disks = disks(baseline, &roles)?;
+    let one = disks == self::disks(candidate, &roles)? && disks.len() == 1;
+    one.then(|| disks.into_iter().next().expect("there is one"))
+}
+
+/// Where the volumes of `roles` are; `None` where that is not known of each.
+fn disks(record: &Record, roles: &[Role]) -> Option<BTreeSet<String>> {
+    let mut disks = BTreeSet::new();
+    for volume in in_question::volumes(record, roles) {
+        let facts = PLACE.map(|fact| record.environment.get(&fact::of_volume(&volume.name, fact)));
+        let [Some(device), Some(mount)] = facts else {
+            return None;
+        };
+        disks.insert(format!("{device}, mounted on {mount}"));
+    }
+    (!disks.is_empty()).then_some(disks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Verdict, Withheld, make};
+    use experiment::examples::{in_mode, measured};
+    use reading::fact;
+
+    /// `p30` on a volume of its own, on `device`.
+    fn verdict(device: &str) -> (Verdict, Option<Withheld>, bool) {
+        let (question, mut records) = in_mode("measure", measured);
+        for record in &mut records {
+            let (name, device) = match record.arm.as_str() {
+                "p30" => ("f", device),
+                _ => ("d", "sda (8:0)"),
+            };
+            record.volumes[0].name = name.into();
+            let mut note = |fact: &str, value: &str| {
+                let name = fact::of_volume(name, fact);
+                record.environment.insert(name, value.to_owned());
+            };
+            note("device", device);
+            note("mount", "/");
+        }
+        let findings = make(&question, &records);
+        let warned = findings.warnings.iter().any(|warning| warning.id == "same-disk");
+        let comparison = &findings.comparisons[0];
+        (comparison.verdict, comparison.withheld, warned)
+    }
+
+    #[test]
+    fn a_disk_is_not_compared_with_itself() {
+        assert_eq!(
+            verdict("sda (8:0)"),
+            (Verdict::CannotTell, Some(Withheld::SameDisk), true)
+        );
+        assert_eq!(verdict("sdb (8:16)"), (Verdict::NoDifference, None, false));
+    }
+}

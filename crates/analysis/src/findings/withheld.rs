@@ -1,0 +1,45 @@
+//! Comparisons without a verdict, however clear their figures: what was measured is not what was asked.
+
+use serde::{Deserialize, Serialize};
+
+use super::trials::Trials;
+use super::{Comparison, Verdict, same_disk, too_little_io};
+
+/// Why there is no verdict; the warning of the same name says more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Withheld {
+    /// The files that the two arms keep in different places saw next to no I/O.
+    TooLittleIo,
+    /// What the two arms keep in different places is on one disk in both.
+    SameDisk,
+}
+
+impl Withheld {
+    /// The reason in a few words.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Withheld::TooLittleIo => "the files in question saw next to no I/O (too-little-io)",
+            Withheld::SameDisk => "both use the same disk (same-disk)",
+        }
+    }
+}
+
+/// Takes verdicts back that would stand on nothing.
+pub(super) fn withhold(trials: &Trials, comparisons: Vec<Comparison>) -> Vec<Comparison> {
+    let judged = |comparison: Comparison| match reason(trials, &comparison) {
+        None => comparison,
+        withheld => Comparison {
+            verdict: Verdict::CannotTell,
+            blocks_needed: None,
+            withheld,
+            ..comparison
+        },
+    };
+    comparisons.into_iter().map(judged).collect()
+}
+
+fn reason(trials: &Trials, comparison: &Comparison) -> Option<Withheld> {
+    let too_little = too_little_io::seen(trials, comparison).map(|_| Withheld::TooLittleIo);
+    too_little.or_else(|| same_disk::disk(trials, comparison).map(|_| Withheld::SameDisk))
+}
