@@ -110,6 +110,8 @@ fn question(plan: &Plan) -> Question {
         metric: plan.protocol.metric.clone(),
         arms: plan.arms.iter().map(arm).collect(),
         fitted: Vec::new(),
+        variations: Vec::new(),
+        changed: Vec::new(),
         aa: false,
     }
 }

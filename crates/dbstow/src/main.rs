@@ -140,6 +140,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<trial::StageError>()
+            || cause.is::<trial::RehearsalError>()
             || cause.is::<lab::run::PrepareError>()
             || cause.is::<lab::engine::OptionsError>()
             || cause.is::<lab::engine::UnknownEngine>()

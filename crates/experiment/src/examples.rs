@@ -27,6 +27,8 @@ pub fn question() -> Question {
         metric: "elapsed_s".into(),
         arms: vec![arm("local-ssd", 157.0, true), arm("p30", 164.0, false)],
         fitted: Vec::new(),
+        variations: Vec::new(),
+        changed: Vec::new(),
         aa: false,
     }
 }

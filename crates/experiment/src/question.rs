@@ -34,8 +34,27 @@ pub struct Question {
     pub arms: Vec<ArmQuestion>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
+    /// Arms that also ran with a setting at its other value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<Variation>,
+    /// What was changed of the experiment, for this run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
+}
+
+/// An arm that also ran with a setting at its other value, which the experiment leaves open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variation {
+    /// The arm's name.
+    pub of: String,
+    /// What its variation is called in records.
+    pub name: String,
+    /// Key of the setting.
+    pub key: String,
+    /// Its value there.
+    pub value: String,
 }
 
 /// One arm of the question.

@@ -3,6 +3,9 @@
 /// The fact that a volume is on one disk with others; its value lists them, with commas.
 pub const SHARES_A_DISK: &str = "shares a disk with";
 
+/// What modelled volumes show to programs: `block`, a filesystem on a device, or `file`, a tree without a cache.
+pub const FRONT: &str = "front";
+
 /// The name of a volume's fact: `volume d: filesystem`.
 pub fn of_volume(volume: &str, fact: &str) -> String {
     format!("volume {volume}: {fact}")

@@ -186,6 +186,12 @@ impl Workload {
         Ok(())
     }
 
+    /// Whether sessions share a database and change it.
+    pub fn is_written_together(&self) -> bool {
+        let mut scripts = self.run.scripts.iter();
+        self.database == Database::Shared && scripts.any(|weighted| weighted.script.writes())
+    }
+
     /// The variables of session number `session` (from 0) of `sessions`, parameters set.
     pub fn variables(&self, session: u32, sessions: u32) -> Variables {
         let mut variables = Variables::new(Arc::clone(&self.names), session, sessions);

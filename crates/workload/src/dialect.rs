@@ -12,7 +12,57 @@ pub enum Dialect {
     SqlServer,
 }
 
+/// What only T-SQL has.
+const TSQL: &[&str] = &[
+    "SELECT TOP",
+    "DBO.",
+    "[DBO]",
+    "@@",
+    "DECLARE @",
+    "SET NOCOUNT",
+    "WITH (NOLOCK)",
+    "GETDATE(",
+    "SYSDATETIME(",
+    "NVARCHAR",
+    "IDENTITY(",
+    "NEWID(",
+    "TEMPDB..",
+    "INTO #",
+    "FROM #",
+    "TABLE #",
+    "SYS.OBJECTS",
+    "BEGIN TRAN",
+    "EXEC ",
+];
+
+/// What only PostgreSQL has.
+const POSTGRES: &[&str] = &[
+    "$$",
+    "::",
+    "ILIKE",
+    "BIGSERIAL",
+    "PLPGSQL",
+    "UNLOGGED",
+    "JSONB",
+    "PG_",
+    "FOR UPDATE",
+    "LATERAL",
+    "DISTINCT ON",
+    "ARRAY[",
+];
+
 impl Dialect {
+    /// The dialect other than SQLite's that `sql` has words of, if any.
+    pub fn looks_like(sql: &str) -> Option<Dialect> {
+        let sql = sql.to_ascii_uppercase();
+        let has = |words: &&[&str]| words.iter().any(|word| sql.contains(word));
+        // In the order of how sure they are: what both have is in neither list.
+        [(TSQL, Dialect::SqlServer), (POSTGRES, Dialect::Postgres)]
+            .into_iter()
+            .find(|(words, _)| has(words))
+            .map(|(_, dialect)| dialect)
+    }
+
     /// How a statement names its parameter `number`, from 1.
     pub(super) fn parameter(self, number: usize) -> String {
         match self {
@@ -44,6 +94,24 @@ impl Dialect {
             Dialect::Sqlite => None,
             Dialect::Postgres => Some(".postgres.sql"),
             Dialect::SqlServer => Some(".sqlserver.sql"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_dialect_is_known_by_its_words() {
+        for (sql, dialect) in [
+            ("SELECT TOP 10 * FROM sys.objects", Some(Dialect::SqlServer)),
+            ("select * into #t from orders", Some(Dialect::SqlServer)),
+            ("DO $$ BEGIN PERFORM 1; END $$", Some(Dialect::Postgres)),
+            ("SELECT id::text FROM t", Some(Dialect::Postgres)),
+            ("SELECT * FROM t ORDER BY x LIMIT 10", None),
+        ] {
+            assert_eq!(Dialect::looks_like(sql), dialect, "{sql}");
         }
     }
 }

@@ -17,7 +17,9 @@ pub(super) fn cheapest(
     comparisons: &[Comparison],
 ) -> Vec<Cheapest> {
     let withheld = |arm: &str| {
-        let mut compared = comparisons.iter().filter(|compared| compared.withheld.is_some());
+        let mut compared = comparisons
+            .iter()
+            .filter(|compared| compared.withheld.is_some());
         compared.any(|compared| compared.candidate == arm)
     };
     let sets = question.arms.iter().map(|arm| set(question, arm));
@@ -154,7 +156,10 @@ mod tests {
         let mut records = records();
         records.retain(|record| record.block == 0);
 
-        assert_eq!(make(&priced([Some(300.0), Some(135.0)]), &records).cheapest, []);
+        assert_eq!(
+            make(&priced([Some(300.0), Some(135.0)]), &records).cheapest,
+            []
+        );
     }
 
     #[test]
@@ -168,7 +173,10 @@ mod tests {
 
         let found = &make(&priced([Some(300.0), Some(135.0)]), &records).cheapest[0];
 
-        assert_eq!((found.arm.as_str(), found.best.as_str()), ("local-ssd", "local-ssd"));
+        assert_eq!(
+            (found.arm.as_str(), found.best.as_str()),
+            ("local-ssd", "local-ssd")
+        );
         assert_eq!(found.undecided.len(), 1);
         assert_eq!(found.undecided[0].arm, "p30");
         assert!(found.undecided[0].blocks_needed > Some(3));
@@ -183,7 +191,10 @@ mod tests {
             (disk.reads, disk.writes) = (0, 0);
         }
 
-        assert_eq!(make(&priced([Some(300.0), Some(135.0)]), &records).cheapest, []);
+        assert_eq!(
+            make(&priced([Some(300.0), Some(135.0)]), &records).cheapest,
+            []
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::{Arm, Findings, Volume, Warning};
+use super::{Arm, Findings, Volume, Warning, no_write_back};
 use crate::quantity::percent;
 use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
 use reading::fact;
@@ -14,7 +14,15 @@ const OTHER_MIN: f64 = 0.10;
 /// Bytes of others in a trial below which a share means nothing: journals, logs of the system.
 const OTHER_BYTES_MIN: f64 = 16e6;
 /// Facts of a machine that all trials of a result should have in common.
-const MACHINE: [&str; 6] = ["system", "kernel", "cpu", "cpus", "memory", "cloud"];
+const MACHINE: [&str; 7] = [
+    "system",
+    "kernel",
+    "cpu",
+    "cpus",
+    "memory",
+    "cloud",
+    fact::FRONT,
+];
 
 /// Everything that was not as it should be around the trials.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
@@ -102,6 +110,10 @@ fn not_cold(trials: &Trials, findings: &Findings) -> Option<Warning> {
 }
 
 fn page_cache(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    if no_write_back::is_noted(trials) {
+        // There was none.
+        return None;
+    }
     let why = |record: &&Record| {
         let value = record.engine.as_ref()?.settings.get(PAGE_CACHE)?;
         Some(value.strip_prefix(NOT_LIMITED)?.trim().to_owned())

@@ -132,9 +132,9 @@ fn little_io(trials: &Trials, findings: &Findings) -> Option<Warning> {
         warning(
             "little-io",
             format!(
-                "{baseline} and {}: sessions waited for I/O at most {} of their time, so that their \
-                 comparison says nothing about the disks. Give the workload more data than memory, or \
-                 more sessions.",
+                "{baseline} and {}: sessions waited for I/O at most {} of their time. That says that this workload \
+                 hardly uses its disks, not that the disks are alike: to compare those, give the workload more data \
+                 than memory, or more sessions.",
                 idle.join(", "),
                 percent(most.fold(0.0, f64::max))
             ),

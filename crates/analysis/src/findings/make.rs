@@ -10,8 +10,9 @@ use super::split::Split;
 use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
-    Arm, Findings, SCHEMA, advice, conditions, environment, inconclusive, published, same_disk, stress,
-    timing, too_little_io, warnings,
+    Arm, Findings, SCHEMA, advice, conditions, default_decides, environment, inconclusive,
+    local_data, no_write_back, one_writer, published, same_disk, stress, timing, too_little_io,
+    warnings,
 };
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;
@@ -41,6 +42,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         cheapest: Vec::new(),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
+        changed: question.changed.clone(),
         warnings: Vec::new(),
         engine: environment::engine(&all),
         environment: environment::environment(&all),
@@ -52,8 +54,12 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(conditions::warnings(&trials, &findings));
     warned.extend(too_little_io::warnings(&trials, &findings));
     warned.extend(same_disk::warnings(&trials, &findings));
+    warned.extend(default_decides::warnings(question, &trials, &findings));
+    warned.extend(no_write_back::warnings(&trials, &findings));
+    warned.extend(one_writer::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));
+    warned.extend(local_data::warnings(&findings));
     warned.extend(published::warnings(&findings));
     findings.warnings = warned;
     findings

@@ -10,14 +10,18 @@ mod cheapest;
 mod compared;
 mod conditions;
 mod curves;
+mod default_decides;
 mod diagnosis;
 mod disks;
 mod environment;
 mod in_question;
 mod inconclusive;
 mod limits;
+mod local_data;
 mod make;
 mod metrics;
+mod no_write_back;
+mod one_writer;
 mod published;
 mod reason;
 mod same_disk;
@@ -45,6 +49,22 @@ use experiment::spec::{Mode, Role};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.findings/1";
+
+/// Ids of warnings that take back some of what the rest says.
+const LEADING: [&str; 12] = [
+    "failed-trials",
+    "errors",
+    "too-little-io",
+    "same-disk",
+    "shared-device",
+    "default-decides",
+    "no-write-back",
+    "one-writer",
+    "published-gap",
+    "not-as-asked",
+    "not-as-claimed",
+    "paused",
+];
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +95,9 @@ pub struct Findings {
     pub noise_floor: Option<NoiseFloor>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
+    /// What was changed of the experiment for this run, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
     /// What weakens the result, why, and what to do.
     pub warnings: Vec<Warning>,
     /// The engine that ran the workload; real-time modes only.
@@ -89,6 +112,12 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// The warnings that take back some of what the rest says, so that they have to be read first; and the others.
+    pub fn warnings_by_weight(&self) -> (Vec<&Warning>, Vec<&Warning>) {
+        let leads = |warning: &&Warning| LEADING.contains(&warning.id.as_str());
+        self.warnings.iter().partition(leads)
+    }
+
     /// The mode, where it is one that this version knows.
     pub fn mode(&self) -> Option<Mode> {
         let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];

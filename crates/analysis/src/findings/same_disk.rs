@@ -85,7 +85,10 @@ mod tests {
             note("mount", "/");
         }
         let findings = make(&question, &records);
-        let warned = findings.warnings.iter().any(|warning| warning.id == "same-disk");
+        let warned = findings
+            .warnings
+            .iter()
+            .any(|warning| warning.id == "same-disk");
         let comparison = &findings.comparisons[0];
         (comparison.verdict, comparison.withheld, warned)
     }

@@ -58,7 +58,7 @@ impl<'a> Trials<'a> {
         self.finished.get(arm).map_or(&[], Vec::as_slice)
     }
 
-    /// Every finished trial, by arm and block.
+    /// Every finished trial, by arm and block, those of twins and variations too.
     pub(super) fn all_finished(&self) -> impl Iterator<Item = &'a Record> {
         self.finished.values().flatten().copied()
     }
@@ -76,11 +76,13 @@ fn arms_asked(question: &Question) -> BTreeSet<String> {
         .as_deref()
         .filter(|_| question.aa)
         .map(twin_of);
+    let variations = question.variations.iter();
     question
         .arms
         .iter()
         .map(|arm| arm.name.clone())
         .chain(twin)
+        .chain(variations.map(|variation| variation.name.clone()))
         .collect()
 }
 
@@ -178,7 +180,10 @@ mod tests {
             record.errors.first = vec!["database is locked".into()];
             let records = [record];
             let trials = Trials::of(&question(), &records);
-            trials.failed("p30").first().map(|(_, error)| error.to_string())
+            trials
+                .failed("p30")
+                .first()
+                .map(|(_, error)| error.to_string())
         };
 
         // 1 of 100 is 1 %, which may fail; 2 of 101 are more.

@@ -30,7 +30,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::text("placement", |row: &Row| row.arm.name.clone())
             .pinned()
             .csv("arm"),
-        Column::text(figures(mode), move |row: &Row| role(row.arm, mode))
+        Column::text("our\nfigures", move |row: &Row| role(row.arm, mode))
             .pinned()
             .optional(),
         Column::figure("trials", |row: &Row| Cell::Trials {
@@ -134,14 +134,6 @@ fn metric<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
     })
     .unit(any.map_or("", |metric| &metric.unit))
     .optional()
-}
-
-/// What a table calls the figures: in a simulated one the question is which were made to fit.
-fn figures(mode: Option<Mode>) -> &'static str {
-    match mode {
-        Some(Mode::Simulate) | None => "published\nfigures",
-        Some(Mode::Emulate | Mode::Measure) => "our\nfigures",
-    }
 }
 
 /// How figures beside published ones came about: made to fit them, or not. A real disk cannot be fitted.

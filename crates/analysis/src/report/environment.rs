@@ -9,14 +9,29 @@ pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
     let facts = [
         ("engine", findings.engine.as_ref().map(engine)),
         ("machine", machine(findings)),
+        ("modelled disks", front(findings)),
         ("volumes", volumes(findings)),
         ("time kept", findings.lateness.as_ref().map(time_kept)),
         ("published", findings.source.clone()),
+        ("changed", changed(findings)),
     ];
     let known = facts.into_iter();
     known
         .filter_map(|(name, fact)| Some((name, fact?)))
         .collect()
+}
+
+fn front(findings: &Findings) -> Option<String> {
+    let front = findings.environment.get(fact::FRONT)?;
+    Some(match front.as_str() {
+        "block" => "block mode: a filesystem with its cache on each".to_owned(),
+        "file" => "file mode: no cache between the engine and them".to_owned(),
+        other => other.to_owned(),
+    })
+}
+
+fn changed(findings: &Findings) -> Option<String> {
+    (!findings.changed.is_empty()).then(|| findings.changed.join("; "))
 }
 
 /// `postgres 17.2; "file" means: a tablespace`

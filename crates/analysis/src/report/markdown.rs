@@ -8,8 +8,12 @@ use crate::findings::Findings;
 /// The whole report, with a line feed at its end.
 pub fn render(findings: &Findings) -> String {
     let mut sections = sections(findings);
-    // Readers of a ticket want the answer first.
-    sections.sort_by_key(|section| !matches!(section, Section::Answers(_)));
+    // Readers of a ticket want the answer first, and what takes it back.
+    sections.sort_by_key(|section| match section {
+        Section::Cautions(_) => 0,
+        Section::Answers(_) => 1,
+        _ => 2,
+    });
     let sections = sections.iter().map(|section| match section.body() {
         Body::Table(shown) => table(shown),
         Body::List("", answers) => quote(answers),

@@ -3,11 +3,13 @@
 
 use super::table::Table;
 use super::{arms, disks, sentence, time, words};
-use crate::findings::{Arm, Findings};
+use crate::findings::{Arm, Findings, Warning};
 use experiment::spec::Mode;
 
 /// A part of a report. Text and Markdown show all of them alike; a page draws some as bars and boxes.
 pub(super) enum Section {
+    /// What takes back some of the rest.
+    Cautions(Vec<Item>),
     /// What came out.
     Placements(Table),
     /// Which is better, which to buy, and the noise floor.
@@ -52,14 +54,16 @@ pub(super) enum Kind {
 
 /// All sections that have something to show.
 pub(super) fn sections(findings: &Findings) -> Vec<Section> {
+    let (cautions, warnings) = findings.warnings_by_weight();
     let sections = [
+        Section::Cautions(items(&cautions)),
         Section::Placements(arms::table(findings)),
         Section::Answers(answers(findings)),
         Section::Why(why(findings)),
         Section::Time(time::table(findings)),
         Section::Disks(disks::table(findings)),
         Section::Fitted(fitted(findings)),
-        Section::Warnings(warnings(findings)),
+        Section::Warnings(items(&warnings)),
     ];
     let shown = |section: &Section| match section.body() {
         Body::Table(table) => !table.rows.is_empty(),
@@ -75,6 +79,7 @@ impl Section {
             Section::Placements(table) | Section::Time(table) | Section::Disks(table) => {
                 Body::Table(table)
             }
+            Section::Cautions(items) => Body::List("Read first", items),
             Section::Answers(items) => Body::List("", items),
             Section::Why(items) => Body::List("Why", items),
             Section::Fitted(items) => Body::List("Fitted to published figures", items),
@@ -146,9 +151,9 @@ fn fitted(findings: &Findings) -> Vec<Item> {
         .collect()
 }
 
-fn warnings(findings: &Findings) -> Vec<Item> {
-    let warnings = findings.warnings.iter();
+fn items(warnings: &[&Warning]) -> Vec<Item> {
     warnings
+        .iter()
         .map(|warning| Item::new(Kind::Warning, &*warning.id, &*warning.text))
         .collect()
 }

@@ -9,6 +9,7 @@ use super::words::wrapped;
 use super::{markdown, terminal};
 use crate::findings::{Arm, Comparison, Findings, Metric, Verdict};
 use crate::quantity;
+use reading::fact;
 
 const STYLE: &str = include_str!("../../templates/page.css");
 
@@ -29,16 +30,30 @@ struct Page<'a> {
     style: &'static str,
 }
 
-/// The two have no arm in common that reports the metric.
+/// The two cannot be shown side by side.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the two results have no arm in common that reports {0}; name another with --metric")]
-pub struct NothingInCommon(String);
+pub enum NothingInCommon {
+    /// No arm of one has the name of an arm of the other.
+    #[error(
+        "the two results have no arm in common (the first has {0}; the second {1}); give two results of one experiment"
+    )]
+    Arm(String, String),
+    /// No arm of both reports the metric.
+    #[error("the two results have no arm in common that reports {0}; name another with --metric")]
+    Metric(String),
+    /// Modelled disks were shown to the engine in different ways.
+    #[error(
+        "the first result is of {0} mode and the second of {1} mode, with and without a filesystem's cache, so that \
+         they cannot be compared; run one of them again with --front {0}"
+    )]
+    Front(String, String),
+}
 
 impl SideBySide {
     /// Puts `after` beside `before`, by `metric`.
     ///
     /// # Errors
-    /// When no arm of both has it.
+    /// When no arm of both has it, or they were run in ways that cannot be compared.
     pub fn of(
         before: &Findings,
         after: &Findings,
@@ -49,9 +64,10 @@ impl SideBySide {
             after,
             names: names(before, after),
         };
+        both.check()?;
         let figures = both.figures(metric);
         if figures.rows.is_empty() {
-            return Err(NothingInCommon(metric.to_owned()));
+            return Err(NothingInCommon::Metric(metric.to_owned()));
         }
         let tables = [figures, both.verdicts(metric), both.bounds()].into_iter();
         Ok(SideBySide {
@@ -119,6 +135,24 @@ impl Both<'_> {
             let mut others = self.after.arms.iter();
             Some((arm, others.find(|other| other.name == arm.name)?))
         })
+    }
+
+    fn check(&self) -> Result<(), NothingInCommon> {
+        let both = [self.before, self.after];
+        let front = |findings: &Findings| findings.environment.get(fact::FRONT).cloned();
+        if let [Some(one), Some(other)] = both.map(front)
+            && one != other
+        {
+            return Err(NothingInCommon::Front(one, other));
+        }
+        if self.arms().next().is_none() {
+            let [one, other] = both.map(|findings| {
+                let arms = findings.arms.iter().map(|arm| arm.name.as_str());
+                arms.collect::<Vec<_>>().join(", ")
+            });
+            return Err(NothingInCommon::Arm(one, other));
+        }
+        Ok(())
     }
 
     fn figures(&self, metric: &str) -> Table {

@@ -118,7 +118,7 @@ impl Asked {
         };
         match self.mode {
             Mode::Simulate | Mode::Emulate => spec,
-            Mode::Measure => spec.without_fitted(),
+            Mode::Measure => spec.on_real_disks(),
         }
     }
 

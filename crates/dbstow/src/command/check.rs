@@ -1,8 +1,11 @@
-//! `dbstow check`: reads an experiment and says whether it can be run, without running it.
+//! `dbstow check`: reads an experiment and says whether it can be run. In simulate it executes every script once, on
+//! few rows.
 
 use anyhow::Result;
 
-use super::Asked;
+use super::output::note;
+use super::{Asked, ResolvedRun};
+use lab::Prepared;
 
 /// Checks an experiment without running it
 #[derive(Clone, Debug, clap::Args)]
@@ -17,12 +20,18 @@ pub struct Args {
 /// # Errors
 /// The first mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let plan = args.asked.understand(false)?.plan;
+    let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
+    let prepared = Prepared::new(&plan, &inventory, &args.asked.place.options())?;
+    prepared.rehearse()?;
+    if prepared.has_one_writer() {
+        note(
+            "dbstow: sessions write to one database: simulate lets one of them write at a time, so that locks may limit \
+             it before the disks do; a server does not (--mode emulate --engine postgres)",
+        );
+    }
     Ok(super::print(&format!(
-        "{}: OK; {} arms x {} blocks = {} trials\n",
+        "{}: OK; {}\n",
         args.asked.experiment,
-        plan.arms.len(),
-        plan.protocol.blocks,
-        plan.trials().len()
+        plan.size()
     ))?)
 }

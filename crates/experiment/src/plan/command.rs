@@ -10,6 +10,22 @@ const SHORT: [(&str, &str); 3] = [
     ("workload.folder", "--workload"),
 ];
 
+/// Keys that a report states by itself.
+const STATED: [&str; 2] = ["protocol.blocks", "protocol.seed"];
+
+impl Plan {
+    /// What the user changed of the experiment for this run, in words, one entry each.
+    pub fn changed(&self) -> Vec<String> {
+        let quick = self.variant.quick.then(|| {
+            "quick settings (less work on less data: ratios and reasons may differ)".to_owned()
+        });
+        let set = self.overrides.iter();
+        let set = set.filter(|(key, _)| !STATED.contains(&key.as_str()));
+        let set = set.map(|(key, value)| format!("{key} = {value}"));
+        quick.into_iter().chain(set).collect()
+    }
+}
+
 /// `dbstow run` with all that decides what runs, quoted for a shell.
 pub(super) fn text(plan: &Plan) -> String {
     let mut words = vec!["dbstow".to_owned(), "run".to_owned(), experiment(plan)];

@@ -38,10 +38,8 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
     }
     writeln!(
         out,
-        "\n{} x {} = {}, compared by {} against {}, margin {} %",
-        counted(plan.arms.len(), "arm"),
-        counted(protocol.blocks, "block"),
-        counted(plan.trials.len(), "trial"),
+        "\n{}, compared by {} against {}, margin {} %",
+        plan.size(),
         protocol.metric,
         protocol.baseline,
         (protocol.margin * 1000.0).round() / 10.0
@@ -67,6 +65,22 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
         )?;
     }
     writeln!(out, "seed {}, plan {}", protocol.seed, plan.digest)
+}
+
+impl Plan {
+    /// `2 arms x 5 blocks = 10 trials`, and the variations.
+    pub fn size(&self) -> String {
+        let varied = match self.variations.len() {
+            0 => String::new(),
+            more => format!(" + {more} to see whether a default decides"),
+        };
+        format!(
+            "{} x {} = {}{varied}",
+            counted(self.arms.len(), "arm"),
+            counted(self.protocol.blocks, "block"),
+            counted(self.trials.len() - self.variations.len(), "trial"),
+        )
+    }
 }
 
 fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {

@@ -7,9 +7,11 @@ mod command;
 mod describe;
 mod digest;
 mod estimate;
+mod variation;
 
 pub use digest::fnv_1a_text as digest_of;
 pub use estimate::Estimate;
+pub use variation::Variation;
 
 use std::collections::BTreeMap;
 
@@ -48,6 +50,9 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// The arm that is the baseline once more, if there is one.
     pub twin: Option<String>,
+    /// Arms with a setting at its other value, run once each after the first block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<Variation>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
     /// Where its files are and what else was chosen for real time, by name, in words.
@@ -109,14 +114,19 @@ impl Plan {
             source: spec.source.clone(),
             overrides: spec.overrides.clone(),
             variant: spec.variant.clone(),
-            trials: trials(&arms, &spec.protocol),
+            trials: Vec::new(),
             protocol: spec.protocol.clone(),
             arms,
             twin: twin_name,
+            variations: variation::of(spec),
             fitted: spec.fitted.clone(),
             place: BTreeMap::new(),
             digest: String::new(),
         };
+        for block in 0..plan.protocol.blocks {
+            let trials = plan.block(block);
+            plan.trials.extend(trials);
+        }
         plan.digest = digest::of(&plan);
         plan
     }
@@ -136,12 +146,48 @@ impl Plan {
     /// The trial of `arm` in `block`, which may be a later one than this plan's last; `None` for an arm that
     /// the plan does not have.
     pub fn trial(&self, arm: &str, block: u32) -> Option<Trial> {
-        block_of(&self.arms, &self.protocol, block).find(|trial| trial.arm == arm)
+        let mut trials = self.block(block).into_iter();
+        trials.find(|trial| trial.arm == arm)
     }
 
-    /// The arm called `name`.
+    /// The arm called `name`, which may be a variation.
     pub fn arm(&self, name: &str) -> Option<&Arm> {
-        self.arms.iter().find(|arm| arm.name == name)
+        self.all_arms().find(|arm| arm.name == name)
+    }
+
+    /// The arms that are compared, then the variations.
+    pub fn all_arms(&self) -> impl Iterator<Item = &Arm> {
+        let variations = self.variations.iter().map(|variation| &variation.arm);
+        self.arms.iter().chain(variations)
+    }
+
+    /// The trials of one block, in their order; each block has its own seed and its own order, both drawn from the
+    /// protocol's seed and the block's number alone: what a block is does not depend on how many there are.
+    fn block(&self, block: u32) -> Vec<Trial> {
+        let protocol = &self.protocol;
+        let seed = random::derive(protocol.seed, "trial", u64::from(block));
+        let order_seed = random::derive(protocol.seed, "order", u64::from(block));
+        // The twin shares the baseline's settings but not its chance: that is what it is there to show.
+        let own = |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
+            true => random::derive(seed, "twin", 0),
+            false => seed,
+        };
+        let mut order: Vec<&Arm> = self.arms.iter().collect();
+        order.shuffle(&mut random::stream(order_seed, "order"));
+        let variations = self.variations.iter().filter(|_| block == 0);
+        order.extend(variations.map(|variation| &variation.arm));
+        let before = match block {
+            0 => 0,
+            later => self.variations.len() + later as usize * self.arms.len(),
+        };
+        let trial = |(position, arm): (u32, &Arm)| Trial {
+            index: u32::try_from(before + position as usize).unwrap_or(u32::MAX),
+            arm: arm.name.clone(),
+            block,
+            position,
+            seed: own(arm),
+        };
+        (0..).zip(order).map(trial).collect()
     }
 
     /// What a record has to carry to belong to this plan: 16 hexadecimal digits, made from the
@@ -204,37 +250,6 @@ fn twin_of(arms: &[Arm], baseline: &str) -> Arm {
         fitted: false,
         ..original.clone()
     }
-}
-
-/// Each block has its own seed and its own order, both drawn from the protocol's seed and the block's
-/// number alone: what a block is does not depend on how many there are.
-fn trials(arms: &[Arm], protocol: &Protocol) -> Vec<Trial> {
-    let mut trials: Vec<Trial> = Vec::new();
-    for block in 0..protocol.blocks {
-        trials.extend(block_of(arms, protocol, block));
-    }
-    trials
-}
-
-/// The trials of one block, in their order.
-fn block_of(arms: &[Arm], protocol: &Protocol, block: u32) -> impl Iterator<Item = Trial> {
-    let seed = random::derive(protocol.seed, "trial", u64::from(block));
-    let order_seed = random::derive(protocol.seed, "order", u64::from(block));
-    // The twin shares the baseline's settings but not its chance: that is what it is there to show.
-    let own = move |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
-        true => random::derive(seed, "twin", 0),
-        false => seed,
-    };
-    let mut order: Vec<&Arm> = arms.iter().collect();
-    order.shuffle(&mut random::stream(order_seed, "order"));
-    let first = block as usize * order.len();
-    (0..).zip(order).map(move |(position, arm)| Trial {
-        index: u32::try_from(first + position as usize).unwrap_or(u32::MAX),
-        arm: arm.name.clone(),
-        block,
-        position,
-        seed: own(arm),
-    })
 }
 
 #[cfg(test)]

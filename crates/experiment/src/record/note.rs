@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Note {
     /// `not cold: ..`: a cache that was to be emptied and was not.
     NotCold(String),
+    /// `no write-back: ..`: what an engine leaves to its filesystem's cache went to modelled disks at once.
+    NoWriteBack(String),
     /// `not cleaned up: ..`: something that stays behind the trial.
     NotCleanedUp(String),
     /// `paused: ..`: the trial stood still while it was measured.
@@ -22,6 +24,7 @@ pub enum Note {
 }
 
 const NOT_COLD: &str = "not cold: ";
+const NO_WRITE_BACK: &str = "no write-back: ";
 const NOT_CLEANED_UP: &str = "not cleaned up: ";
 const PAUSED: &str = "paused: ";
 const STRESS: &str = "the workload is one of SQLQueryStress";
@@ -30,6 +33,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Note::NotCold(why) => write!(f, "{NOT_COLD}{why}"),
+            Note::NoWriteBack(why) => write!(f, "{NO_WRITE_BACK}{why}"),
             Note::NotCleanedUp(what) => write!(f, "{NOT_CLEANED_UP}{what}"),
             Note::Paused(how) => write!(f, "{PAUSED}{how}"),
             Note::Stress => f.write_str(STRESS),
@@ -45,6 +49,7 @@ impl FromStr for Note {
         let after = |prefix| text.strip_prefix(prefix).map(str::to_owned);
         Ok(after(NOT_COLD)
             .map(Note::NotCold)
+            .or_else(|| after(NO_WRITE_BACK).map(Note::NoWriteBack))
             .or_else(|| after(NOT_CLEANED_UP).map(Note::NotCleanedUp))
             .or_else(|| after(PAUSED).map(Note::Paused))
             .unwrap_or_else(|| match text {
@@ -75,6 +80,7 @@ mod tests {
     fn a_note_reads_back_as_it_was_written() {
         for note in [
             Note::NotCold("volume d: tmpfs".to_owned()),
+            Note::NoWriteBack("file mode".to_owned()),
             Note::NotCleanedUp("a mount".to_owned()),
             Note::Paused("3 s".to_owned()),
             Note::Stress,

@@ -42,6 +42,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     for arm in &mut arms {
         arm.fitted = fitted.iter().any(|entry| entry.to.contains(&arm.name));
     }
+    let host_cache_start_given = host_cache_start_given(&asked);
     Ok(Spec {
         name: asked.name,
         question: asked.question,
@@ -49,14 +50,21 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
             title: source.title,
             date: source.date,
             note: source.note,
+            figures_left_out: false,
         }),
         protocol,
         arms,
         fitted,
         overrides: origin.overrides.clone(),
         variant: origin.variant.clone(),
+        host_cache_start_given,
         origin: origin.clone(),
     })
+}
+
+fn host_cache_start_given(asked: &wire::Experiment) -> bool {
+    let by_arm = |arm: &wire::Arm| arm.set.contains_key("engine.host_cache_start");
+    asked.engine.host_cache_start.is_some() || asked.arm.values().any(by_arm)
 }
 
 /// `text` with `keys` set, each blamed on its entry under `blamed`.

@@ -67,6 +67,8 @@ pub struct Spec {
     pub overrides: Vec<(String, String)>,
     /// Which reading of the file this is.
     pub variant: Variant,
+    /// Whether it says how warm the host cache is at the start.
+    pub host_cache_start_given: bool,
     origin: Origin,
 }
 
@@ -172,13 +174,29 @@ impl Spec {
             let with = with.map_err(|fault| origin.error(fault))?;
             start = if in_force { with } else { start };
         }
-        let edited = origin.overridden(start)?;
+        let edited = origin.overridden(start.clone())?;
         let spec = arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))?;
-        Ok(match arms::spec(&origin.text, &origin) {
-            Ok(published) => spec.without_totals_of_other_work(&published.arms),
-            // What is wrong in it has been set right from outside.
-            Err(_) => spec,
-        })
+        // What is wrong in the file may have been set right from outside.
+        let arms = |text: &Text| arms::spec(text, &origin).map_or(Vec::new(), |spec| spec.arms);
+        let spec = spec.without_figures_of_other_settings(&arms(&start));
+        Ok(spec.without_totals_of_other_work(&arms(&origin.text)))
+    }
+
+    /// The same without published figures of arms that are not as the file has them: those of `own`.
+    fn without_figures_of_other_settings(mut self, own: &[Arm]) -> Spec {
+        for arm in &mut self.arms {
+            let original = own.iter().find(|original| original.name == arm.name);
+            if original.is_some_and(|original| original.settings == arm.settings) {
+                continue;
+            }
+            arm.fitted = false;
+            if !std::mem::take(&mut arm.published).is_empty()
+                && let Some(source) = &mut self.source
+            {
+                source.figures_left_out = true;
+            }
+        }
+        self
     }
 
     /// The same without published totals, such as an elapsed time, of arms that do not do the work which was
@@ -225,8 +243,14 @@ impl Spec {
         self.without_fitted()
     }
 
-    /// The same without what was fitted: for real disks, which no parameter of a model reaches.
-    pub fn without_fitted(mut self) -> Spec {
+    /// The same for real disks: nothing was published of them, and no parameter of a model reaches them.
+    pub fn on_real_disks(mut self) -> Spec {
+        let own = Vec::new();
+        self = self.without_figures_of_other_settings(&own);
+        self.without_fitted()
+    }
+
+    fn without_fitted(mut self) -> Spec {
         self.fitted.clear();
         for arm in &mut self.arms {
             arm.fitted = false;

@@ -36,14 +36,23 @@ pub struct Source {
     pub date: Option<String>,
     /// What a reader of the figures has to know.
     pub note: Option<String>,
+    /// Whether some of its figures are left out, because the arms are not those that were published.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub figures_left_out: bool,
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)?;
         match &self.date {
-            Some(date) if !self.title.contains(date.as_str()) => write!(f, " ({date})"),
-            Some(_) | None => Ok(()),
+            Some(date) if !self.title.contains(date.as_str()) => write!(f, " ({date})")?,
+            Some(_) | None => {}
+        }
+        match self.figures_left_out {
+            true => f.write_str(
+                "; without its figures, since settings are not those that were published",
+            ),
+            false => Ok(()),
         }
     }
 }
@@ -91,7 +100,9 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
     if !(0.0..1.0).contains(&errors_max) {
         return fault(
             "errors_max",
-            format!("errors_max of {errors_max} is not a share from 0 to below 1; 0.01 stands for 1 %"),
+            format!(
+                "errors_max of {errors_max} is not a share from 0 to below 1; 0.01 stands for 1 %"
+            ),
         );
     }
     let metric = asked.metric.as_deref().unwrap_or("elapsed_s");

@@ -28,7 +28,7 @@ pub fn check(
         mode,
     };
     let result = check
-        .of_engine()
+        .of_engine(arms)
         .and_then(|()| check.of_mode())
         .and_then(|()| match mode {
             Mode::Measure => check.volumes(arms),
@@ -44,7 +44,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn of_engine(&self) -> Result<(), String> {
+    fn of_engine(&self, arms: &[Arm]) -> Result<(), String> {
         let name = self.engine.name();
         let mut of_others = self
             .options
@@ -65,7 +65,7 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        self.engine.check(self.options)?;
+        self.engine.check(self.options, arms)?;
         if self.mode == Mode::Simulate && self.engine.simulated().is_none() {
             return Err(
                 "simulate executes SQL itself, in virtual time; for a server add --mode emulate (modelled disks) or \

@@ -44,11 +44,11 @@ pub trait EngineProvider: Sync {
         false
     }
 
-    /// Refuses options that this engine cannot run with.
+    /// Refuses options that this engine cannot run `arms` with.
     ///
     /// # Errors
     /// What is missing or does not go together, with the remedy.
-    fn check(&self, _options: &Options) -> Result<(), String> {
+    fn check(&self, _options: &Options, _arms: &[Arm]) -> Result<(), String> {
         Ok(())
     }
 

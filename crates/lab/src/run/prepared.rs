@@ -1,19 +1,19 @@
 //! A plan with everything looked up, before anything runs.
 
-use experiment::plan::{Plan, Trial};
-use experiment::question::{ArmQuestion, Fitted, Question};
-use experiment::spec::{Arm, Mode};
+use experiment::plan::{self, Plan, Trial};
+use experiment::question::{ArmQuestion, Fitted, Question, Variation};
+use experiment::spec::{self, Arm, Mode};
 use workload::Workload;
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
-use crate::trial::{Stage, StageError, Subject, TrialId};
+use crate::trial::{RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
 
 /// A plan and what its names stand for.
 pub struct Prepared {
     plan: Plan,
     engine: &'static dyn EngineProvider,
-    /// One for each arm of the plan, in its order.
+    /// One for each arm of the plan and each variation, in their order.
     arms: Vec<Ready>,
 }
 
@@ -56,7 +56,7 @@ impl Prepared {
         let ready = |arm| Ready::new(arm, inventory, engine, options);
         Ok(Prepared {
             engine,
-            arms: plan.arms.iter().map(ready).collect::<Result<_, _>>()?,
+            arms: plan.all_arms().map(ready).collect::<Result<_, _>>()?,
             plan: plan.clone(),
         })
     }
@@ -96,21 +96,61 @@ impl Prepared {
                 .map(|(arm, ready)| ready.question(arm, plan.variant.mode))
                 .collect(),
             fitted: fitted.collect(),
+            variations: plan.variations.iter().map(variation).collect(),
+            changed: plan.changed(),
             aa: plan.twin.is_some(),
         }
     }
 
+    /// Executes every script of the plan's workloads once, on few rows, before anything is measured; simulate only.
+    ///
+    /// # Errors
+    /// The first script that fails.
+    pub fn rehearse(&self) -> Result<(), RehearsalError> {
+        if self.plan.variant.mode != Mode::Simulate {
+            return Ok(());
+        }
+        let mut done: Vec<&spec::Workload> = Vec::new();
+        for trial in self.plan.trials().iter().filter(|trial| trial.block == 0) {
+            let arm = self
+                .plan
+                .arm(&trial.arm)
+                .expect("a plan's trials are of its arms");
+            let asked = &arm.settings.workload;
+            if done
+                .iter()
+                .any(|done| done.script == asked.script && done.parameters == asked.parameters)
+            {
+                continue;
+            }
+            rehearse(&self.subject(&self.id(trial)))?;
+            done.push(asked);
+        }
+        Ok(())
+    }
+
+    /// Whether sessions of some arm write to one database together, which simulate lets them do one at a time only.
+    pub fn has_one_writer(&self) -> bool {
+        let mut arms = self.plan.all_arms().zip(&self.arms);
+        self.plan.variant.mode == Mode::Simulate
+            && arms.any(|(arm, ready)| {
+                arm.settings.workload.sessions > 1 && ready.workload.is_written_together()
+            })
+    }
+
     /// What a trial of the plan is of.
     pub(super) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
-        let place = self.plan.arms.iter().position(|arm| arm.name == id.arm);
-        let place = place.expect("a plan's trials are of its arms");
+        let mut arms = self.plan.all_arms().zip(&self.arms);
+        let (arm, ready) = arms
+            .find(|(arm, _)| arm.name == id.arm)
+            .expect("a plan's trials are of its arms");
         Subject {
             id,
             mode: self.plan.variant.mode,
             engine: self.engine,
-            settings: &self.plan.arms[place].settings,
-            stage: &self.arms[place].stage,
-            workload: &self.arms[place].workload,
+            settings: &arm.settings,
+            stage: &ready.stage,
+            workload: &ready.workload,
         }
     }
 
@@ -123,6 +163,15 @@ impl Prepared {
             position: trial.position,
             seed: trial.seed,
         }
+    }
+}
+
+fn variation(variation: &plan::Variation) -> Variation {
+    Variation {
+        of: variation.of.clone(),
+        name: variation.arm.name.clone(),
+        key: variation.key.clone(),
+        value: variation.value.clone(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What an emulation stands on, for the record of a trial.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+
+use reading::fact;
 
 use super::leftovers::mounts;
 use super::spec::{EmulationSpec, Filesystem, Front, MountSpec};
@@ -15,7 +18,13 @@ pub(super) fn of(spec: &EmulationSpec, transport: &str) -> Vec<(String, String)>
         .volumes
         .iter()
         .map(|mount| (format!("volume.{}", mount.volume.name), describe(mount)));
+    let fronts = spec.volumes.iter().map(|mount| match mount.front {
+        Front::File => "file",
+        Front::Block { .. } => "block",
+    });
+    let fronts: BTreeSet<&str> = fronts.collect();
     [
+        (fact::FRONT, Vec::from_iter(fronts).join(", ")),
         ("kernel", release),
         ("fuse.transport", transport.to_owned()),
     ]

@@ -30,6 +30,30 @@ pub struct Script {
     pub statements: usize,
 }
 
+impl Script {
+    /// Whether a statement of it changes tables, by its first word.
+    pub fn writes(&self) -> bool {
+        writes(&self.commands)
+    }
+}
+
+/// First words of statements that change tables.
+const WRITING: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "REPLACE"];
+
+fn writes(commands: &[Command]) -> bool {
+    commands.iter().any(|command| match command {
+        Command::Sql(statement) => {
+            let word = statement.text.split_whitespace().next();
+            word.is_some_and(|word| WRITING.contains(&word.to_ascii_uppercase().as_str()))
+        }
+        Command::If {
+            branches,
+            otherwise,
+        } => writes(otherwise) || branches.iter().any(|branch| writes(&branch.commands)),
+        Command::Set { .. } | Command::Sleep { .. } => false,
+    })
+}
+
 /// A step of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {

@@ -74,6 +74,7 @@ struct Page<'a> {
 /// The sections that a page shows as they are, each in its place.
 #[derive(Default)]
 struct Shown {
+    cautions: Vec<Item>,
     placements: Table,
     verdicts: Vec<Item>,
     /// What to buy, and the noise floor.
@@ -121,6 +122,7 @@ impl Shown {
         let mut shown = Shown::default();
         for section in sections(findings) {
             match section {
+                Section::Cautions(items) => shown.cautions = items,
                 Section::Placements(table) => shown.placements = table,
                 Section::Answers(items) => {
                     let verdict = |item: &Item| item.kind == Kind::Verdict;

@@ -69,6 +69,7 @@ pub fn run(args: &Args) -> Result<()> {
     check(args, &plan)?;
     let options = args.asked.place.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
+    prepared.rehearse()?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
@@ -137,7 +138,10 @@ fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
         bail!("no trial completed; see the warnings");
     }
     if !without.is_empty() {
-        bail!("no trial completed of {}; see the warnings", without.join(", "));
+        bail!(
+            "no trial completed of {}; see the warnings",
+            without.join(", ")
+        );
     }
     if !left.not_put_back.is_empty() {
         bail!("the server was not fully restored; see the messages above");

@@ -10,7 +10,7 @@ use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::Arm;
+use experiment::spec::{Arm, Role};
 use workload::Dialect;
 
 /// PostgreSQL: a private server for each trial, or a database in a given server.
@@ -48,12 +48,15 @@ impl EngineProvider for Provider {
         true
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
+    fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {
         if options.server.is_some() && options.postgres.bin.is_some() {
             return Err(
                 "--server uses a server that runs already, so --postgres-bin is of no use; leave one of them out"
                     .to_owned(),
             );
+        }
+        if options.server.is_some() {
+            check_logs(arms)?;
         }
         Ok(())
     }
@@ -63,6 +66,31 @@ impl EngineProvider for Provider {
             options: opening.options.clone(),
             registration: Arc::clone(opening.registration),
         }))
+    }
+}
+
+/// A server's log stays where it is: arms that place it differently would compare nothing.
+fn check_logs(arms: &[Arm]) -> Result<(), String> {
+    let volumes = |arm: &Arm| -> Vec<String> {
+        let files = arm.settings.placement.files(Role::Log).iter();
+        files.map(|file| file.volume.clone()).collect()
+    };
+    let mut logs = arms.iter().map(|arm| (arm, volumes(arm)));
+    let Some((first, volume)) = logs.next() else {
+        return Ok(());
+    };
+    match logs.find(|(_, other)| *other != volume) {
+        None => Ok(()),
+        Some((arm, other)) => Err(format!(
+            "arm \"{}\" puts the log on {} and \"{}\" on {}, and pg_wal of a server that is given with --server \
+             stays where it is; give the log one place (--set placement.NAME.log='{{ volumes = \"{}\" }}' for each \
+             placement), or leave --server out",
+            first.name,
+            volume.join(", "),
+            arm.name,
+            other.join(", "),
+            volume.join(", ")
+        )),
     }
 }
 

@@ -61,7 +61,7 @@ impl EngineProvider for Provider {
         true
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
+    fn check(&self, options: &Options, _arms: &[Arm]) -> Result<(), String> {
         match &options.server {
             Some(_) => Ok(()),
             None => Err(

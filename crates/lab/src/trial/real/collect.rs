@@ -1,16 +1,17 @@
 //! From what was seen in real time to the record.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use model::Duration;
-use reading::Reading;
+use reading::{Reading, fact};
 use volume::site::Site;
 
 use super::super::collect::{self, Counted, Transfers};
 use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
-use crate::engine::Engine;
+use crate::engine::{Engine, FrontKind, Modelled};
 use experiment::record::{ClientRecord, Note, Record, histogram};
 use experiment::spec::Mode;
 
@@ -52,6 +53,8 @@ pub(super) fn record(
     if subject.workload.sessions.is_some() {
         notes.push(Note::Stress);
     }
+    let environment: BTreeMap<String, String> = site.environment().into_iter().collect();
+    notes.extend(no_write_back(subject, &environment));
     let none = Samples::default();
     let samples = ran.samples.as_ref().unwrap_or_else(|| {
         let unknown = "the engine does not report what sessions wait for";
@@ -69,12 +72,23 @@ pub(super) fn record(
         errors: ran.tally.errors.clone(),
         engine: Some(engine.describe()),
         counters: counters(&ran).chain(samples.events(ran.time)).collect(),
-        environment: site.environment().into_iter().collect(),
+        environment,
         pacing: done.pacing.clone(),
         client: Some(client(&ran, samples)),
         notes,
         ..collect::blank(subject.id, subject.mode)
     })
+}
+
+/// What is missing where an engine that writes through a filesystem's cache has none: every write of it reaches the
+/// modelled disk by itself.
+fn no_write_back(subject: &Subject<'_>, environment: &BTreeMap<String, String>) -> Option<Note> {
+    let Modelled::Mounted { front, .. } = subject.engine.modelled() else {
+        return None;
+    };
+    let shown = environment.get(fact::FRONT)?;
+    let without = front == FrontKind::Block && shown == FrontKind::File.name();
+    without.then(|| Note::NoWriteBack("modelled disks were shown as a file tree".to_owned()))
 }
 
 /// The engine's counters over the measured time. A server leaves out what it never waited for: that is zero.

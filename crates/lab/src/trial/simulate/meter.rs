@@ -7,6 +7,8 @@ use model::storage::DiskPlace;
 use model::{Completion, Instant, Observer, Request};
 use reading::{DiskCounter, DiskReading};
 
+use super::super::Stage;
+
 use experiment::record::Series;
 use experiment::record::series::{self, DiskSeries, Points};
 
@@ -76,6 +78,15 @@ impl Meter {
 /// A meter that a store can report to while the trial holds on to it.
 #[derive(Clone)]
 pub(super) struct SharedMeter(pub(super) Rc<RefCell<Meter>>);
+
+impl SharedMeter {
+    /// A meter for the volumes of `stage`, that counts nothing yet.
+    pub(super) fn of(stage: &Stage) -> SharedMeter {
+        let volumes = stage.volumes.iter();
+        let volumes = volumes.map(|volume| (volume.name.as_str(), volume.disks.len()));
+        SharedMeter(Rc::new(RefCell::new(Meter::new(volumes))))
+    }
+}
 
 impl Observer for SharedMeter {
     fn request(

@@ -3,6 +3,7 @@
 mod collect;
 mod meter;
 mod raw;
+mod rehearsal;
 mod session;
 
 use std::cell::RefCell;
@@ -15,8 +16,10 @@ use model::store::Role;
 use rusqlite::Connection;
 use volume::virtual_time::{self, Session, Simulation};
 
+pub use rehearsal::{RehearsalError, rehearse};
+
 use collect::{Collected, Snapshot, record};
-use meter::{Meter, SharedMeter};
+use meter::SharedMeter;
 use session::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
@@ -49,11 +52,7 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
         workload,
         ..
     } = *subject;
-    let volumes = stage
-        .volumes
-        .iter()
-        .map(|volume| (volume.name.as_str(), volume.disks.len()));
-    let meter = SharedMeter(Rc::new(RefCell::new(Meter::new(volumes))));
+    let meter = SharedMeter::of(stage);
     let result = Trial {
         id,
         settings,

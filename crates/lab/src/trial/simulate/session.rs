@@ -73,7 +73,8 @@ pub(super) fn load(
     sessions::load(&mut seat, workload, variables, seed, || Ok(()))
 }
 
-struct VirtualSession<'a> {
+/// A session's connection in virtual time.
+pub(super) struct VirtualSession<'a> {
     session: &'a Session,
     driver: SqliteDriver<'a>,
     /// Where time had gone when the measured time began.
@@ -81,7 +82,7 @@ struct VirtualSession<'a> {
 }
 
 impl<'a> VirtualSession<'a> {
-    fn new(
+    pub(super) fn new(
         session: &'a Session,
         connection: &'a Connection,
         workload: &Workload,

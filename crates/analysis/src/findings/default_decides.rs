@@ -1,0 +1,118 @@
+//! Verdicts that turn when a setting that nobody chose has its other value.
+
+use super::metrics::{better, value};
+use super::trials::Trials;
+use super::warnings::{list, warning};
+use super::{Comparison, Findings, Verdict, Warning};
+use crate::quantity::ratio;
+use crate::statistics::Better;
+use experiment::question::{Question, Variation};
+
+/// Says which verdicts turn, and with what.
+pub(super) fn warnings(
+    question: &Question,
+    trials: &Trials,
+    findings: &Findings,
+) -> Option<Warning> {
+    let Variation { key, value, .. } = question.variations.first()?;
+    let turned = list(findings.comparisons.iter().filter_map(|comparison| {
+        let varied = ratio_varied(question, trials, comparison)?;
+        let turns = verdict(varied, question) != comparison.verdict;
+        (turns && comparison.verdict != Verdict::CannotTell).then(|| {
+            format!(
+                "{} vs {}: {}x here, {}x with {value}",
+                comparison.candidate,
+                comparison.baseline,
+                ratio(comparison.ratio.mean),
+                ratio(varied)
+            )
+        })
+    }))?;
+    Some(warning(
+        "default-decides",
+        format!(
+            "verdicts depend on {key}, which the experiment leaves at its default ({}, by `{}`): {turned}. Set it to \
+             what your server has (its host cache is warm after hours of work, cold after a move), or read both.",
+            other(value),
+            question.metric
+        ),
+    ))
+}
+
+fn other(value: &str) -> &'static str {
+    if value == "warm" { "cold" } else { "warm" }
+}
+
+/// Candidate / baseline in the first block, with the variation of each arm that has one; `None` where neither has.
+fn ratio_varied(question: &Question, trials: &Trials, comparison: &Comparison) -> Option<f64> {
+    let first = |arm: &str| {
+        let record = trials
+            .finished(arm)
+            .iter()
+            .find(|record| record.block == 0)?;
+        value(record, &question.metric)
+    };
+    let varied = |arm: &str| {
+        let mut variations = question.variations.iter();
+        first(&variations.find(|variation| variation.of == arm)?.name)
+    };
+    let (baseline, candidate) = (&comparison.baseline, &comparison.candidate);
+    match (varied(baseline), varied(candidate)) {
+        (None, None) => None,
+        (Some(baseline), Some(candidate)) => Some(candidate / baseline),
+        (Some(baseline), None) => Some(first(candidate)? / baseline),
+        (None, Some(candidate)) => Some(candidate / first(baseline)?),
+    }
+}
+
+/// What a ratio says by itself.
+fn verdict(ratio: f64, question: &Question) -> Verdict {
+    if ratio.ln().abs() <= question.margin.ln_1p() {
+        return Verdict::NoDifference;
+    }
+    match (ratio > 1.0) == (better(&question.metric) == Better::Higher) {
+        true => Verdict::Faster,
+        false => Verdict::Slower,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{question, records, trial};
+
+    fn warned(elapsed_s: f64) -> Option<String> {
+        let variation = Variation {
+            of: "p30".into(),
+            name: "p30 (warm host cache)".into(),
+            key: "engine.host_cache_start".into(),
+            value: "warm".into(),
+        };
+        let question = Question {
+            variations: vec![variation],
+            ..question()
+        };
+        let mut records = records();
+        records.push(trial("p30 (warm host cache)", 0, elapsed_s));
+        let mut warnings = make(&question, &records).warnings.into_iter();
+        let warning = warnings.find(|warning| warning.id == "default-decides");
+        warning.map(|warning| warning.text)
+    }
+
+    #[test]
+    fn a_verdict_that_turns_is_told_with_both_ratios() {
+        // 158.0 s of local-ssd in the first block: 79 / 158 = 0.5
+        let text = warned(79.0).expect("a tie becomes 0.5x");
+
+        assert!(
+            text.contains("p30 vs local-ssd: 1.04x here, 0.50x with warm"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_verdict_that_stays_is_not() {
+        assert_eq!(warned(160.0), None);
+    }
+}
