@@ -4,14 +4,14 @@ use model::Duration;
 use volume::real_time::Session;
 
 use super::argument::step_through;
-use super::real::SqliteEngine;
+use super::sessions::Sessions;
 use crate::engine::Client;
 use workload::{Driver, Statement, Value};
 
 /// A session that goes back to its engine when it is dropped, with its temporary tables and its cache: what
 /// was loaded into them is there in the run.
 pub(super) struct SqliteClient<'a> {
-    engine: &'a SqliteEngine,
+    sessions: &'a Sessions,
     number: u32,
     /// `None` once it went back.
     session: Option<Session>,
@@ -19,9 +19,9 @@ pub(super) struct SqliteClient<'a> {
 }
 
 impl<'a> SqliteClient<'a> {
-    pub(super) fn new(engine: &'a SqliteEngine, number: u32, session: Session) -> SqliteClient<'a> {
+    pub(super) fn new(sessions: &'a Sessions, number: u32, session: Session) -> SqliteClient<'a> {
         SqliteClient {
-            engine,
+            sessions,
             number,
             session: Some(session),
             statements: 0,
@@ -44,7 +44,7 @@ impl Driver for SqliteClient<'_> {
         arguments: &[Value],
     ) -> Result<(), String> {
         self.statements += 1;
-        self.engine.count_statement();
+        self.sessions.count_statement();
         let session = self.session();
         let result = session.work(|connection| {
             step_through(&mut *connection.prepare_cached(&statement.text)?, arguments)
@@ -88,7 +88,7 @@ impl Drop for SqliteClient<'_> {
     fn drop(&mut self) {
         self.roll_back();
         if let Some(session) = self.session.take() {
-            self.engine.park(self.number, session);
+            self.sessions.parked.lock().insert(self.number, session);
         }
     }
 }

@@ -4,6 +4,7 @@ mod argument;
 mod client;
 pub(in crate::engine) mod provider;
 mod real;
+mod sessions;
 mod simulated;
 
 #[cfg(test)]

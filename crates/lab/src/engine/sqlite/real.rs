@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use model::store::{self, ReadUnit};
-use parking_lot::{Mutex, MutexGuard};
-use volume::real_time::{Access, Activity, Database, DatabaseSpec, Pacer, PlacedFile, Session};
+use volume::real_time::{Access, Activity, Database, DatabaseSpec, Pacer, PlacedFile};
 use volume::site::Site;
 
 use super::client::SqliteClient;
+use super::sessions::Sessions;
 use crate::engine::{Client, Engine, EngineError, WaitKind, WaitSampler, Waiting};
 use experiment::record::EngineRecord;
 use experiment::spec::{self, Commit, Settings, Temperature};
@@ -28,13 +27,11 @@ pub struct SqliteEngine {
     database: Option<Database>,
     shared: bool,
     tables: store::Role,
-    /// Sessions without a client: they keep their temporary tables.
-    parked: Mutex<BTreeMap<u32, Session>>,
+    sessions: Sessions,
     volumes: Vec<String>,
     settings: BTreeMap<String, String>,
     direct: bool,
     keep: bool,
-    statements: AtomicU64,
 }
 
 impl SqliteEngine {
@@ -67,27 +64,12 @@ impl SqliteEngine {
                 Tables::Data => store::Role::Data,
                 Tables::Temp => store::Role::Temp,
             },
-            parked: Mutex::default(),
+            sessions: Sessions::default(),
             volumes,
             settings: described,
             direct,
             keep: false,
-            statements: AtomicU64::new(0),
         })
-    }
-
-    /// Counts one statement of whichever session.
-    pub(super) fn count_statement(&self) {
-        self.statements.fetch_add(1, Relaxed);
-    }
-
-    /// Keeps a session whose client has gone.
-    pub(super) fn park(&self, number: u32, session: Session) {
-        self.parked().insert(number, session);
-    }
-
-    fn parked(&self) -> MutexGuard<'_, BTreeMap<u32, Session>> {
-        self.parked.lock()
     }
 
     fn database(&self) -> Result<&Database, EngineError> {
@@ -200,7 +182,7 @@ impl Engine for SqliteEngine {
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
-        let parked = self.parked().remove(&session);
+        let parked = self.sessions.parked.lock().remove(&session);
         let own = match parked {
             Some(own) => own,
             None => {
@@ -215,7 +197,7 @@ impl Engine for SqliteEngine {
                 own
             }
         };
-        Ok(Box::new(SqliteClient::new(self, session, own)))
+        Ok(Box::new(SqliteClient::new(&self.sessions, session, own)))
     }
 
     /// Extents are spread over the files as they are written.
@@ -226,11 +208,11 @@ impl Engine for SqliteEngine {
     /// Brings the log into the tables, and everything to the files. There is no `ANALYZE`: what it finds
     /// changes plans, and simulated runs do without it.
     fn quiesce(&self) -> Result<(), EngineError> {
-        if self.statements.load(Relaxed) == 0 {
+        if self.sessions.statements() == 0 {
             // Nothing was loaded, and SQLite does not let an empty database be looked through for a log.
             return Ok(());
         }
-        for session in self.parked().values_mut() {
+        for session in self.sessions.parked.lock().values_mut() {
             let checkpoint = session.work(|connection| {
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             });
@@ -250,7 +232,7 @@ impl Engine for SqliteEngine {
             Temperature::Warm => Ok(Vec::new()),
             Temperature::Cold => {
                 let database = self.database()?;
-                for session in self.parked().values() {
+                for session in self.sessions.parked.lock().values() {
                     let released = session.connection().release_memory();
                     released.map_err(|error| EngineError::failed("emptying a cache", error))?;
                 }
@@ -266,7 +248,7 @@ impl Engine for SqliteEngine {
     fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
         let database = self.database()?;
         let mut counters = BTreeMap::from([
-            ("statements".to_owned(), self.statements.load(Relaxed)),
+            ("statements".to_owned(), self.sessions.statements()),
             ("logical_reads".to_owned(), database.logical_reads()),
             ("physical_reads".to_owned(), database.physical_reads()),
         ]);
@@ -285,7 +267,7 @@ impl Engine for SqliteEngine {
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
         Ok(Some(Box::new(Sampler {
-            engine: self,
+            sessions: &self.sessions,
             database: self.database()?,
         })))
     }
@@ -304,7 +286,7 @@ impl Engine for SqliteEngine {
         if let Some(database) = &self.database {
             database.abandon();
         }
-        self.parked().clear();
+        self.sessions.parked.lock().clear();
         if self.keep {
             self.database = None;
             return Ok(());
@@ -323,14 +305,14 @@ impl Drop for SqliteEngine {
 
 /// Looks at what the sessions' files and locks are doing.
 struct Sampler<'a> {
-    engine: &'a SqliteEngine,
+    sessions: &'a Sessions,
     database: &'a Database,
 }
 
 impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
         let activities = self.database.activities();
-        let parked = self.engine.parked();
+        let parked = self.sessions.parked.lock();
         let of_the_run = activities
             .into_iter()
             .filter(|(number, _)| !parked.contains_key(number));
