@@ -1,15 +1,12 @@
 //! What statements do to the state, and what SQL Server says when they cannot.
 
-use super::error;
+use super::error::{self, Outcome};
 use super::state::{Database, File, TEMPDB};
 use super::text::{Max, PAGE, Spec, Statement};
 use super::upkeep::{checkpoint, configure, drop_clean_buffers, shrink};
 use super::{AZURE_DATABASE, MANAGED_INSTANCE, SqlServer};
 use crate::model::Session;
 use crate::reply::{Item, Message, Reply};
-
-/// The items of a statement, or the errors it raises.
-pub(super) type Outcome = Result<Vec<Item>, Vec<Message>>;
 
 /// `database_id` up to which databases are the system's own.
 const SYSTEM_MAX: i64 = 4;
@@ -233,7 +230,9 @@ fn drop_database(server: &mut SqlServer, login: &str, current: &str, name: &str)
 
 fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
     let database = &server.databases[&id];
-    let found = file_of(database, &spec.name).ok_or_else(|| vec![error::no_file(&spec.name)])?;
+    let found = database
+        .file(&spec.name)
+        .ok_or_else(|| vec![error::no_file(&spec.name)])?;
     let file = database.files[&found].clone();
     let nothing = Spec {
         name: spec.name.clone(),
@@ -245,7 +244,7 @@ fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
     let mut changed = file.clone();
     let mut items = Vec::new();
     if let Some(name) = &spec.new_name {
-        if file_of(database, name).is_some_and(|other| other != found) {
+        if database.file(name).is_some_and(|other| other != found) {
             return Err(vec![error::file_name_used(name)]);
         }
         changed.now.name = name.clone();
@@ -288,7 +287,7 @@ fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
 /// Adds a file, which is in use at once.
 fn add(server: &mut SqlServer, id: i64, spec: &Spec, log: bool) -> Result<(), Vec<Message>> {
     let database = &server.databases[&id];
-    if file_of(database, &spec.name).is_some() {
+    if database.file(&spec.name).is_some() {
         return Err(vec![error::file_name_used(&spec.name)]);
     }
     let pages = spec.size.unwrap_or(PAGES_DEFAULT);
@@ -323,7 +322,9 @@ fn add(server: &mut SqlServer, id: i64, spec: &Spec, log: bool) -> Result<(), Ve
 fn remove(server: &mut SqlServer, id: i64, name: &str) -> Outcome {
     let database = server.databases.get_mut(&id).expect("looked up before");
     let failed = |error: Message| vec![error];
-    let found = file_of(database, name).ok_or_else(|| failed(error::file_is_not_there()))?;
+    let found = database
+        .file(name)
+        .ok_or_else(|| failed(error::file_is_not_there()))?;
     let file = &database.files[&found];
     let first = database
         .files
@@ -364,9 +365,4 @@ fn set(server: &mut SqlServer, id: i64, option: &str) -> Outcome {
         }
     }
     Ok(Vec::new())
-}
-
-pub(super) fn file_of(database: &Database, name: &str) -> Option<i64> {
-    let same = |(_, file): &(&i64, &File)| file.next.name.eq_ignore_ascii_case(name);
-    database.files.iter().find(same).map(|(id, _)| *id)
 }

@@ -7,7 +7,10 @@
 //! gives no states; here they are 1, but for 1105. Which error a statement raises, and in which order, is what the
 //! documentation of each statement lets one expect; it was not seen on a server.
 
-use crate::reply::Message;
+use crate::reply::{Item, Message};
+
+/// The items of a statement, or the errors it raises.
+pub(super) type Outcome = Result<Vec<Item>, Vec<Message>>;
 
 /// Words of the operating system, in the form in which SQL Server quotes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -212,6 +212,12 @@ impl Database {
             dirty_pages: 0,
         }
     }
+
+    /// Number of the file of this logical name, as the catalog has it.
+    pub(super) fn file(&self, name: &str) -> Option<i64> {
+        let same = |(_, file): &(&i64, &File)| file.next.name.eq_ignore_ascii_case(name);
+        self.files.iter().find(same).map(|(id, _)| *id)
+    }
 }
 
 impl File {

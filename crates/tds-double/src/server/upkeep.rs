@@ -1,7 +1,6 @@
 //! Statements that look after memory, files and settings: CHECKPOINT, DBCC, sp_configure.
 
-use super::change::{Outcome, file_of};
-use super::error;
+use super::error::{self, Outcome};
 use super::state::{File, Io, Setting};
 use super::text::PAGE;
 use super::{AZURE_DATABASE, SqlServer};
@@ -68,7 +67,9 @@ pub(super) fn shrink(
         return Err(vec![error::dbcc_denied(login, "shrinkfile")]);
     }
     let database = server.databases.get_mut(&id).expect("looked up before");
-    let found = file_of(database, name).ok_or_else(|| vec![error::no_such_file(name, current)])?;
+    let found = database
+        .file(name)
+        .ok_or_else(|| vec![error::no_such_file(name, current)])?;
     if megabytes.is_none() {
         let used = std::mem::take(&mut database.files.get_mut(&found).expect("found").used_pages);
         let log = database.files[&found].log;
