@@ -1,17 +1,12 @@
-//! One client, from its first packet to its end.
+//! A connection: messages in and out, and the attentions between them.
 
 use std::io;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::double::Shared;
-use crate::encode::{self, Encoded, Encoder, Event};
-use crate::login::{Login, Proof};
-use crate::model::{Identity, Refusal, Session};
-use crate::packet::{self, ATTENTION, HEADER, Inbox, LOGIN, PRELOGIN, REPLY, SIZE_FIRST};
-use crate::prelogin::{Agreed, PreLogin};
-use crate::reply::{Item, Message, Reply};
-use crate::served::Served;
+use crate::encode::{self, Encoded, Event};
+use crate::model::Identity;
+use crate::packet::{self, ATTENTION, HEADER, Inbox, REPLY, SIZE_FIRST};
+use crate::shared::Shared;
 use crate::transport::{Received, Transport, Wait};
 use crate::wire::Violation;
 
@@ -37,7 +32,7 @@ impl From<Violation> for End {
     }
 }
 
-/// A client whose login has not been answered yet.
+/// A connection with a client.
 pub(crate) struct Connection<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) transport: Transport,
@@ -57,49 +52,9 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Serves the client until it leaves. What it did wrong is recorded.
-    pub(crate) fn serve(mut self) {
-        let end = self.enter().and_then(|session| match session {
-            Some(session) => Served::new(&mut self, session).serve(),
-            None => Ok(()),
-        });
-        match end {
-            Ok(()) | Err(End::Closed | End::Broken) => {}
-            Err(End::Violation(violation)) => {
-                self.shared.journal().violations.push(violation.to_string());
-            }
-        }
-        self.transport.cut();
-    }
-
-    /// From PreLogin to the login's answer; `None` where it was refused.
-    fn enter(&mut self) -> Result<Option<Session>, End> {
-        let first = self.message()?;
-        if first.kind != PRELOGIN {
-            return Err(Violation::new(format!("a first message of type {}", first.kind)).into());
-        }
-        let asked = PreLogin::read(&first.body)?;
-        let encrypts = self.shared.encrypts();
-        let reply = asked.reply(encrypts, &self.identity);
-        self.transport
-            .send(&packet::packet(REPLY, 1, true, &reply))?;
-        if asked.agree(encrypts) == Agreed::Encrypted {
-            self.secure()?;
-        }
-        let message = self.message()?;
-        if message.kind != LOGIN {
-            return Err(Violation::new(format!(
-                "a message of type {} before the login",
-                message.kind
-            ))
-            .into());
-        }
-        let login = Login::read(&message.body)?;
-        self.log_in(&login)
-    }
-
+    /// Encrypts all that follows.
     #[cfg(target_os = "linux")]
-    fn secure(&mut self) -> Result<(), End> {
+    pub(crate) fn secure(&mut self) -> Result<(), End> {
         let certificate = self
             .shared
             .certificate
@@ -117,54 +72,19 @@ impl<'a> Connection<'a> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn secure(&mut self) -> Result<(), End> {
+    pub(crate) fn secure(&mut self) -> Result<(), End> {
         Err(Violation::new("TLS is for Linux").into())
     }
 
-    fn log_in(&mut self, login: &Login) -> Result<Option<Session>, End> {
-        let admitted = self.shared.model().login(login);
-        let id = self.shared.sessions.fetch_add(1, Ordering::Relaxed);
-        let mut session = Session {
-            id,
-            login: String::new(),
-            database_first: String::new(),
-            database: String::new(),
-            application: login.application.clone(),
-            transaction: None,
-        };
-        match admitted {
-            Ok(admitted) => {
-                session.login = admitted.login;
-                session.database_first = admitted.database.clone();
-                session.database = admitted.database;
-                let wanted = match login.packet_size {
-                    0 => SIZE_FIRST,
-                    size => (size as usize).clamp(512, 32_767),
-                };
-                let sizes = (wanted, self.size);
-                let federated = matches!(login.proof, Proof::Token(_));
-                let mut encoder =
-                    Encoder::new(&self.identity, &mut session, &self.shared.transactions);
-                encoder.logged_in(sizes, federated);
-                let encoded = encoder.finish();
-                self.send(encoded)?;
-                self.size = wanted;
-                self.inbox.set_size(wanted);
-                Ok(Some(session))
-            }
-            Err(refusal) => {
-                let mut reply = Reply::new();
-                reply
-                    .items
-                    .extend(refused(login, &refusal).into_iter().map(Item::Error));
-                let mut encoder =
-                    Encoder::new(&self.identity, &mut session, &self.shared.transactions);
-                encoder.batch(&reply);
-                let encoded = encoder.finish();
-                self.send(encoded)?;
-                Ok(None)
-            }
-        }
+    /// Bytes of a packet, with its header.
+    pub(crate) fn packet_size(&self) -> usize {
+        self.size
+    }
+
+    /// Packets have as many bytes from here on, in both directions.
+    pub(crate) fn set_packet_size(&mut self, size: usize) {
+        self.size = size;
+        self.inbox.set_size(size);
     }
 
     /// The next message, however long it takes.
@@ -294,29 +214,5 @@ impl Sending {
             self.number = self.number.wrapping_add(1);
         }
         Ok(())
-    }
-}
-
-/// The errors of a refused login, as SQL Server words them.
-fn refused(login: &Login, refusal: &Refusal) -> Vec<Message> {
-    let user = match &login.proof {
-        Proof::Password { user, .. } => user.as_str(),
-        Proof::Token(_) => "<token-identified principal>",
-        Proof::Integrated => {
-            let text = "Login failed. The login is from an untrusted domain and cannot be used with \
-                        Integrated authentication.";
-            return vec![Message::error(18452, text).class(14)];
-        }
-    };
-    let denied = Message::error(18456, format!("Login failed for user '{user}'.")).class(14);
-    match refusal {
-        Refusal::Denied => vec![denied],
-        Refusal::NoDatabase(name) => {
-            let text = format!(
-                "Cannot open database \"{name}\" requested by the login. The login failed."
-            );
-            vec![Message::error(4060, text).class(11), denied]
-        }
-        Refusal::Other(message) => vec![message.clone()],
     }
 }

@@ -3,28 +3,16 @@
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::connection::Connection;
-use crate::journal::Journal;
 use crate::model::Model;
 use crate::port::Port;
-#[cfg(target_os = "linux")]
-use crate::tls::Certificate;
+use crate::served;
+use crate::shared::{Encryption, Open, Shared};
 use crate::transport::Transport;
-
-/// Whether the double encrypts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encryption {
-    /// It cannot: a client that has to, fails.
-    #[default]
-    None,
-    /// It encrypts everything, with a certificate that signs itself: a client that cannot, fails. On Linux.
-    Required,
-}
 
 /// A running double. Dropped, it stops.
 pub struct Double<M: Model> {
@@ -37,37 +25,6 @@ pub struct Double<M: Model> {
 struct Listening {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
-}
-
-/// What all connections use.
-pub(crate) struct Shared {
-    model: Arc<Mutex<dyn Model>>,
-    journal: Mutex<Journal>,
-    pub(crate) transactions: AtomicU64,
-    pub(crate) sessions: AtomicU16,
-    open: AtomicUsize,
-    #[cfg(target_os = "linux")]
-    pub(crate) certificate: Option<Certificate>,
-}
-
-impl Shared {
-    pub(crate) fn model(&self) -> MutexGuard<'_, dyn Model> {
-        self.model.lock()
-    }
-
-    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock()
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(crate) fn encrypts(&self) -> bool {
-        self.certificate.is_some()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn encrypts(&self) -> bool {
-        false
-    }
 }
 
 impl<M: Model> Double<M> {
@@ -84,28 +41,8 @@ impl<M: Model> Double<M> {
     /// # Errors
     /// Where it cannot listen, or encryption is asked for and cannot be had.
     pub fn start_at(port: u16, model: M, encryption: Encryption) -> io::Result<Double<M>> {
-        #[cfg(target_os = "linux")]
-        let certificate = match encryption {
-            Encryption::None => None,
-            Encryption::Required => Some(Certificate::new().map_err(io::Error::other)?),
-        };
-        #[cfg(not(target_os = "linux"))]
-        if encryption == Encryption::Required {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "TLS is for Linux",
-            ));
-        }
         let model = Arc::new(Mutex::new(model));
-        let shared = Arc::new(Shared {
-            model: model.clone(),
-            journal: Mutex::new(Journal::new()),
-            transactions: AtomicU64::new(0),
-            sessions: AtomicU16::new(51), // those before are the server's own
-            open: AtomicUsize::new(0),
-            #[cfg(target_os = "linux")]
-            certificate,
-        });
+        let shared = Arc::new(Shared::new(model.clone(), encryption)?);
         let mut double = Double {
             port: Port::take((Ipv4Addr::LOCALHOST, port).into())?,
             model,
@@ -148,15 +85,12 @@ impl<M: Model> Double<M> {
 
     /// Connections at the moment.
     pub fn open(&self) -> usize {
-        self.shared.open.load(Ordering::SeqCst)
+        self.shared.open()
     }
 
     /// The certificate in PEM, where the double encrypts.
     pub fn certificate(&self) -> Option<&str> {
-        #[cfg(target_os = "linux")]
-        return self.shared.certificate.as_ref().map(Certificate::pem);
-        #[cfg(not(target_os = "linux"))]
-        None
+        self.shared.pem()
     }
 
     /// Fails where a client said what nothing is scripted for, or broke the protocol.
@@ -224,7 +158,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         let shared = shared.clone();
         let thread = std::thread::spawn(move || {
             let _open = Open::new(&shared);
-            Connection::new(&shared, Transport::Plain(socket)).serve();
+            served::serve(&shared, Transport::Plain(socket));
         });
         connections.push((handle, thread));
     }
@@ -233,25 +167,5 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         let _ = socket.shutdown(Shutdown::Both);
         // A model that panicked has said so; its client saw the connection end.
         let _ = thread.join();
-    }
-}
-
-/// Counts a connection while it is there.
-struct Open<'a>(&'a Shared);
-
-impl<'a> Open<'a> {
-    fn new(shared: &'a Shared) -> Open<'a> {
-        shared.open.fetch_add(1, Ordering::SeqCst);
-        Open(shared)
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let text = "the model or the double panicked; see the test's output".to_owned();
-            self.0.journal().violations.push(text);
-        }
-        self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }

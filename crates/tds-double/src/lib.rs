@@ -41,6 +41,7 @@ mod connection;
 mod double;
 mod encode;
 pub mod fixed;
+mod handshake;
 mod journal;
 mod login;
 mod model;
@@ -53,16 +54,18 @@ mod request;
 mod script;
 mod served;
 pub mod server;
+mod shared;
 #[cfg(target_os = "linux")]
 mod tls;
 mod transport;
 mod value;
 mod wire;
 
-pub use double::{Double, Encryption};
+pub use double::Double;
 pub use journal::HEARD;
 pub use login::{Login, Proof};
 pub use model::{Admitted, Form, Identity, Model, Question, Refusal, Session};
 pub use reply::{Column, Item, Message, Reply, Rows, Transaction};
 pub use script::{Credentials, Script};
+pub use shared::Encryption;
 pub use value::{Kind, Parameter, Value};

@@ -1,24 +1,43 @@
-//! A client that is logged in: its requests in turn, and their replies.
+//! One client, from its first packet to its end; once it is logged in, its requests in turn and their replies.
 
 use crate::connection::{Connection, End};
 use crate::encode::{self, Encoder};
+use crate::handshake;
 use crate::model::{Form, Question, Session};
 use crate::packet::{self, ATTENTION, BATCH, REPLY, RPC, Reset, TRANSACTION};
 use crate::procedures::Prepared;
 use crate::reply::{Item, Message, Reply, Transaction};
 use crate::request::{self, Headers, Manage};
+use crate::shared::Shared;
+use crate::transport::Transport;
 use crate::value::Parameter;
 use crate::wire::Violation;
 
+/// Serves a client until it leaves. What it did wrong is recorded.
+pub(crate) fn serve(shared: &Shared, transport: Transport) {
+    let mut connection = Connection::new(shared, transport);
+    let end = handshake::enter(&mut connection).and_then(|session| match session {
+        Some(session) => Served::new(&mut connection, session).serve(),
+        None => Ok(()),
+    });
+    match end {
+        Ok(()) | Err(End::Closed | End::Broken) => {}
+        Err(End::Violation(violation)) => {
+            shared.journal().violations.push(violation.to_string());
+        }
+    }
+    connection.transport.cut();
+}
+
 /// A client that is logged in.
-pub(crate) struct Served<'c, 'a> {
+struct Served<'c, 'a> {
     connection: &'c mut Connection<'a>,
     session: Session,
     prepared: Prepared,
 }
 
 impl<'c, 'a> Served<'c, 'a> {
-    pub(crate) fn new(connection: &'c mut Connection<'a>, session: Session) -> Served<'c, 'a> {
+    fn new(connection: &'c mut Connection<'a>, session: Session) -> Served<'c, 'a> {
         Served {
             connection,
             session,
@@ -26,7 +45,7 @@ impl<'c, 'a> Served<'c, 'a> {
         }
     }
 
-    pub(crate) fn serve(mut self) -> Result<(), End> {
+    fn serve(mut self) -> Result<(), End> {
         let end = self.requests();
         self.connection.shared.model().closed(&self.session);
         if let Err(End::Violation(violation)) = &end {
