@@ -23,20 +23,17 @@ use model::Bytes;
 use rustix::fs::{Advice, fadvise, syncfs};
 use rustix::process::geteuid;
 
-use super::emulation::{EmulationError, Mounted, Parts};
+use super::error::EmulationError;
 use super::image::{self, Image};
 use super::leftovers::Registration;
 use super::leftovers::mounts::{self, UnmountError};
 use super::loop_device::{self, LoopDevice};
+use super::mounted::{Mounted, Parts};
 use super::prepare;
-use super::spec::{Filesystem, Front, MountSpec};
+use super::spec::{Filesystem, Front, MountSpec, READ_AHEAD};
 use super::transport::{self, MountPoint, Session, Transport as _};
 use data::Data;
 use filesystem::OneFile;
-
-/// Read-ahead where none is given: the kernel's own for a disk that says nothing about it. A loop
-/// device's differs from that with the disk under its image, which is none of a modelled one's.
-pub(super) const READ_AHEAD: Bytes = Bytes::kib(128);
 
 /// A volume in block mode, mounted. What was set up last comes first, which is also the order in which it
 /// is taken down.

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use super::environment;
+use super::error::{EmulationError, not_written_down};
 use super::leftovers::{Registration, mounts};
+use super::mounted::{Mounted, Parts};
 use super::pace::Pace;
 use super::prepare;
 use super::spec::{EmulationSpec, Front, MountSpec};
@@ -25,123 +25,6 @@ pub struct Emulation {
     /// Names of the volumes and where they are mounted.
     places: Vec<(String, PathBuf)>,
     environment: Vec<(String, String)>,
-}
-
-/// What all fronts of an emulation share.
-pub(super) struct Parts {
-    /// The model.
-    pub(super) array: Arc<Array>,
-    /// How replies are paced.
-    pub(super) pace: Arc<Pace>,
-    /// What answers requests that come through a filesystem.
-    pub(super) replies: Replies,
-    /// How requests come.
-    pub(super) transport: Chosen,
-    /// Where every request is written down.
-    pub(super) trace: Option<Arc<Trace>>,
-    /// Where is written down what outlives this process.
-    pub(super) registration: Arc<Registration>,
-}
-
-/// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
-pub(super) trait Mounted: Send + Sync {
-    /// Takes it down.
-    ///
-    /// # Errors
-    /// When something is left, or was taken from a program that used it.
-    fn stop(self: Box<Self>) -> Result<(), EmulationError>;
-
-    /// Writes back and forgets what the kernel caches of its files. Gives what could not be done.
-    ///
-    /// # Errors
-    /// When the volume is gone.
-    fn drop_caches(&mut self) -> io::Result<Vec<String>> {
-        // Without a page cache, nothing is to be forgotten.
-        Ok(Vec::new())
-    }
-
-    /// The first thing that went wrong with its real files, for people.
-    fn trouble(&self) -> Option<String> {
-        None
-    }
-}
-
-/// Why volumes could not be emulated, or not be taken down.
-#[derive(Debug, Error)]
-pub enum EmulationError {
-    /// The kernel has no FUSE.
-    #[error(
-        "this machine has no /dev/fuse: load the kernel's module with `modprobe fuse`; in a container, start it with `--device /dev/fuse`"
-    )]
-    NoDevice,
-    /// The user may not open it.
-    #[error(
-        "/dev/fuse may not be opened: run as root, or let every user open it with `chmod 0666 /dev/fuse`, as distributions do"
-    )]
-    NoPermission,
-    /// Somebody else than root, without the helper.
-    #[error("only root can mount without fusermount3: install the package fuse3, or run as root")]
-    NoHelper,
-    /// Two volumes of the same name, or a volume without disks.
-    #[error("volume \"{volume}\": {why}")]
-    Spec {
-        /// Its name.
-        volume: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// The directory to mount at is not there or not empty.
-    #[error("cannot mount volume \"{volume}\" at {path}: {why}")]
-    MountPoint {
-        /// Name of the volume.
-        volume: String,
-        /// Where it was to be mounted.
-        path: PathBuf,
-        /// What is wrong with it, and what to do.
-        why: String,
-    },
-    /// The backing directory is somebody else's, or cannot be used.
-    #[error("cannot keep volume \"{volume}\" in {path}: {why}")]
-    Backing {
-        /// Name of the volume.
-        volume: String,
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong with it, and what to do.
-        why: String,
-    },
-    /// The transport that was asked for is not to be had.
-    #[error("requests cannot go by io_uring: {0}; choose the transport \"auto\" or \"fuser\"")]
-    Transport(io::Error),
-    /// A volume could not be taken down, or somebody still used it.
-    #[error("volume \"{volume}\": {source}")]
-    Stop {
-        /// Its name.
-        volume: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// Something is left on the machine.
-    #[error("{0}")]
-    Left(String),
-    /// Something else.
-    #[error("{what}: {source}")]
-    System {
-        /// What was tried.
-        what: String,
-        /// Why it did not work.
-        source: io::Error,
-    },
-}
-
-impl EmulationError {
-    /// `what` was tried, and `source` is why it did not work.
-    pub(super) fn system(what: impl Into<String>, source: io::Error) -> EmulationError {
-        EmulationError::System {
-            what: what.into(),
-            source,
-        }
-    }
 }
 
 impl Emulation {
@@ -300,11 +183,6 @@ fn trace(spec: &EmulationSpec) -> Result<Option<Arc<Trace>>, EmulationError> {
         })
     };
     spec.trace.as_ref().map(create).transpose()
-}
-
-/// What is not written down could not be cleared after a kill, so that nothing is begun without.
-pub(super) fn not_written_down(error: io::Error) -> EmulationError {
-    EmulationError::system("cannot write down what is about to be made", error)
 }
 
 fn front(

@@ -6,7 +6,7 @@ use std::path::Path;
 use reading::fact;
 
 use super::leftovers::mounts;
-use super::spec::{EmulationSpec, Filesystem, Front, MountSpec};
+use super::spec::{EmulationSpec, Filesystem, Front, MountSpec, READ_AHEAD};
 
 /// Kernel, transport, and what each volume stands on, by name.
 pub(super) fn of(spec: &EmulationSpec, transport: &str) -> Vec<(String, String)> {
@@ -46,7 +46,7 @@ fn describe(mount: &MountSpec) -> String {
                 Filesystem::Ext4 => "ext4",
                 Filesystem::Xfs => "xfs",
             };
-            let read_ahead = read_ahead.unwrap_or(super::block::READ_AHEAD);
+            let read_ahead = read_ahead.unwrap_or(READ_AHEAD);
             format!(
                 "block mode, {name}, read-ahead {read_ahead}; an image of {} on {under}",
                 mount.size

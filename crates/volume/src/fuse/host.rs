@@ -14,7 +14,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
 
 use super::control::{self, Answer, Description, Look, Request, SOCKET};
-use super::emulation::not_written_down;
+use super::error::not_written_down;
 use super::leftovers::Registration;
 use super::{Emulation, EmulationError, EmulationSpec};
 use reading::Reading;

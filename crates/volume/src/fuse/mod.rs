@@ -20,7 +20,9 @@ mod pace;
 // From a specification to mounted volumes.
 mod emulation;
 mod environment;
+mod error;
 mod front;
+mod mounted;
 mod prepare;
 mod spec;
 mod trace;
@@ -39,7 +41,8 @@ pub mod leftovers;
 mod remains;
 mod remote;
 
-pub use emulation::{Emulation, EmulationError};
+pub use emulation::Emulation;
+pub use error::EmulationError;
 pub use front::{DataPath, Done, Errno};
 pub use loop_device::exist as loop_devices_exist;
 pub use remains::unmount_within;

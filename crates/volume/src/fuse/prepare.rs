@@ -10,7 +10,7 @@ use std::process::Command;
 
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
-use super::emulation::EmulationError;
+use super::error::EmulationError;
 use super::leftovers::mounts;
 use super::spec::{EmulationSpec, Front, MountSpec};
 use files::{FileError, Folder, Readers};

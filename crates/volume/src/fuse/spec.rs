@@ -37,6 +37,10 @@ pub struct MountSpec {
     pub owner: Option<(u32, u32)>,
 }
 
+/// Read-ahead where none is given: the kernel's own for a disk that says nothing about it. A loop
+/// device's differs from that with the disk under its image, which is none of a modelled one's.
+pub(super) const READ_AHEAD: Bytes = Bytes::kib(128);
+
 /// What programs see of an emulated volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]

@@ -9,9 +9,9 @@ use std::sync::{Arc, OnceLock};
 use model::{Bytes, Instant, Request};
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::super::emulation::Parts;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;
+use super::super::mounted::Parts;
 use super::super::trace::{Trace, Traced};
 use crate::array::Array;
 

@@ -23,7 +23,8 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Gid, Mode, OFlags, Uid, chownat, openat};
 use rustix::process::geteuid;
 
-use super::emulation::{EmulationError, Mounted, Parts};
+use super::error::EmulationError;
+use super::mounted::{Mounted, Parts};
 use super::prepare;
 use super::spec::MountSpec;
 use super::transport::{MountPoint, Session, Transport};

@@ -1,0 +1,89 @@
+//! Why volumes could not be emulated, or not be taken down.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why volumes could not be emulated, or not be taken down.
+#[derive(Debug, Error)]
+pub enum EmulationError {
+    /// The kernel has no FUSE.
+    #[error(
+        "this machine has no /dev/fuse: load the kernel's module with `modprobe fuse`; in a container, start it with `--device /dev/fuse`"
+    )]
+    NoDevice,
+    /// The user may not open it.
+    #[error(
+        "/dev/fuse may not be opened: run as root, or let every user open it with `chmod 0666 /dev/fuse`, as distributions do"
+    )]
+    NoPermission,
+    /// Somebody else than root, without the helper.
+    #[error("only root can mount without fusermount3: install the package fuse3, or run as root")]
+    NoHelper,
+    /// Two volumes of the same name, or a volume without disks.
+    #[error("volume \"{volume}\": {why}")]
+    Spec {
+        /// Its name.
+        volume: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The directory to mount at is not there or not empty.
+    #[error("cannot mount volume \"{volume}\" at {path}: {why}")]
+    MountPoint {
+        /// Name of the volume.
+        volume: String,
+        /// Where it was to be mounted.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The backing directory is somebody else's, or cannot be used.
+    #[error("cannot keep volume \"{volume}\" in {path}: {why}")]
+    Backing {
+        /// Name of the volume.
+        volume: String,
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
+    /// The transport that was asked for is not to be had.
+    #[error("requests cannot go by io_uring: {0}; choose the transport \"auto\" or \"fuser\"")]
+    Transport(io::Error),
+    /// A volume could not be taken down, or somebody still used it.
+    #[error("volume \"{volume}\": {source}")]
+    Stop {
+        /// Its name.
+        volume: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something is left on the machine.
+    #[error("{0}")]
+    Left(String),
+    /// Something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why it did not work.
+        source: io::Error,
+    },
+}
+
+impl EmulationError {
+    /// `what` was tried, and `source` is why it did not work.
+    pub(super) fn system(what: impl Into<String>, source: io::Error) -> EmulationError {
+        EmulationError::System {
+            what: what.into(),
+            source,
+        }
+    }
+}
+
+/// What is not written down could not be cleared after a kill, so that nothing is begun without.
+pub(super) fn not_written_down(error: io::Error) -> EmulationError {
+    EmulationError::system("cannot write down what is about to be made", error)
+}

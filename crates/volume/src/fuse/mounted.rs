@@ -1,0 +1,50 @@
+//! A volume that is mounted, whatever its front, and what all volumes of an emulation share.
+
+use std::io;
+use std::sync::Arc;
+
+use super::error::EmulationError;
+use super::leftovers::Registration;
+use super::pace::Pace;
+use super::trace::Trace;
+use super::transport::{Chosen, Replies};
+use crate::array::Array;
+
+/// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
+pub(super) trait Mounted: Send + Sync {
+    /// Takes it down.
+    ///
+    /// # Errors
+    /// When something is left, or was taken from a program that used it.
+    fn stop(self: Box<Self>) -> Result<(), EmulationError>;
+
+    /// Writes back and forgets what the kernel caches of its files. Gives what could not be done.
+    ///
+    /// # Errors
+    /// When the volume is gone.
+    fn drop_caches(&mut self) -> io::Result<Vec<String>> {
+        // Without a page cache, nothing is to be forgotten.
+        Ok(Vec::new())
+    }
+
+    /// The first thing that went wrong with its real files, for people.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What all fronts of an emulation share.
+pub(super) struct Parts {
+    /// The model.
+    pub(super) array: Arc<Array>,
+    /// How replies are paced.
+    pub(super) pace: Arc<Pace>,
+    /// What answers requests that come through a filesystem.
+    pub(super) replies: Replies,
+    /// How requests come.
+    pub(super) transport: Chosen,
+    /// Where every request is written down.
+    pub(super) trace: Option<Arc<Trace>>,
+    /// Where is written down what outlives this process.
+    pub(super) registration: Arc<Registration>,
+}
