@@ -4,117 +4,23 @@
 //! Every file is routed by what SQLite says it is for: a main database to the role it was opened with,
 //! everything temporary to temp space; a journal costs nothing, since the modelled log stands for it.
 
-use std::cell::{Cell, RefCell};
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Once;
 
-use model::store::{FileId, PAGE, Role};
+use model::store::Role;
 use model::{Duration, Instant};
 use rusqlite::ffi;
 
-use super::session::{Session, current};
-use super::{World, spool};
-use crate::vfs::{Code, FREE_BELOW, File, FileSystem, Level, Locks, Purpose, Registered};
-
-/// The name SQLite knows the file system by.
-pub(super) const NAME: &std::ffi::CStr = c"dbstow";
+use super::inode::Inode;
+use super::session::{VFS, current};
+use crate::vfs::{Code, File, FileSystem, Level, Purpose, Registered};
 
 /// Makes the file system known to SQLite, once in a process.
 pub(super) fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        Box::leak(Box::new(Registered::new(NAME.to_owned(), Files)));
+        Box::leak(Box::new(Registered::new(VFS.to_owned(), Files)));
     });
-}
-
-/// A file of a simulation.
-pub(crate) struct Inode {
-    world: Rc<World>,
-    bytes: RefCell<spool::Bytes>,
-    /// Its place in the store; `None`: its requests cost nothing.
-    place: Option<FileId>,
-    locks: RefCell<Locks>,
-    waiting: RefCell<Vec<u32>>,
-    /// How often a lock on it was given back.
-    releases: Cell<u64>,
-}
-
-impl World {
-    /// Keeps why the temporary file could not be used, which SQLite has no room for in its `code`.
-    fn spool_failed(&self, error: &std::io::Error, code: std::ffi::c_int) -> Code {
-        self.spool_error.replace(Some(format!(
-            "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
-            std::env::temp_dir().display()
-        )));
-        Code(code)
-    }
-}
-
-impl Inode {
-    fn new(world: &Rc<World>, role: Option<Role>) -> Inode {
-        Inode {
-            world: Rc::clone(world),
-            bytes: RefCell::default(),
-            place: role.map(|role| world.store.borrow_mut().create(role)),
-            locks: RefCell::default(),
-            waiting: RefCell::default(),
-            releases: Cell::new(0),
-        }
-    }
-
-    /// Puts a session into the queue for a lock on this file.
-    pub(super) fn wait(&self, session: u32) {
-        self.waiting.borrow_mut().push(session);
-    }
-
-    /// How often a lock on it was given back so far.
-    pub(super) fn releases(&self) -> u64 {
-        self.releases.get()
-    }
-
-    /// Lets the queue try again.
-    fn released(&self, session: &Session) {
-        self.releases.set(self.releases.get() + 1);
-        session.wake_all(self.waiting.take());
-    }
-
-    fn lower(&self, held: Level, wanted: Level) {
-        self.locks.borrow_mut().lower(held, wanted);
-        if let Some(session) = current() {
-            self.released(&session);
-        }
-    }
-
-    /// The pages a range touches, if it costs anything.
-    fn pages(&self, offset: u64, length: usize) -> Option<(FileId, RangeInclusive<u64>)> {
-        let place = self.place.filter(|_| length >= FREE_BELOW)?;
-        let first = offset / PAGE.0;
-        Some((place, first..=(offset + length as u64 - 1) / PAGE.0))
-    }
-
-    fn truncate(&self, length: u64) {
-        self.world
-            .spool
-            .borrow_mut()
-            .truncate(&mut self.bytes.borrow_mut(), length);
-        if let Some(place) = self.place {
-            let pages = length.div_ceil(PAGE.0);
-            self.world.store.borrow_mut().release(place, pages);
-        }
-    }
-}
-
-impl Drop for Inode {
-    fn drop(&mut self) {
-        self.world
-            .spool
-            .borrow_mut()
-            .truncate(self.bytes.get_mut(), 0);
-        if let Some(place) = self.place {
-            self.world.store.borrow_mut().drop_file(place);
-        }
-    }
 }
 
 /// The files of whichever simulation is running on the thread.
@@ -141,13 +47,13 @@ impl FileSystem for Files {
         let Some(name) = name else {
             return Ok(Open::new(new()));
         };
-        let known = world.files.borrow().get(name).cloned();
+        let known = session.files().borrow().get(name).cloned();
         let inode = match known {
             Some(inode) => inode,
             None if !create => return Err(Code(ffi::SQLITE_CANTOPEN)),
             None => {
                 let inode = new();
-                let mut files = world.files.borrow_mut();
+                let mut files = session.files().borrow_mut();
                 files.insert(name.to_owned(), Rc::clone(&inode));
                 inode
             }
@@ -156,13 +62,13 @@ impl FileSystem for Files {
     }
 
     fn delete(&self, name: &str) -> bool {
-        let gone = current().and_then(|session| session.world().files.borrow_mut().remove(name));
+        let gone = current().and_then(|session| session.files().borrow_mut().remove(name));
         gone.is_some()
     }
 
     fn exists(&self, name: &str) -> bool {
         current().is_some_and(|session| {
-            let files = session.world().files.borrow();
+            let files = session.files().borrow();
             files
                 .get(name)
                 .is_some_and(|inode| inode.bytes.borrow().length > 0)
@@ -193,11 +99,16 @@ impl Open {
             level: Level::Unlocked,
         }
     }
+
+    fn lower(&self, wanted: Level) {
+        let now = current().map(|session| session.now());
+        self.inode.lower(self.level, wanted, now);
+    }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.inode.lower(self.level, Level::Unlocked);
+        self.lower(Level::Unlocked);
     }
 }
 
@@ -265,7 +176,7 @@ impl File for Open {
 
     fn unlock(&mut self, level: Level) {
         if level < self.level {
-            self.inode.lower(self.level, level);
+            self.lower(level);
             self.level = level;
         }
     }

@@ -16,13 +16,12 @@
 
 mod cost;
 mod files;
+mod inode;
 mod scheduler;
 mod session;
 mod spool;
+mod world;
 
 pub use cost::CpuCosts;
 pub use scheduler::{Body, RunError, Simulation};
 pub use session::Session;
-
-use files::Inode;
-use scheduler::World;

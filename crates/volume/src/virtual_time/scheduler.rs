@@ -1,22 +1,19 @@
-//! The simulation: its world, and the loop that resumes whichever session is earliest.
+//! The simulation: the loop that resumes whichever session is earliest.
 
-use std::cell::{Cell, RefCell};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::rc::Rc;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use model::cores::Cores;
 use model::store::Store;
 use model::{Duration, Instant};
 
 use super::cost::CpuCosts;
+use super::files;
+use super::inode::Inodes;
 use super::session::{Session, enter, leave};
-use super::spool::Spool;
-use super::{Inode, files};
+use super::world::World;
 
 /// Stack of a session; SQLite needs a small part of it.
 const STACK: usize = 1 << 20;
@@ -29,36 +26,7 @@ pub type Body<'a> = Box<dyn FnOnce(&Session) + 'a>;
 /// One at a time on a thread. Connections opened in it must be closed before it is dropped.
 pub struct Simulation {
     world: Rc<World>,
-}
-
-/// What sessions and the VFS share.
-pub(crate) struct World {
-    pub(crate) store: RefCell<Store>,
-    pub(crate) cores: RefCell<Cores>,
-    pub(crate) costs: CpuCosts,
-    pub(crate) spool: RefCell<Spool>,
-    /// Why the temporary file of the spool could not be used, until somebody asks.
-    pub(crate) spool_error: RefCell<Option<String>>,
-    pub(crate) files: RefCell<HashMap<String, Rc<Inode>>>,
-    /// Sessions that can go on, by when and in which order they came to be.
-    ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
-    order: Cell<u64>,
-    /// Application locks, by key.
-    locks: RefCell<BTreeMap<i64, Lock>>,
-    /// When the last session ended.
-    end: Cell<Instant>,
-    stopping: Cell<bool>,
-    /// Says that all is to end, from outside.
-    cancelled: RefCell<Rc<dyn Fn() -> bool>>,
-    pub(crate) logical_reads: Cell<u64>,
-    pub(crate) lock_waits: Cell<u64>,
-}
-
-/// An application lock.
-#[derive(Default)]
-struct Lock {
-    held: bool,
-    waiting: VecDeque<u32>,
+    files: Rc<Inodes>,
 }
 
 /// Why sessions did not run to their ends.
@@ -107,22 +75,8 @@ impl Simulation {
     pub fn new(store: Store, cores: u32, costs: CpuCosts) -> io::Result<Simulation> {
         files::register();
         Ok(Simulation {
-            world: Rc::new(World {
-                store: RefCell::new(store),
-                cores: RefCell::new(Cores::new(cores)),
-                costs,
-                spool: RefCell::new(Spool::new()),
-                spool_error: RefCell::default(),
-                files: RefCell::new(HashMap::new()),
-                ready: RefCell::new(BinaryHeap::new()),
-                order: Cell::new(0),
-                locks: RefCell::new(BTreeMap::new()),
-                end: Cell::new(Instant::ZERO),
-                stopping: Cell::new(false),
-                cancelled: RefCell::new(Rc::new(|| false)),
-                logical_reads: Cell::new(0),
-                lock_waits: Cell::new(0),
-            }),
+            world: Rc::new(World::new(store, cores, costs)),
+            files: Rc::default(),
         })
     }
 
@@ -140,7 +94,7 @@ impl Simulation {
         let start = self.world.end.get();
         let sessions = bodies.len();
         let spawned = (0_u32..).zip(bodies).map(|(id, body)| {
-            let session = Session::new(id, start, Rc::clone(&self.world));
+            let session = self.session(id, start);
             spawn(Rc::new(session), body).map(Some)
         });
         let mut running =
@@ -190,12 +144,16 @@ impl Simulation {
     /// no virtual time and reaches no modelled disk.
     pub fn timeless<T>(&self, work: impl FnOnce(&Session) -> T) -> T {
         self.world.store.borrow_mut().set_timeless(true);
-        let session = Rc::new(Session::new(0, self.now(), Rc::clone(&self.world)));
+        let session = Rc::new(self.session(0, self.now()));
         enter(&session);
         let result = work(&session);
         leave();
         self.world.store.borrow_mut().set_timeless(false);
         result
+    }
+
+    fn session(&self, id: u32, now: Instant) -> Session {
+        Session::new(id, now, Rc::clone(&self.world), Rc::clone(&self.files))
     }
 
     /// Lets virtual time pass until `then`, in which the store goes about its business.
@@ -241,14 +199,6 @@ impl Simulation {
     }
 }
 
-impl Drop for Simulation {
-    /// Files know their world: without this the two would keep each other for ever.
-    fn drop(&mut self) {
-        let files = self.world.files.take();
-        drop(files);
-    }
-}
-
 type Running = (Rc<Session>, Coroutine<Instant, (), ()>);
 
 fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> io::Result<Running> {
@@ -263,60 +213,4 @@ fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> io::Result<Running> {
         own.finish();
     });
     Ok((session, coroutine))
-}
-
-impl World {
-    /// Lets a session go on at `when`.
-    pub(crate) fn wake(&self, id: u32, when: Instant) {
-        let order = self.order.get();
-        self.order.set(order + 1);
-        self.ready.borrow_mut().push(Reverse((when, order, id)));
-    }
-
-    fn next(&self) -> Option<(Instant, u32)> {
-        self.ready
-            .borrow_mut()
-            .pop()
-            .map(|Reverse((now, _, id))| (now, id))
-    }
-
-    /// Whether nobody else can go on before `when`.
-    pub(crate) fn is_turn(&self, when: Instant) -> bool {
-        self.ready
-            .borrow()
-            .peek()
-            .is_none_or(|Reverse((first, _, _))| *first > when)
-    }
-
-    /// Whether all is to end; once it is, that stays so.
-    pub(crate) fn stopping(&self) -> bool {
-        if !self.stopping.get() && (self.cancelled.borrow())() {
-            self.stopping.set(true);
-        }
-        self.stopping.get()
-    }
-
-    /// Takes an application lock, or a place in its queue; whether it was taken.
-    pub(crate) fn take_lock(&self, key: i64, id: u32) -> bool {
-        let mut locks = self.locks.borrow_mut();
-        let lock = locks.entry(key).or_default();
-        if lock.held {
-            lock.waiting.push_back(id);
-            return false;
-        }
-        lock.held = true;
-        true
-    }
-
-    /// Hands an application lock to the first in its queue, who goes on at `now`.
-    pub(crate) fn release_lock(&self, key: i64, now: Instant) {
-        let next = self.locks.borrow_mut().get_mut(&key).and_then(|lock| {
-            let next = lock.waiting.pop_front();
-            lock.held = next.is_some();
-            next
-        });
-        if let Some(next) = next {
-            self.wake(next, now);
-        }
-    }
 }

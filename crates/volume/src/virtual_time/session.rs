@@ -1,7 +1,7 @@
 //! One session: its own time, its connection, and where its time went.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::rc::Rc;
 
 use corosensei::Yielder;
@@ -12,8 +12,11 @@ use model::{Duration, Instant};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::files::NAME;
-use super::{Inode, World};
+use super::inode::{Inode, Inodes};
+use super::world::World;
+
+/// The name by which SQLite knows the file system that databases are opened in.
+pub(super) const VFS: &CStr = c"dbstow";
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
@@ -23,6 +26,7 @@ pub struct Session {
     id: u32,
     now: Cell<Instant>,
     world: Rc<World>,
+    files: Rc<Inodes>,
     yielder: Cell<*const Yielder<Instant, ()>>,
     database: Cell<*mut ffi::sqlite3>,
     /// Work since the last burst was run.
@@ -48,16 +52,17 @@ pub(super) fn leave() {
 }
 
 /// The session that is running on this thread.
-pub(crate) fn current() -> Option<Rc<Session>> {
+pub(super) fn current() -> Option<Rc<Session>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
 impl Session {
-    pub(super) fn new(id: u32, now: Instant, world: Rc<World>) -> Session {
+    pub(super) fn new(id: u32, now: Instant, world: Rc<World>, files: Rc<Inodes>) -> Session {
         Session {
             id,
             now: Cell::new(now),
             world,
+            files,
             yielder: Cell::new(std::ptr::null()),
             database: Cell::new(std::ptr::null_mut()),
             steps: Cell::new(0),
@@ -127,7 +132,7 @@ impl Session {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection =
-            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, NAME)?;
+            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, VFS)?;
         connection.execute_batch(
             "PRAGMA page_size = 8192; PRAGMA temp.page_size = 8192; PRAGMA journal_mode = MEMORY; \
              PRAGMA synchronous = OFF; PRAGMA cache_size = -512; PRAGMA temp.cache_size = -512; \
@@ -223,26 +228,31 @@ impl Session {
     }
 
     /// The world it is part of.
-    pub(crate) fn world(&self) -> &Rc<World> {
+    pub(super) fn world(&self) -> &Rc<World> {
         &self.world
     }
 
+    /// The files of the simulation it is part of.
+    pub(super) fn files(&self) -> &Inodes {
+        &self.files
+    }
+
     /// SQLite reads a page.
-    pub(crate) fn read_page(&self, file: FileId, page: u64) {
+    pub(super) fn read_page(&self, file: FileId, page: u64) {
         self.before_page(file, page);
         let read = self.until_done(|store, now| Ok(store.read(now, self.id, file, page)));
         debug_assert!(read.is_ok(), "reading needs no room");
     }
 
     /// SQLite writes a page.
-    pub(crate) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
+    pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
         self.before_page(file, page);
         self.until_done(|store, now| store.write(now, file, page))
             .inspect_err(|full| self.full.set(Some(*full)))
     }
 
     /// SQLite found a file locked by another connection.
-    pub(crate) fn found_busy(&self, inode: &Rc<Inode>) {
+    pub(super) fn found_busy(&self, inode: &Rc<Inode>) {
         *self.busy_on.borrow_mut() = Some(Rc::clone(inode));
     }
 
@@ -326,12 +336,6 @@ impl Session {
             self.suspend_for_lock();
         }
         !self.stopping()
-    }
-
-    /// Wakes those who wait for a lock on a file.
-    pub(crate) fn wake_all(&self, waiting: Vec<u32>) {
-        let now = self.now.get();
-        waiting.into_iter().for_each(|id| self.world.wake(id, now));
     }
 
     /// Work counted and not yet spent, as CPU time.

@@ -1,0 +1,130 @@
+//! What sessions and files of a simulation share: store, processors, spool, locks, and who resumes when.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::ffi::c_int;
+use std::io;
+use std::rc::Rc;
+
+use model::Instant;
+use model::cores::Cores;
+use model::store::Store;
+
+use super::cost::CpuCosts;
+use super::spool::Spool;
+use crate::vfs::Code;
+
+/// What sessions and the VFS share.
+pub(super) struct World {
+    pub(super) store: RefCell<Store>,
+    pub(super) cores: RefCell<Cores>,
+    pub(super) costs: CpuCosts,
+    pub(super) spool: RefCell<Spool>,
+    /// Why the temporary file of the spool could not be used, until somebody asks.
+    pub(super) spool_error: RefCell<Option<String>>,
+    /// Sessions that can go on, by when and in which order they came to be.
+    ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
+    order: Cell<u64>,
+    /// Application locks, by key.
+    locks: RefCell<BTreeMap<i64, Lock>>,
+    /// When the last session ended.
+    pub(super) end: Cell<Instant>,
+    pub(super) stopping: Cell<bool>,
+    /// Says that all is to end, from outside.
+    pub(super) cancelled: RefCell<Rc<dyn Fn() -> bool>>,
+    pub(super) logical_reads: Cell<u64>,
+    pub(super) lock_waits: Cell<u64>,
+}
+
+/// An application lock.
+#[derive(Default)]
+struct Lock {
+    held: bool,
+    waiting: VecDeque<u32>,
+}
+
+impl World {
+    /// A world at time zero.
+    pub(super) fn new(store: Store, cores: u32, costs: CpuCosts) -> World {
+        World {
+            store: RefCell::new(store),
+            cores: RefCell::new(Cores::new(cores)),
+            costs,
+            spool: RefCell::new(Spool::new()),
+            spool_error: RefCell::default(),
+            ready: RefCell::new(BinaryHeap::new()),
+            order: Cell::new(0),
+            locks: RefCell::new(BTreeMap::new()),
+            end: Cell::new(Instant::ZERO),
+            stopping: Cell::new(false),
+            cancelled: RefCell::new(Rc::new(|| false)),
+            logical_reads: Cell::new(0),
+            lock_waits: Cell::new(0),
+        }
+    }
+
+    /// Lets a session go on at `when`.
+    pub(super) fn wake(&self, id: u32, when: Instant) {
+        let order = self.order.get();
+        self.order.set(order + 1);
+        self.ready.borrow_mut().push(Reverse((when, order, id)));
+    }
+
+    /// Takes the session that goes on next, and when.
+    pub(super) fn next(&self) -> Option<(Instant, u32)> {
+        self.ready
+            .borrow_mut()
+            .pop()
+            .map(|Reverse((now, _, id))| (now, id))
+    }
+
+    /// Whether nobody else can go on before `when`.
+    pub(super) fn is_turn(&self, when: Instant) -> bool {
+        self.ready
+            .borrow()
+            .peek()
+            .is_none_or(|Reverse((first, _, _))| *first > when)
+    }
+
+    /// Whether all is to end; once it is, that stays so.
+    pub(super) fn stopping(&self) -> bool {
+        if !self.stopping.get() && (self.cancelled.borrow())() {
+            self.stopping.set(true);
+        }
+        self.stopping.get()
+    }
+
+    /// Takes an application lock, or a place in its queue; whether it was taken.
+    pub(super) fn take_lock(&self, key: i64, id: u32) -> bool {
+        let mut locks = self.locks.borrow_mut();
+        let lock = locks.entry(key).or_default();
+        if lock.held {
+            lock.waiting.push_back(id);
+            return false;
+        }
+        lock.held = true;
+        true
+    }
+
+    /// Hands an application lock to the first in its queue, who goes on at `now`.
+    pub(super) fn release_lock(&self, key: i64, now: Instant) {
+        let next = self.locks.borrow_mut().get_mut(&key).and_then(|lock| {
+            let next = lock.waiting.pop_front();
+            lock.held = next.is_some();
+            next
+        });
+        if let Some(next) = next {
+            self.wake(next, now);
+        }
+    }
+
+    /// Keeps why the temporary file could not be used, which SQLite has no room for in its `code`.
+    pub(super) fn spool_failed(&self, error: &io::Error, code: c_int) -> Code {
+        self.spool_error.replace(Some(format!(
+            "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
+            std::env::temp_dir().display()
+        )));
+        Code(code)
+    }
+}
