@@ -11,6 +11,7 @@ mod scan;
 mod split;
 mod statement;
 mod tsql;
+mod unsupported;
 
 pub use error::{ScriptError, ScriptProblem};
 pub use execute::{Driver, ExecutionError};

@@ -6,37 +6,13 @@ use super::super::suggest;
 use super::super::value::Value;
 use super::super::variables::{BUILTIN_VARIABLES, Names, Slot};
 use super::split::{Piece, Unit, pieces};
+use super::unsupported::unsupported;
 use super::{Branch, Command, Pause, PauseUnit, Script, ScriptError, ScriptProblem, Statement};
 
 /// Most `\if` inside one another; it bounds the stack that running takes.
 const DEPTH_MAX: usize = 32;
 
 const COMMANDS: [&str; 6] = ["\\set", "\\if", "\\elif", "\\else", "\\endif", "\\sleep"];
-
-const NO_RESULTS: &str = "results of statements do not become variables; \
-     compute the value with `\\set`, or use a subquery";
-const NO_SHELL: &str = "scripts start no other programs; compute the value with `\\set`";
-const NO_PIPELINE: &str = "statements run one at a time; remove this line";
-
-/// The commands of pgbench that dbstow does not have, and what to do instead.
-const UNSUPPORTED: [(&str, &str); 7] = [
-    ("\\gset", NO_RESULTS),
-    ("\\aset", NO_RESULTS),
-    ("\\shell", NO_SHELL),
-    ("\\setshell", NO_SHELL),
-    ("\\startpipeline", NO_PIPELINE),
-    ("\\syncpipeline", NO_PIPELINE),
-    ("\\endpipeline", NO_PIPELINE),
-];
-
-/// The message for `command` when it is one of pgbench's that dbstow does not have.
-pub(super) fn unsupported(command: &str) -> Option<ScriptProblem> {
-    let (_, remedy) = UNSUPPORTED.iter().find(|(known, _)| *known == command)?;
-    Some(ScriptProblem::Unsupported {
-        command: command.to_owned(),
-        remedy,
-    })
-}
 
 impl Script {
     /// Reads a script whose SQL is in `dialect`; `name` is the file that messages name.

@@ -1,9 +1,10 @@
 //! Cuts the text of a script into statements and backslash commands.
 
 use super::super::dialect::Dialect;
+use super::ScriptProblem;
 use super::scan::{Kind, Lexeme, Scanner};
 use super::tsql::{self, BlockEnd, Separator};
-use super::{ScriptProblem, parse};
+use super::unsupported::unsupported;
 
 /// What is sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +163,7 @@ impl<'a> Splitter<'a> {
         }
         if self.open.is_some() {
             // `\gset` ends a statement in pgbench: say that it is unsupported, not that it is misplaced.
-            let problem = parse::unsupported(name).unwrap_or(ScriptProblem::InsideStatement {
+            let problem = unsupported(name).unwrap_or(ScriptProblem::InsideStatement {
                 command: name.to_owned(),
             });
             return Err((self.line, problem));
