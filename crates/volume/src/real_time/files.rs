@@ -9,8 +9,8 @@ use rusqlite::ffi;
 
 use super::activity::{Activity, Status};
 use super::database::Shared;
-use super::pool::{Key, PAGE_SIZE, PoolError};
-use super::spaces::{Group, Space};
+use super::pool::PoolError;
+use super::spaces::{Group, Key, PAGE_SIZE, Space};
 use crate::clock::Clock;
 use crate::vfs::shared::{Change, Held, LOCKS, Memory, SharedLocks};
 use crate::vfs::{Code, File, FileSystem, Level, Locks, Purpose};

@@ -27,13 +27,8 @@ use super::activity::{Activity, Status};
 use super::aligned::Aligned;
 use super::disks::{Disks, interrupted};
 use super::run::{self, Run};
-use super::spaces::{Group, Space, Spaces};
+use super::spaces::{Group, Key, PAGE_SIZE, Space, Spaces};
 use super::spec::DatabaseSpec;
-
-pub(super) const PAGE_SIZE: usize = PAGE.0 as usize;
-
-/// A page of a space.
-pub(super) type Key = (Space, u64);
 
 /// Pages in memory, and what brings them there and away.
 pub(super) struct Pool {

@@ -4,8 +4,7 @@ use model::Bytes;
 use model::store::PAGE;
 
 use super::aligned::Aligned;
-use super::pool::{Key, PAGE_SIZE};
-use super::spaces::{At, Group};
+use super::spaces::{At, Group, Key, PAGE_SIZE};
 use super::spec::{DatabaseSpec, WRITERS_MAX};
 
 /// Unit in which a log is written.

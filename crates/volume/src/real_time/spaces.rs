@@ -22,6 +22,12 @@ pub(super) struct Space {
     id: FileId,
 }
 
+/// A page of a space.
+pub(super) type Key = (Space, u64);
+
+/// Bytes of a page.
+pub(super) const PAGE_SIZE: usize = PAGE.0 as usize;
+
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
