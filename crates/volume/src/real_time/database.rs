@@ -1,6 +1,5 @@
 //! A database in real time: its files, its buffer pool, and the sessions that use it.
 
-use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
@@ -9,16 +8,16 @@ use std::thread::{self, JoinHandle};
 
 use model::Bytes;
 use model::store::Role;
-use parking_lot::{Mutex, MutexGuard};
-use rusqlite::{Connection, InterruptHandle, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use super::activity::{Activity, Status};
-use super::app_lock::AppLocks;
 use super::disks::{Disks, VolumeCount};
-use super::files::{Inode, Session as OwnSession, SessionFiles};
+use super::files::{Inodes, Session as OwnSession, SessionFiles};
+use super::members::Members;
 use super::pace::Pacer;
 use super::pool::{Pool, PoolError};
 use super::session::Session;
+use super::shared::Shared;
 use super::spec::{DatabaseSpec, WRITERS_MAX};
 use crate::clock::Clock;
 use crate::vfs::Registered;
@@ -29,62 +28,17 @@ use crate::vfs::Registered;
 /// with the others. What is in the files is of no use without this value: they are dealt extents of all
 /// databases, and where those are is kept in memory only.
 pub struct Database {
-    pub(super) shared: Arc<Shared>,
-    writers: Vec<JoinHandle<()>>,
-}
-
-/// What sessions, their files and the writers share.
-pub(super) struct Shared {
-    pub(super) pool: Pool,
-    pub(super) locks: AppLocks,
-    files: Mutex<BTreeMap<String, Arc<Inode>>>,
-    sessions: Mutex<Vec<Member>>,
+    shared: Arc<Shared>,
+    files: Arc<Inodes>,
+    members: Arc<Members>,
     interrupts: Arc<AtomicU64>,
-    logical_reads: AtomicU64,
-    noted: Mutex<Option<String>>,
     clock: Clock,
     spec: DatabaseSpec,
-}
-
-/// A session as its database knows it.
-struct Member {
-    session: Arc<OwnSession>,
-    interrupt: InterruptHandle,
+    writers: Vec<JoinHandle<()>>,
 }
 
 /// Numbers for the names under which SQLite knows the sessions' file systems.
 static NAMES: AtomicU64 = AtomicU64::new(0);
-
-impl Shared {
-    pub(super) fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Inode>>> {
-        self.files.lock()
-    }
-
-    /// Keeps why a request failed, which SQLite does not.
-    pub(super) fn note(&self, why: &str) {
-        let mut noted = self.noted.lock();
-        *noted = Some(why.to_owned());
-    }
-
-    pub(super) fn take_note(&self) -> Option<String> {
-        let mut noted = self.noted.lock();
-        noted.take()
-    }
-
-    pub(super) fn count_logical_reads(&self, more: u64) {
-        self.logical_reads.fetch_add(more, Relaxed);
-    }
-
-    pub(super) fn leave(&self, session: u32) {
-        self.locks.release_all(session);
-        self.members()
-            .retain(|member| member.session.status.id != session);
-    }
-
-    fn members(&self) -> MutexGuard<'_, Vec<Member>> {
-        self.sessions.lock()
-    }
-}
 
 impl Database {
     /// Makes the files, and starts the threads that write pages. With a `pacer`, requests take as long as
@@ -95,22 +49,16 @@ impl Database {
     /// removed.
     pub fn create(spec: DatabaseSpec, pacer: Option<Arc<Pacer>>) -> io::Result<Database> {
         let disks = Disks::create(&spec, pacer)?;
-        let shared = Arc::new(Shared {
-            pool: Pool::new(&spec, disks),
-            locks: AppLocks::default(),
-            files: Mutex::default(),
-            sessions: Mutex::default(),
+        let mut database = Database {
+            shared: Arc::new(Shared::new(Pool::new(&spec, disks))),
+            files: Arc::default(),
+            members: Arc::default(),
             interrupts: Arc::default(),
-            logical_reads: AtomicU64::new(0),
-            noted: Mutex::default(),
             clock: Clock::start(),
             spec,
-        });
-        let mut database = Database {
-            shared,
             writers: Vec::new(),
         };
-        let count = database.shared.spec.writes_in_flight;
+        let count = database.spec.writes_in_flight;
         for number in 0..count.clamp(1, WRITERS_MAX) {
             let shared = Arc::clone(&database.shared);
             let writer = thread::Builder::new()
@@ -130,13 +78,13 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub fn open(&self, session: u32, name: &str, tables: Role) -> rusqlite::Result<Session> {
-        let shared = &self.shared;
-        let status = Status::new(session, &shared.interrupts);
-        let own = Arc::new(OwnSession::new(status, shared.clock));
+        let status = Status::new(session, &self.interrupts);
+        let own = Arc::new(OwnSession::new(status, self.clock));
         let number = NAMES.fetch_add(1, Relaxed);
         let vfs = CString::new(format!("dbstow-{number}")).expect("there is no zero in it");
         let files = SessionFiles {
-            database: Arc::clone(shared),
+            database: Arc::clone(&self.shared),
+            inodes: Arc::clone(&self.files),
             session: Arc::clone(&own),
         };
         let registered = Registered::new(vfs, files);
@@ -149,36 +97,24 @@ impl Database {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let path = format!("{role}/{name}");
         let connection = Connection::open_with_flags_and_vfs(path, flags, registered.name())?;
-        let member = Member {
-            session: Arc::clone(&own),
-            interrupt: connection.get_interrupt_handle(),
-        };
-        let mut session = Session::new(connection, registered);
-        shared.members().push(member);
-        session.set_up(&shared.spec)?;
+        self.members.add(own, connection.get_interrupt_handle());
+        let mut session = Session::new(connection, registered, Arc::clone(&self.members));
+        session.set_up(&self.spec)?;
         Ok(session)
     }
 
     /// What each session does at this moment, by its number.
     pub fn activities(&self) -> Vec<(u32, Activity)> {
-        let members = self.shared.members();
-        let statuses = members.iter().map(|member| &member.session.status);
-        statuses
-            .map(|status| (status.id, status.activity()))
-            .collect()
+        self.members.activities()
     }
 
     /// Ends the statements under way, in all sessions; later ones are not touched.
     pub fn interrupt(&self) {
-        let shared = &self.shared;
-        shared.interrupts.fetch_add(1, Relaxed);
-        for member in shared.members().iter() {
-            member.interrupt.interrupt();
-        }
-        shared.locks.wake();
-        shared.pool.wake();
-        let files: Vec<Arc<Inode>> = shared.files().values().cloned().collect();
-        files.iter().for_each(|inode| inode.wake());
+        self.interrupts.fetch_add(1, Relaxed);
+        self.members.interrupt();
+        self.shared.locks.wake();
+        self.shared.pool.wake();
+        self.files.wake();
     }
 
     /// Writes everything out that is in memory only, and flushes all files.
@@ -204,7 +140,7 @@ impl Database {
 
     /// Pages that sessions asked SQLite's caches for, in statements that are over.
     pub fn logical_reads(&self) -> u64 {
-        self.shared.logical_reads.load(Relaxed)
+        self.shared.logical_reads()
     }
 
     /// Pages read from volumes.
@@ -245,9 +181,6 @@ impl Database {
             // A writer that panicked has said so already.
             let _ = writer.join();
         }
-        // Files know their database: without this the two would keep each other for ever.
-        let files = std::mem::take(&mut *self.shared.files());
-        drop(files);
     }
 }
 

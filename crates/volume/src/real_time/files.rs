@@ -1,5 +1,6 @@
 //! SQLite's files in real time: pages of the buffer pool, and locks that sessions wait for.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::store::PAGE;
@@ -8,15 +9,15 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::ffi;
 
 use super::activity::{Activity, Status};
-use super::database::Shared;
 use super::pool::PoolError;
+use super::shared::Shared;
 use super::spaces::{Group, Key, PAGE_SIZE, Space};
 use crate::clock::Clock;
 use crate::vfs::shared::{Change, Held, LOCKS, Memory, SharedLocks};
 use crate::vfs::{Code, File, FileSystem, Level, Locks, Purpose};
 
 /// One of SQLite's files.
-pub(super) struct Inode {
+struct Inode {
     database: Arc<Shared>,
     space: Space,
     length: Mutex<u64>,
@@ -89,7 +90,7 @@ impl Inode {
     }
 
     /// Lets those who wait see that they were interrupted.
-    pub(super) fn wake(&self) {
+    fn wake(&self) {
         let _locks = self.locks();
         self.released.notify_all();
     }
@@ -102,9 +103,22 @@ impl Drop for Inode {
     }
 }
 
+/// The files of a database that have names.
+#[derive(Default)]
+pub(super) struct Inodes(Mutex<BTreeMap<String, Arc<Inode>>>);
+
+impl Inodes {
+    /// Lets those who wait for a file see that they were interrupted.
+    pub(super) fn wake(&self) {
+        let inodes: Vec<Arc<Inode>> = self.0.lock().values().cloned().collect();
+        inodes.iter().for_each(|inode| inode.wake());
+    }
+}
+
 /// The files of a database, as one session opens them.
 pub(super) struct SessionFiles {
     pub(super) database: Arc<Shared>,
+    pub(super) inodes: Arc<Inodes>,
     pub(super) session: Arc<Session>,
 }
 
@@ -166,13 +180,13 @@ impl FileSystem for SessionFiles {
         let inode = match name {
             None => new(),
             Some(name) => {
-                let mut files = self.database.files();
-                match files.get(name) {
+                let mut inodes = self.inodes.0.lock();
+                match inodes.get(name) {
                     Some(inode) => Arc::clone(inode),
                     None if !create => return Err(Code(ffi::SQLITE_CANTOPEN)),
                     None => {
                         let inode = new();
-                        files.insert(name.to_owned(), Arc::clone(&inode));
+                        inodes.insert(name.to_owned(), Arc::clone(&inode));
                         inode
                     }
                 }
@@ -187,12 +201,12 @@ impl FileSystem for SessionFiles {
     }
 
     fn delete(&self, name: &str) -> bool {
-        let gone = self.database.files().remove(name);
+        let gone = self.inodes.0.lock().remove(name);
         gone.is_some()
     }
 
     fn exists(&self, name: &str) -> bool {
-        let inode = self.database.files().get(name).cloned();
+        let inode = self.inodes.0.lock().get(name).cloned();
         inode.is_some_and(|inode| *inode.length() > 0)
     }
 

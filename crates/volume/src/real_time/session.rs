@@ -11,6 +11,7 @@ use rusqlite::{Connection, ffi};
 
 use super::activity::Activity;
 use super::files::SessionFiles;
+use super::members::Members;
 use super::spec::DatabaseSpec;
 use crate::clock::Clock;
 use crate::vfs::Registered;
@@ -20,14 +21,20 @@ pub struct Session {
     // Closed before the file system is taken away: fields are dropped in this order.
     connection: Connection,
     files: Registered<SessionFiles>,
+    members: Arc<Members>,
     logical_reads_seen: u64,
 }
 
 impl Session {
-    pub(super) fn new(connection: Connection, files: Registered<SessionFiles>) -> Session {
+    pub(super) fn new(
+        connection: Connection,
+        files: Registered<SessionFiles>,
+        members: Arc<Members>,
+    ) -> Session {
         Session {
             connection,
             files,
+            members,
             logical_reads_seen: 0,
         }
     }
@@ -127,8 +134,8 @@ const CACHE_KIB_MIN: u64 = 512;
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let system = self.files.system();
-        system.database.leave(system.session.status.id);
+        self.release_locks();
+        self.members.remove(self.files.system().session.status.id);
     }
 }
 
