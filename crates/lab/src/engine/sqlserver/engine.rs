@@ -7,7 +7,7 @@ use model::Duration;
 use volume::clock::Clock;
 
 use super::sampler::Sampler;
-use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart};
+use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, restore};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::EngineRecord;
 use experiment::spec::Temperature;
@@ -108,7 +108,7 @@ impl Engine for SqlServer {
         self.kept().clear();
         let dropped = self.drop_database();
         // Whatever became of the database: volumes cannot go while tempdb is on them.
-        let left = self.run.leave_volumes();
+        let left = restore::leave_volumes(&self.run);
         match (dropped, left) {
             (Err(dropped), Err(left)) => Err(EngineError::failed(dropped.to_string(), left)),
             (dropped, left) => dropped.and(left),

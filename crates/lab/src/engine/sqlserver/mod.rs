@@ -21,6 +21,7 @@ mod engine;
 mod journal;
 pub(in crate::engine) mod provider;
 mod restart;
+mod restore;
 mod run;
 mod sampler;
 mod site;

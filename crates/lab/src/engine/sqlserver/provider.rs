@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use volume::site::Site;
 
-use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer};
+use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
 use crate::engine::options::{DrivenKind, FrontKind, Options};
 use crate::engine::provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
@@ -90,7 +90,9 @@ impl EngineProvider for Provider {
         let options = opening.options;
         let server = options.server.as_deref().unwrap_or_default();
         let access = Access::new(server, &options.sqlserver.login)?;
-        let run = ServerRun::open(access, opening)?;
+        let (run, session) = ServerRun::open(access, opening)?;
+        restore::earlier(&run, session)?;
+        run.check(opening.arms)?;
         Ok(Box::new(Run {
             server: Arc::new(run),
         }))
@@ -127,7 +129,7 @@ impl EngineRun for Run {
     }
 
     fn close(&self) -> Closed {
-        let mut not_put_back = self.server.close();
+        let mut not_put_back = restore::close(&self.server);
         not_put_back.extend(self.server.stranded());
         // While tempdb is not back, some of these may be in use.
         let left_behind = match not_put_back.is_empty() {

@@ -15,7 +15,6 @@ use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
 use super::restart::{By, Restart, does_not_start, started};
 use super::tell::tell;
-use super::tempdb;
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::provider::Opening;
@@ -66,11 +65,14 @@ pub(super) struct Filed {
 }
 
 impl ServerRun {
-    /// Logs in, puts back what a killed run left, and looks whether the arms can be had there.
+    /// Logs in, and reads what an earlier run left to restore.
     ///
     /// # Errors
-    /// When the server does not let us in, lacks a permission or the freedom to place files; with the remedy.
-    pub fn open(access: Access, opening: &Opening<'_>) -> Result<ServerRun, EngineError> {
+    /// When the server does not let us in, with the remedy; or the journal cannot be used.
+    pub(super) fn open(
+        access: Access,
+        opening: &Opening<'_>,
+    ) -> Result<(ServerRun, Driver), EngineError> {
         let Opening {
             mode, arms, hooks, ..
         } = *opening;
@@ -114,16 +116,7 @@ impl ServerRun {
             files: Mutex::default(),
             access,
         };
-        if let Some(left) = run.put_back(&mut session).into_iter().next() {
-            return Err(EngineError::failed(
-                "put back what an earlier run changed on the server",
-                left,
-            ));
-        }
-        // A restart may have ended the session.
-        let mut session = run.access.connect(OBSERVER)?;
-        run.check(&mut session, arms)?;
-        Ok(run)
+        Ok((run, session))
     }
 
     /// What is left for people to do on the server, once the run is over.
@@ -137,21 +130,6 @@ impl ServerRun {
             "tempdb no longer uses these files, and SQL Server does not delete them; delete them yourself: {}",
             files.join(", ")
         ))
-    }
-
-    /// Puts everything back. Gives what could not be.
-    pub fn close(&self) -> Vec<String> {
-        if self.journal().changes().is_empty() {
-            return Vec::new();
-        }
-        let answers = self.restart.revive(&self.access, &self.rescue());
-        match answers.and_then(|()| self.access.connect(OBSERVER)) {
-            Ok(mut session) => self.put_back(&mut session),
-            Err(error) => vec![format!(
-                "{error}; the original state is in {}, and the next run on this server restores it",
-                self.journal().path().display()
-            )],
-        }
     }
 
     /// tempdb has moved away from these files.
@@ -173,14 +151,6 @@ impl ServerRun {
         let gone = "tempdb was on modelled disks, which end with dbstow";
         self.is_on_volumes()
             .then(|| format!("{gone}; {}", does_not_start(&self.rescue())))
-    }
-
-    /// Takes tempdb off volumes that end with the trial.
-    pub(super) fn leave_volumes(&self) -> Result<(), EngineError> {
-        match self.is_on_volumes() {
-            true => tempdb::put_back(self),
-            false => Ok(()),
-        }
     }
 
     pub(super) fn access(&self) -> &Access {
@@ -252,8 +222,12 @@ impl ServerRun {
         *self.files.lock() = Arc::new(files);
     }
 
-    /// What can be said before anything is made.
-    fn check(&self, session: &mut Driver, arms: &[Arm]) -> Result<(), EngineError> {
+    /// Checks whether the arms are possible on the server, before anything is made.
+    ///
+    /// # Errors
+    /// When the login lacks a permission, or the server the freedom to place files; with the remedy.
+    pub(super) fn check(&self, arms: &[Arm]) -> Result<(), EngineError> {
+        let mut session = self.access.connect(OBSERVER)?;
         let missing = |text: String| Err(EngineError::Missing(text));
         match self.product {
             Product::AzureDatabase => {
@@ -284,7 +258,7 @@ impl ServerRun {
             }
             Product::Boxed | Product::Other => {}
         }
-        let allowed = capture::read(session, &question::PERMISSIONS, |row| {
+        let allowed = capture::read(&mut session, &question::PERMISSIONS, |row| {
             Ok((
                 row.word("permission")?,
                 row.flag("allowed")?.unwrap_or(false),
@@ -315,22 +289,6 @@ impl ServerRun {
             );
         }
         Ok(())
-    }
-
-    /// Puts back what the journal says. Gives what could not be.
-    fn put_back(&self, session: &mut Driver) -> Vec<String> {
-        let changes = self.journal().changes().clone();
-        let mut left = Vec::new();
-        for name in &changes.databases {
-            left.extend(self.drop_database(session, name).err());
-        }
-        if let Some(mib) = changes.memory_mib {
-            left.extend(self.set_memory(session, mib).err());
-        }
-        if !changes.tempdb.is_empty() {
-            left.extend(tempdb::put_back(self).err().map(|error| error.to_string()));
-        }
-        left
     }
 
     /// Whether a database of this name was made, and not dropped.
@@ -366,7 +324,7 @@ impl ServerRun {
             .map_err(|error| error.to_string())
     }
 
-    fn set_memory(&self, session: &mut Driver, mib: i64) -> Result<(), String> {
+    pub(super) fn set_memory(&self, session: &mut Driver, mib: i64) -> Result<(), String> {
         let statement = Statement::MaxServerMemory {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
         };
