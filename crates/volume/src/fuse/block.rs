@@ -30,7 +30,7 @@ use super::leftovers::mounts::{self, UnmountError};
 use super::loop_device::{self, LoopDevice};
 use super::mounted::{Mounted, Parts};
 use super::prepare;
-use super::spec::{Filesystem, Front, MountSpec, READ_AHEAD};
+use super::setup::{Filesystem, Front, MountSpec, READ_AHEAD};
 use super::transport::{self, MountPoint, Session, Transport as _};
 use data::Data;
 use filesystem::OneFile;

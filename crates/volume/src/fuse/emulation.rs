@@ -10,7 +10,7 @@ use super::leftovers::{Registration, mounts};
 use super::mounted::{Mounted, Parts};
 use super::pace::Pace;
 use super::prepare;
-use super::spec::{EmulationSpec, Front, MountSpec};
+use super::setup::{EmulationSpec, Front, MountSpec};
 use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
 use crate::array::Array;

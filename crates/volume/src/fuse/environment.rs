@@ -6,7 +6,7 @@ use std::path::Path;
 use reading::fact;
 
 use super::leftovers::mounts;
-use super::spec::{EmulationSpec, Filesystem, Front, MountSpec, READ_AHEAD};
+use super::setup::{EmulationSpec, Filesystem, Front, MountSpec, READ_AHEAD};
 
 /// Kernel, transport, and what each volume stands on, by name.
 pub(super) fn of(spec: &EmulationSpec, transport: &str) -> Vec<(String, String)> {

@@ -15,7 +15,7 @@ use model::Bytes;
 use rustix::mount::MountFlags;
 
 use super::loop_device::{LoopDevice, run};
-use super::spec::Filesystem;
+use super::setup::Filesystem;
 use files::Folder;
 
 /// The image's name in the backing directory, and where FUSE shows it.

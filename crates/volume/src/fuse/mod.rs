@@ -24,7 +24,7 @@ mod error;
 mod front;
 mod mounted;
 mod prepare;
-mod spec;
+mod setup;
 mod trace;
 mod transport;
 
@@ -47,4 +47,4 @@ pub use front::{DataPath, Done, Errno};
 pub use loop_device::exist as loop_devices_exist;
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
-pub use spec::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};
+pub use setup::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

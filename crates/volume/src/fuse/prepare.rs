@@ -12,7 +12,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
 use super::error::EmulationError;
 use super::leftovers::mounts;
-use super::spec::{EmulationSpec, Front, MountSpec};
+use super::setup::{EmulationSpec, Front, MountSpec};
 use files::{FileError, Folder, Readers};
 
 /// Marks a backing directory as one of this program's; holds the volume's name.

@@ -17,8 +17,8 @@ use super::members::Members;
 use super::pace::Pacer;
 use super::pool::{Pool, PoolError};
 use super::session::Session;
+use super::setup::{DatabaseSpec, WRITERS_MAX};
 use super::shared::Shared;
-use super::spec::{DatabaseSpec, WRITERS_MAX};
 use crate::clock::Clock;
 use crate::vfs::Registered;
 

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::aligned::Aligned;
 use super::flushes::Flushes;
 use super::pace::Pacer;
-use super::spec::{Access, DatabaseSpec, PlacedFile};
+use super::setup::{Access, DatabaseSpec, PlacedFile};
 use crate::clock::Clock;
 use reading::Latencies;
 use reading::histogram;

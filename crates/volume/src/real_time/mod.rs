@@ -26,10 +26,10 @@ mod pace;
 mod pool;
 mod run;
 mod session;
+mod setup;
 mod shared;
 mod site;
 mod spaces;
-mod spec;
 
 pub use activity::Activity;
 pub use aligned::Aligned;
@@ -37,5 +37,5 @@ pub use database::Database;
 pub use disks::{Disks, VolumeCount};
 pub use pace::Pacer;
 pub use session::Session;
+pub use setup::{Access, DatabaseSpec, PlacedFile, WRITERS_MAX};
 pub use site::PacedSite;
-pub use spec::{Access, DatabaseSpec, PlacedFile, WRITERS_MAX};

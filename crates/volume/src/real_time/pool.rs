@@ -27,8 +27,8 @@ use super::activity::{Activity, Status};
 use super::aligned::Aligned;
 use super::disks::{Disks, interrupted};
 use super::run::{self, Run};
+use super::setup::DatabaseSpec;
 use super::spaces::{Group, Key, PAGE_SIZE, Space, Spaces};
-use super::spec::DatabaseSpec;
 
 /// Pages in memory, and what brings them there and away.
 pub(super) struct Pool {

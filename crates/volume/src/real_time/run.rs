@@ -4,8 +4,8 @@ use model::Bytes;
 use model::store::PAGE;
 
 use super::aligned::Aligned;
+use super::setup::{DatabaseSpec, WRITERS_MAX};
 use super::spaces::{At, Group, Key, PAGE_SIZE};
-use super::spec::{DatabaseSpec, WRITERS_MAX};
 
 /// Unit in which a log is written.
 const SECTOR: usize = 512;

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ffi};
 use super::activity::Activity;
 use super::files::SessionFiles;
 use super::members::Members;
-use super::spec::DatabaseSpec;
+use super::setup::DatabaseSpec;
 use crate::clock::Clock;
 use crate::vfs::Registered;
 

@@ -2,7 +2,7 @@
 
 use model::store::{FileId, FileSpec, Files, Full, PAGE, Role};
 
-use super::spec::{DatabaseSpec, PlacedFile};
+use super::setup::{DatabaseSpec, PlacedFile};
 
 /// What a file of SQLite is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,19 +7,19 @@
 
 mod error;
 mod fio;
+mod job;
 mod measure;
 mod outcome;
 mod output;
 pub(in crate::engine) mod provider;
 mod simulate;
-mod spec;
 
 pub use error::RawError;
 pub use fio::Fio;
+pub use job::{Pattern, RawSpec, SyncSpec, Window};
 pub use measure::{Files, measure};
 pub use outcome::{RawOutcome, Tally};
 pub use simulate::simulate;
-pub use spec::{Pattern, RawSpec, SyncSpec, Window};
 
 /// Whether `text` is what fio prints; for its fuzz target.
 ///

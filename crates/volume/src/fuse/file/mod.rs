@@ -26,7 +26,7 @@ use rustix::process::geteuid;
 use super::error::EmulationError;
 use super::mounted::{Mounted, Parts};
 use super::prepare;
-use super::spec::MountSpec;
+use super::setup::MountSpec;
 use super::transport::{MountPoint, Session, Transport};
 use filesystem::Front;
 use handles::Handles;

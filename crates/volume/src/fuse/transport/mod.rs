@@ -16,7 +16,7 @@ use ::fuser::{Config, Filesystem, InitFlags, KernelConfig, MountOption, SessionA
 
 use super::front::DataPath;
 use super::pace::{Answers, Pace};
-use super::spec::TransportChoice;
+use super::setup::TransportChoice;
 
 pub(crate) use replies::Replies;
 

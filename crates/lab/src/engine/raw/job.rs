@@ -1,4 +1,4 @@
-//! What plain I/O is asked for.
+//! A job of plain I/O: size, mix, depth and pattern of its requests, and the time in which they count.
 
 use std::collections::BTreeMap;
 use std::fmt;
