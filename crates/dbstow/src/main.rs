@@ -154,9 +154,9 @@ fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
     use experiment::results::ResultsError::{File, Io};
 
     let results = cause.downcast_ref();
-    let places = cause.downcast_ref();
+    let volumes = cause.downcast_ref();
     let file_io = |error: &FileError| matches!(error, FileError::Io { .. });
-    match (results, places) {
+    match (results, volumes) {
         (Some(File(error)), _) => file_io(error),
         (Some(Io { .. }), _) | (_, Some(trial::real::VolumesError::Io { .. })) => true,
         _ => false,

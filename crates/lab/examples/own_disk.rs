@@ -6,7 +6,7 @@ use analysis::{findings, report};
 use experiment::build::{Experiment, Placement, Volume, Workload};
 use experiment::plan::Plan;
 use experiment::spec::Variant;
-use lab::{Event, Providers};
+use lab::{Event, RunInputs};
 
 /// What `dbstow calibrate DIR` would write; FORMAT.md has the keys.
 const DISK: &str = r#"
@@ -32,8 +32,8 @@ sources = ["corner"]
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut providers = Providers::default();
-    providers.inventory.add_catalogue(DISK, "own-disk.toml")?;
+    let mut inputs = RunInputs::default();
+    inputs.inventory.add_catalogue(DISK, "own-disk.toml")?;
     let experiment = Experiment::new("own-disk", "Is the disk in the corner as fast as a P30?")
         .machine_of(8, "32 GiB")
         .memory("64 MiB")
@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .placement("p30", Placement::on("p30"))
         .workload(Workload::builtin("spill").sessions(2).operations(4));
     let spec = experiment.build(Variant::default())?;
-    let plan = Plan::new(&spec.check(&providers.inventory)?, false);
-    let finished = lab::run(&plan, &providers, &|_: Event<'_>| {})?;
+    let plan = Plan::new(&spec.check(&inputs.inventory)?, false);
+    let finished = lab::run(&plan, &inputs, &|_: Event<'_>| {})?;
     let findings = findings::make(&finished.question, &finished.records);
     print!("{}", report::terminal::render(&findings));
     Ok(())

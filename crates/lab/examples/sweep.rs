@@ -6,7 +6,7 @@ use analysis::findings;
 use experiment::build::{Experiment, Placement, Volume, Workload};
 use experiment::plan::Plan;
 use experiment::spec::Variant;
-use lab::{Event, Providers};
+use lab::{Event, RunInputs};
 
 /// A step that gains less than this is not worth its price.
 const GAIN_MIN: f64 = 0.05;
@@ -25,10 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .volume(&name, volume)
             .placement(&name, Placement::on(&name));
     }
-    let providers = Providers::default();
+    let inputs = RunInputs::default();
     let spec = experiment.build(Variant::default())?;
-    let plan = Plan::new(&spec.check(&providers.inventory)?, false);
-    let finished = lab::run(&plan, &providers, &|event: Event<'_>| {
+    let plan = Plan::new(&spec.check(&inputs.inventory)?, false);
+    let finished = lab::run(&plan, &inputs, &|event: Event<'_>| {
         if let Event::TrialEnded { trial, .. } = event {
             eprintln!("{} IOPS done", trial.arm);
         }

@@ -36,6 +36,6 @@ impl Default for HostHooks {
 fn no_emulator() -> io::Result<Command> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
-        "no emulator was provided; set Providers::outside.emulator",
+        "no emulator was provided; set RunInputs::hooks.emulator",
     ))
 }

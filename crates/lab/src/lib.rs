@@ -20,4 +20,4 @@ pub mod calibrate;
 // All of a plan.
 pub mod run;
 
-pub use run::{Event, Finished, Observer, Prepared, Providers, RunError, run, run_into};
+pub use run::{Event, Finished, Observer, Prepared, RunError, RunInputs, run, run_into};

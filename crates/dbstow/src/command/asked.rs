@@ -56,7 +56,7 @@ pub struct Asked {
     pub disk: Vec<(String, PathBuf)>,
     /// Where it runs in real time
     #[command(flatten)]
-    pub place: RealTimeArgs,
+    pub real_time: RealTimeArgs,
 }
 
 /// What was asked, understood: nothing has run yet.
@@ -87,10 +87,10 @@ impl Asked {
         if variant.mode == Mode::Simulate && !self.allow_large {
             spec.arms.iter().try_for_each(check_memory)?;
         }
-        let options = self.place.options();
+        let options = self.real_time.options();
         let engine = provider(&variant.engine)?;
         engine::check(&options, engine, variant.mode, &spec.arms)?;
-        let plan = Plan::new(&spec, aa).at(self.place.facts(engine, &spec.arms)?);
+        let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
         Ok(ResolvedRun { inventory, plan })
     }
 

@@ -235,7 +235,7 @@ impl Args {
             seed: None,
             allow_large: true,
             disk: Vec::new(),
-            place: RealTimeArgs::default(),
+            real_time: RealTimeArgs::default(),
         };
         let plan = asked.understand(false)?.plan;
         let arm = self.arm_of(&plan)?;

@@ -37,7 +37,7 @@ pub use store::{Memory, Store};
 pub const FAILURES_MAX: u32 = 3;
 
 /// What a run takes from the program around it.
-pub struct Providers {
+pub struct RunInputs {
     /// Disks, machines and workloads.
     pub inventory: Inventory,
     /// Where real volumes are, and on what modelled ones are shown.
@@ -47,7 +47,7 @@ pub struct Providers {
     /// Simulated trials at a time; at least one, and no more than this machine has the memory for.
     pub jobs: usize,
     /// How emulators are started, users asked, and runs ended.
-    pub outside: HostHooks,
+    pub hooks: HostHooks,
 }
 
 /// What happens in a run, as it happens.
@@ -143,14 +143,10 @@ pub struct Finished {
 ///
 /// # Errors
 /// When a name in the plan stands for nothing, volumes have no place, or an arm fails again and again.
-pub fn run(
-    plan: &Plan,
-    providers: &Providers,
-    observer: &dyn Observer,
-) -> Result<Finished, RunError> {
-    let prepared = Prepared::new(plan, &providers.inventory, &providers.options)?;
+pub fn run(plan: &Plan, inputs: &RunInputs, observer: &dyn Observer) -> Result<Finished, RunError> {
+    let prepared = Prepared::new(plan, &inputs.inventory, &inputs.options)?;
     let memory = Memory::of(plan);
-    run_into(&memory, &prepared, providers, observer)?;
+    run_into(&memory, &prepared, inputs, observer)?;
     Ok(Finished {
         question: prepared.question(),
         records: memory.records(),
@@ -158,14 +154,14 @@ pub fn run(
 }
 
 /// Runs the trials of a plan that `store` has no record of, and keeps each record there as soon as its trial
-/// ends. Gives what was left behind. Ends early, without an error, once `providers.outside.interrupted` is set.
+/// ends. Gives what was left behind. Ends early, without an error, once `inputs.hooks.interrupted` is set.
 ///
 /// # Errors
 /// As [`run`], and when a record cannot be kept.
 pub fn run_into(
     store: &dyn Store,
     prepared: &Prepared,
-    providers: &Providers,
+    inputs: &RunInputs,
     observer: &dyn Observer,
 ) -> Result<Leftovers, RunError> {
     let trials = store.outstanding();
@@ -173,14 +169,14 @@ pub fn run_into(
         store,
         prepared,
         observer,
-        interrupted: &providers.outside.interrupted,
+        interrupted: &inputs.hooks.interrupted,
     };
     let ended = match prepared.plan().variant.mode {
         Mode::Simulate => {
-            let jobs = providers.jobs.max(1).min(fitting(prepared.plan()));
+            let jobs = inputs.jobs.max(1).min(fitting(prepared.plan()));
             run.simulated(&trials, jobs).map(|()| Leftovers::default())
         }
-        Mode::Emulate | Mode::Measure => run.in_real_time(&trials, providers),
+        Mode::Emulate | Mode::Measure => run.in_real_time(&trials, inputs),
     };
     observer.on(Event::Finished);
     ended
@@ -200,15 +196,15 @@ impl Run<'_> {
     }
 }
 
-impl Default for Providers {
+impl Default for RunInputs {
     /// What dbstow brings along, in SQLite's dialect; no emulator, and nobody to ask.
-    fn default() -> Providers {
-        Providers {
+    fn default() -> RunInputs {
+        RunInputs {
             inventory: Inventory::builtin(),
             options: Options::default(),
             keep: false,
             jobs: thread::available_parallelism().map_or(1, Into::into),
-            outside: HostHooks::default(),
+            hooks: HostHooks::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use experiment::plan::{Estimate, Trial};
 use experiment::record::{Outcome, Record};
 use volume::clock::Clock;
 
-use super::{Event, FAILURES_MAX, Providers, Run, RunError};
+use super::{Event, FAILURES_MAX, Run, RunError, RunInputs};
 use crate::trial::real::{self, Leftovers, RunVolumes, Supply};
 
 impl Run<'_> {
@@ -14,18 +14,18 @@ impl Run<'_> {
     pub(super) fn in_real_time(
         &self,
         trials: &[Trial],
-        providers: &Providers,
+        inputs: &RunInputs,
     ) -> Result<Leftovers, RunError> {
         let plan = self.prepared.plan();
-        let places = RunVolumes::claim(
+        let volumes = RunVolumes::claim(
             plan,
             self.prepared.engine(),
-            &providers.options,
-            providers.keep,
-            &providers.outside,
+            &inputs.options,
+            inputs.keep,
+            &inputs.hooks,
         )?;
-        let ended = self.one_by_one(trials, &places);
-        let left = places.close();
+        let ended = self.one_by_one(trials, &volumes);
+        let left = volumes.close();
         for what in left.others.iter().chain(&left.not_put_back) {
             self.observer.on(Event::Warning(what));
         }

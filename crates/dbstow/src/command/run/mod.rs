@@ -22,7 +22,7 @@ use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
 use lab::hooks::HostHooks;
 use lab::trial::real::Leftovers;
-use lab::{Prepared, Providers, RunError, run_into};
+use lab::{Prepared, RunError, RunInputs, run_into};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
-    let options = args.asked.place.options();
+    let options = args.asked.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
     prepared.rehearse()?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
@@ -89,19 +89,19 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let shown = Shown::new(&results.plan.experiment, mode, outstanding);
     let interrupted = Arc::clone(&interruption.asked);
-    let defaults = Providers::default();
-    let providers = Providers {
+    let defaults = RunInputs::default();
+    let inputs = RunInputs {
         inventory,
         options,
         keep: args.keep,
         jobs: args.jobs.unwrap_or(defaults.jobs),
-        outside: HostHooks {
+        hooks: HostHooks {
             emulator,
             prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
             interrupted,
         },
     };
-    let left = run_into(&results, &prepared, &providers, &shown);
+    let left = run_into(&results, &prepared, &inputs, &shown);
     let left = left.map_err(|error| told(error, &folder))?;
     interruption.idle();
     if interruption.was_asked() {

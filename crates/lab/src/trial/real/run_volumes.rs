@@ -151,7 +151,7 @@ impl RunVolumes {
                 return Err(error.into());
             }
         };
-        let mut places = RunVolumes {
+        let mut volumes = RunVolumes {
             options: options.clone(),
             work_dirs: Vec::new(),
             on,
@@ -163,17 +163,17 @@ impl RunVolumes {
             registration,
         };
         for parent in &parents {
-            match places.claim_in(parent, digest) {
-                Ok(work_dir) => places.work_dirs.push(work_dir),
+            match volumes.claim_in(parent, digest) {
+                Ok(work_dir) => volumes.work_dirs.push(work_dir),
                 Err(error) => {
                     // Directories before it are still empty, and the run has changed nothing on a server yet; what
                     // cannot be removed is taken over next time.
-                    places.close();
+                    volumes.close();
                     return Err(error);
                 }
             }
         }
-        Ok(places)
+        Ok(volumes)
     }
 
     /// Claims a directory, written down before it is made. Not one that is kept; nor one in which a server that
