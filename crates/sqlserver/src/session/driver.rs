@@ -15,7 +15,7 @@ use mssql_tds::datatypes::sql_string::SqlString;
 use mssql_tds::datatypes::sqltypes::SqlType;
 use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
 use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
@@ -44,21 +44,17 @@ pub struct Canceller(Arc<Mutex<CancelHandle>>);
 impl Canceller {
     /// Ends it. The session's call comes back with [`Failure::Cancelled`].
     pub fn cancel(&self) {
-        self.handle().cancel();
-    }
-
-    fn handle(&self) -> MutexGuard<'_, CancelHandle> {
-        self.0.lock()
+        self.0.lock().cancel();
     }
 
     /// What the next call listens to.
     fn child(&self) -> CancelHandle {
-        self.handle().child_handle()
+        self.0.lock().child_handle()
     }
 
     /// What was ended has ended.
     fn settle(&self) {
-        *self.handle() = CancelHandle::new();
+        *self.0.lock() = CancelHandle::new();
     }
 }
 

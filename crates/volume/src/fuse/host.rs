@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rustix::process::{configure_io_flusher_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ impl Host {
         // An error would mean that no one can tell it any more, which is an order as well.
         let _ = self.left.recv();
         let mut left = Vec::new();
-        if let Some(emulation) = self.shared.emulation().take()
+        if let Some(emulation) = self.shared.emulation.lock().take()
             && let Err(failure) = emulation.stop()
         {
             left.push(failure.to_string());
@@ -186,10 +186,6 @@ fn make_directories(own: &Registration, order: &Order) -> Result<(), EmulationEr
 }
 
 impl Shared {
-    fn emulation(&self) -> MutexGuard<'_, Option<Emulation>> {
-        self.emulation.lock()
-    }
-
     fn listen(self: Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming().flatten() {
             let shared = Arc::clone(&self);
@@ -221,7 +217,7 @@ impl Shared {
     }
 
     fn with<T>(&self, what: impl FnOnce(&Emulation) -> T) -> Answer<T> {
-        match &*self.emulation() {
+        match &*self.emulation.lock() {
             Some(emulation) => Ok(what(emulation)),
             None => Err("the emulator is ending".to_owned()),
         }
@@ -237,7 +233,7 @@ impl Shared {
     }
 
     fn drop_caches(&self) -> Answer<Vec<String>> {
-        let mut emulation = self.emulation();
+        let mut emulation = self.emulation.lock();
         let Some(emulation) = &mut *emulation else {
             return Err("the emulator is ending".to_owned());
         };
@@ -248,14 +244,14 @@ impl Shared {
     fn stop(&self, stream: &mut UnixStream) -> io::Result<()> {
         let stopped = self.take_down();
         let sent = control::send(stream, &stopped);
-        if self.emulation().is_none() {
+        if self.emulation.lock().is_none() {
             self.leave.leave();
         }
         sent
     }
 
     fn take_down(&self) -> Answer<()> {
-        let mut emulation = self.emulation();
+        let mut emulation = self.emulation.lock();
         let users = emulation.as_ref().map(Emulation::users).unwrap_or_default();
         if let Some((directory, users)) = users.first() {
             let (directory, users) = (directory.display(), users.join(", "));

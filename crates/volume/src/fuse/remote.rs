@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use model::Duration;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
@@ -88,13 +88,13 @@ impl RemoteSite {
     /// Leaves the emulator to itself: it ends when it is asked to, or by a signal. It must have been
     /// started so that it does not heed its standard input.
     pub fn leave_running(self) -> Description {
-        drop(self.emulator().take());
+        drop(self.emulator.lock().take());
         self.description.clone()
     }
 
     /// How the emulator ended, where it has although nobody stopped it.
     pub fn lost(&self) -> Option<String> {
-        let mut emulator = self.emulator();
+        let mut emulator = self.emulator.lock();
         let status = emulator.as_mut()?.child.try_wait().ok().flatten()?;
         Some(format!("process {}, {status}", self.description.pid))
     }
@@ -114,14 +114,10 @@ impl RemoteSite {
                 wait_until(PATIENCE, || self.lost().is_some());
             }
         })?;
-        match self.emulator().take() {
+        match self.emulator.lock().take() {
             Some(emulator) => emulator.end(),
             None => Ok(()),
         }
-    }
-
-    fn emulator(&self) -> MutexGuard<'_, Option<Emulator>> {
-        self.emulator.lock()
     }
 }
 
@@ -200,7 +196,7 @@ impl Site for RemoteSite {
 
 impl Drop for RemoteSite {
     fn drop(&mut self) {
-        if let Some(emulator) = self.emulator().take() {
+        if let Some(emulator) = self.emulator.lock().take() {
             // There is nobody to tell; what is left is cleared by the next start.
             let _ = emulator.end();
         }

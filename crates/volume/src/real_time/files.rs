@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::store::PAGE;
 use model::{Duration, Instant};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use rusqlite::ffi;
 
 use super::activity::{Activity, Status};
@@ -60,7 +60,7 @@ impl Inode {
     fn new(database: &Arc<Shared>, group: Group) -> Inode {
         Inode {
             database: Arc::clone(database),
-            space: database.pool.lock().spaces.create(group),
+            space: database.pool.create(group),
             length: Mutex::new(0),
             memory: Memory::default(),
             locks: Mutex::default(),
@@ -68,18 +68,10 @@ impl Inode {
         }
     }
 
-    fn length(&self) -> MutexGuard<'_, u64> {
-        self.length.lock()
-    }
-
-    fn locks(&self) -> MutexGuard<'_, FileLocks> {
-        self.locks.lock()
-    }
-
     /// Waits until a lock is given back that may be the one wanted; whether to try again.
     fn wait(&self, busy: &Busy, session: &Status) -> bool {
         let _doing = session.doing(Activity::WaitingForDatabase);
-        let mut locks = self.locks();
+        let mut locks = self.locks.lock();
         while locks.releases(busy.wanted) == busy.releases {
             if session.interrupted() {
                 return false;
@@ -91,14 +83,14 @@ impl Inode {
 
     /// Lets those who wait see that they were interrupted.
     fn wake(&self) {
-        let _locks = self.locks();
+        let _locks = self.locks.lock();
         self.released.notify_all();
     }
 }
 
 impl Drop for Inode {
     fn drop(&mut self) {
-        let pages = self.length().div_ceil(PAGE.0);
+        let pages = self.length.lock().div_ceil(PAGE.0);
         self.database.pool.forget(self.space, pages);
     }
 }
@@ -149,16 +141,12 @@ impl Session {
 
     /// SQLite's busy handler: waits until a lock on the file is given back; whether to try again.
     pub(super) fn wait_for_file(&self) -> bool {
-        let busy = self.busy().take();
+        let busy = self.busy.lock().take();
         match busy {
             Some(busy) => busy.inode.wait(&busy, &self.status),
             // It had every lock, but another session has committed since it began to read.
             None => !self.status.interrupted(),
         }
-    }
-
-    fn busy(&self) -> MutexGuard<'_, Option<Busy>> {
-        self.busy.lock()
     }
 }
 
@@ -207,7 +195,7 @@ impl FileSystem for SessionFiles {
 
     fn exists(&self, name: &str) -> bool {
         let inode = self.inodes.0.lock().get(name).cloned();
-        inode.is_some_and(|inode| *inode.length() > 0)
+        inode.is_some_and(|inode| *inode.length.lock() > 0)
     }
 
     fn sleep(&self, span: Duration) {
@@ -250,7 +238,7 @@ impl Open {
     }
 
     fn found_busy(&self, locks: &FileLocks, wanted: Wanted) {
-        *self.session.busy() = Some(Busy {
+        *self.session.busy.lock() = Some(Busy {
             inode: Arc::clone(&self.inode),
             wanted,
             releases: locks.releases(wanted),
@@ -261,9 +249,9 @@ impl Open {
     /// for.
     fn give_back(&mut self, give_back: impl FnOnce(&mut Open, &mut FileLocks)) {
         let inode = Arc::clone(&self.inode);
-        let mut locks = inode.locks();
+        let mut locks = inode.locks.lock();
         let session = Arc::clone(&self.session);
-        let mut busy = session.busy();
+        let mut busy = session.busy.lock();
         let own = busy
             .as_mut()
             .filter(|busy| Arc::ptr_eq(&busy.inode, &inode));
@@ -322,7 +310,7 @@ impl File for Open {
 
     fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<usize, Code> {
         let inode = &self.inode;
-        let length = inode.length().saturating_sub(offset);
+        let length = inode.length.lock().saturating_sub(offset);
         let there = usize::try_from(length).map_or(buffer.len(), |length| length.min(buffer.len()));
         buffer[there..].fill(0);
         for part in parts(inode.space, offset, there) {
@@ -338,7 +326,7 @@ impl File for Open {
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         let inode = &self.inode;
-        let length = *inode.length();
+        let length = *inode.length.lock();
         for part in parts(inode.space, offset, data.len()) {
             let new = part.key.1 * PAGE.0 >= length;
             let data = &data[part.range];
@@ -348,13 +336,13 @@ impl File for Open {
                 .write(part.key, part.from, data, new, &self.session.status)
                 .map_err(|error| self.failed(error, ffi::SQLITE_IOERR_WRITE))?;
         }
-        let mut length = inode.length();
+        let mut length = inode.length.lock();
         *length = (*length).max(offset + data.len() as u64);
         Ok(())
     }
 
     fn truncate(&mut self, length: u64) -> Result<(), Code> {
-        let before = std::mem::replace(&mut *self.inode.length(), length);
+        let before = std::mem::replace(&mut *self.inode.length.lock(), length);
         let pages = length.div_ceil(PAGE.0)..before.div_ceil(PAGE.0);
         if !pages.is_empty() {
             self.inode.database.pool.release(self.inode.space, pages);
@@ -372,11 +360,11 @@ impl File for Open {
     }
 
     fn length(&self) -> u64 {
-        *self.inode.length()
+        *self.inode.length.lock()
     }
 
     fn lock(&mut self, level: Level) -> bool {
-        let mut locks = self.inode.locks();
+        let mut locks = self.inode.locks.lock();
         let (level, reached) = locks.file.raise(self.level, level);
         if !reached {
             self.found_busy(&locks, Wanted::File);
@@ -393,7 +381,7 @@ impl File for Open {
     }
 
     fn reserved(&self) -> bool {
-        self.inode.locks().file.reserved()
+        self.inode.locks.lock().file.reserved()
     }
 
     fn shared(&self) -> Option<&Memory> {
@@ -409,7 +397,7 @@ impl File for Open {
             });
             return true;
         }
-        let mut locks = self.inode.locks();
+        let mut locks = self.inode.locks.lock();
         let possible = locks.shared.change(&mut self.held, change);
         if !possible {
             self.found_busy(&locks, Wanted::Shared(change));

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 use model::{Duration, Instant, MachineSpec, Request, VolumeSpec};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::array::Array;
 use crate::clock::Clock;
@@ -73,7 +73,7 @@ impl Pacer {
         let began = self.clock.now();
         let due = self.array.submit(arrived, volume, request).due;
         let took = self.clock.now() - began;
-        self.tally().model += took;
+        self.tally.lock().model += took;
         due
     }
 
@@ -104,7 +104,7 @@ impl Pacer {
 
     /// Counters so far.
     pub fn reading(&self) -> Reading {
-        let tally = self.tally();
+        let tally = self.tally.lock();
         let pacing = Pacing {
             transport: "vfs".to_owned(),
             requests: tally.requests,
@@ -121,7 +121,7 @@ impl Pacer {
     }
 
     fn count(&self, error: Option<Duration>, late: bool) {
-        let mut tally = self.tally();
+        let mut tally = self.tally.lock();
         tally.requests += 1;
         tally.late += u64::from(late);
         if let Some(error) = error {
@@ -130,10 +130,6 @@ impl Pacer {
                 .record(error.as_nanos())
                 .expect("a histogram that grows takes every value");
         }
-    }
-
-    fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock()
     }
 }
 

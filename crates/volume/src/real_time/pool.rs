@@ -47,8 +47,8 @@ pub(super) struct Pool {
     closed: AtomicBool,
 }
 
-pub(super) struct State {
-    pub(super) spaces: Spaces,
+struct State {
+    spaces: Spaces,
     frames: LruCache<Key, Frame>,
     dirty: BTreeSet<Key>,
     /// Pages that somebody is reading; `true`: and that were written meanwhile, so that what comes from
@@ -73,12 +73,12 @@ pub(super) struct State {
 }
 
 /// A page in memory.
-pub(super) struct Frame {
-    pub(super) bytes: Box<[u8]>,
+struct Frame {
+    bytes: Box<[u8]>,
     /// Bytes that the file does not have yet.
-    pub(super) dirty: Option<(usize, usize)>,
+    dirty: Option<(usize, usize)>,
     /// On its way to the file.
-    pub(super) writing: bool,
+    writing: bool,
 }
 
 /// Why SQLite's request failed.
@@ -128,13 +128,14 @@ impl Pool {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         self.changed.wait(&mut state);
         state
+    }
+
+    /// A space without pages.
+    pub(super) fn create(&self, group: Group) -> Space {
+        self.state.lock().spaces.create(group)
     }
 
     /// Pages read from volumes so far.
@@ -150,7 +151,7 @@ impl Pool {
         out: &mut [u8],
         session: &Status,
     ) -> Result<(), PoolError> {
-        let mut state = self.page(self.lock(), (space, page), session)?;
+        let mut state = self.page(self.state.lock(), (space, page), session)?;
         match state.frames.get(&(space, page)) {
             Some(frame) => out.copy_from_slice(&frame.bytes[from..from + out.len()]),
             // Never written: a hole.
@@ -169,7 +170,7 @@ impl Pool {
         session: &Status,
     ) -> Result<(), PoolError> {
         let key = (space, page);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.check()?;
         state.spaces.place(space, page).map_err(PoolError::Full)?;
         while state.dirty.len() + state.writing >= state.dirty_max {
@@ -238,7 +239,7 @@ impl Pool {
         drop(doing);
         self.physical_reads
             .fetch_add(pages.end - pages.start, Relaxed);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let stale: HashSet<u64> = pages
             .clone()
             .filter(|page| state.loading.remove(&(key.0, *page)) == Some(true))
@@ -347,7 +348,7 @@ impl Pool {
         keys: impl Fn(&State) -> Vec<Key>,
         busy: impl Fn(&State) -> bool,
     ) -> Result<MutexGuard<'_, State>, PoolError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let keys = keys(&state);
             let runs = state.take(&keys);
@@ -372,7 +373,7 @@ impl Pool {
 
     /// What a writer does, until the pool is closed: one run after the other.
     pub(super) fn write_behind(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while !self.closed.load(Relaxed) {
             match state.queue.pop_front() {
                 Some(run) => state = self.write_run(state, run),
@@ -390,7 +391,7 @@ impl Pool {
             self.disks
                 .write(run.file, run.offset, run.on_volume, &run.bytes, &closed)
         };
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Err(error) = result {
             state.failed.get_or_insert(error.to_string());
         }
@@ -418,7 +419,7 @@ impl Pool {
 
     /// Waits until nothing of a space is on its way to or from a file.
     fn settled(&self, space: Space) -> MutexGuard<'_, State> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let loading = state.loading.keys().any(|key| key.0 == space);
             if !loading && !state.under_way.contains_key(&space) {
@@ -434,7 +435,7 @@ impl Pool {
     /// Forgets every page that is in its file.
     pub(super) fn empty(&self) -> Result<(), PoolError> {
         self.sync_all()?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let kept: Vec<(Key, Frame)> = std::iter::from_fn(|| state.frames.pop_lru())
             .filter(|(_, frame)| frame.dirty.is_some() || frame.writing)
             .collect();
@@ -446,14 +447,14 @@ impl Pool {
 
     /// Ends the writers; from now on nothing is written any more.
     pub(super) fn close(&self) {
-        let _state = self.lock();
+        let _state = self.state.lock();
         self.closed.store(true, Relaxed);
         self.work.notify_all();
     }
 
     /// Lets those who wait see that they were interrupted.
     pub(super) fn wake(&self) {
-        let _state = self.lock();
+        let _state = self.state.lock();
         self.changed.notify_all();
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use volume::clock::Clock;
 use volume::leftovers::Registration;
 
@@ -105,21 +105,20 @@ impl Cluster {
 
     /// Process number of the server while it runs.
     pub(super) fn postmaster(&self) -> Option<u32> {
-        self.server().as_ref().map(|server| server.postmaster.id())
+        self.server
+            .lock()
+            .as_ref()
+            .map(|server| server.postmaster.id())
     }
 
     /// What is done about its page cache, in words.
     pub(super) fn page_cache(&self) -> String {
-        self.memory().to_string()
+        self.memory.lock().to_string()
     }
 
     /// From now on its processes and their page cache keep to the experiment's memory.
     pub(super) fn tighten(&self) {
-        self.memory().tighten();
-    }
-
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock()
+        self.memory.lock().tighten();
     }
 
     /// Starts the server, and waits until it lets clients in.
@@ -137,10 +136,10 @@ impl Cluster {
             .spawn()
             .map_err(failed)?;
         // Before it starts processes of its own.
-        self.memory().hold(postmaster.id());
+        self.memory.lock().hold(postmaster.id());
         let log = Log::follow(postmaster.stderr.take().expect("it is piped"));
         match log {
-            Ok(log) => *self.server() = Some(Server { postmaster, log }),
+            Ok(log) => *self.server.lock() = Some(Server { postmaster, log }),
             Err(error) => {
                 let _ = postmaster.kill();
                 let _ = postmaster.wait();
@@ -201,7 +200,7 @@ impl Cluster {
 
     /// How the server ended, if it was not told to, with the end of its log.
     pub(super) fn obituary(&self) -> Option<String> {
-        let mut server = self.server();
+        let mut server = self.server.lock();
         let server = server.as_mut()?;
         let status = server.postmaster.try_wait().ok()??;
         Some(format!(
@@ -211,7 +210,7 @@ impl Cluster {
     }
 
     fn stop(&self, signal: Signal, patience: Duration) -> bool {
-        let mut running = self.server();
+        let mut running = self.server.lock();
         let Some(server) = running.as_mut() else {
             return true;
         };
@@ -229,12 +228,8 @@ impl Cluster {
         stopped
     }
 
-    fn server(&self) -> MutexGuard<'_, Option<Server>> {
-        self.server.lock()
-    }
-
     fn last_words(&self) -> String {
-        let server = self.server();
+        let server = self.server.lock();
         server
             .as_ref()
             .map_or_else(String::new, |server| server.log.last_words())

@@ -78,7 +78,7 @@ impl Engine for Postgres {
         match (&self.host, temperature) {
             (Host::Private(cluster), Temperature::Warm) => cluster.tighten(),
             (Host::Private(cluster), Temperature::Cold) => {
-                *self.observer() = None;
+                *self.observer.lock() = None;
                 cluster.shut_down()?;
                 notes.extend(forget()?);
                 cluster.start()?;
@@ -130,7 +130,7 @@ impl Engine for Postgres {
         if std::mem::replace(&mut self.stopped, true) {
             return Ok(());
         }
-        *self.observer() = None;
+        *self.observer.lock() = None;
         let ended = match &self.host {
             Host::Private(cluster) => cluster.end(),
             Host::Given(given) => given.remove(&self.tablespaces),

@@ -12,7 +12,7 @@ use std::thread;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// Lines that are kept.
 const LINES: usize = 5;
@@ -50,21 +50,17 @@ impl Log {
         let read = Arc::clone(&tail);
         thread::Builder::new()
             .name("dbstow-log".to_owned())
-            .spawn(move || while wait(&waiting) && lock(&read).drain() {})?;
+            .spawn(move || while wait(&waiting) && read.lock().drain() {})?;
         Ok(Log(tail))
     }
 
     /// What was written last, up to this moment.
     pub(super) fn last_words(&self) -> String {
-        let mut tail = lock(&self.0);
+        let mut tail = self.0.lock();
         // The thread may not have come to it yet.
         tail.drain();
         tail.words.to_string()
     }
-}
-
-fn lock(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
-    tail.lock()
 }
 
 /// Waits until there is something to read, or the other end is closed.

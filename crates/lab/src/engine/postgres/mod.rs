@@ -274,16 +274,12 @@ impl Postgres {
         &self,
         what: impl FnOnce(&mut Connection) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let mut observer = self.observer();
+        let mut observer = self.observer.lock();
         if observer.is_none() {
             *observer = Some(self.open_observer()?);
         }
         let connection = observer.as_mut().expect("it was opened above");
         what(connection).map_err(|error| self.with_obituary(error))
-    }
-
-    fn observer(&self) -> parking_lot::MutexGuard<'_, Option<Connection>> {
-        self.observer.lock()
     }
 
     /// How a private server ended that was not told to.

@@ -25,7 +25,7 @@ mod linux {
     use std::sync::Arc;
 
     use model::{Bytes, VolumeSpec, random};
-    use parking_lot::{Mutex, MutexGuard};
+    use parking_lot::Mutex;
     use volume::fuse::{
         EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
     };
@@ -108,7 +108,7 @@ mod linux {
         /// Takes away what emulators left that ended before they were stopped: of this run, or of any that
         /// is no more.
         pub(in super::super) fn clear_lost(&self) -> Vec<String> {
-            if lock(&self.lost).is_empty() {
+            if self.lost.lock().is_empty() {
                 return Vec::new();
             }
             match leftovers::clear() {
@@ -135,12 +135,8 @@ mod linux {
         }
     }
 
-    fn lock(lost: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
-        lost.lock()
-    }
-
     fn note(lost: &Mutex<Vec<String>>, what: String) {
-        lock(lost).push(what);
+        lost.lock().push(what);
     }
 
     /// The numbers of a user of this system, and of his group; only root can give files to somebody.

@@ -1,7 +1,7 @@
 //! The line at which sessions wait for each other: all are connected before any begins.
 
 use model::Instant;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use volume::clock::Clock;
 
 use super::stop::span_until;
@@ -46,7 +46,7 @@ impl Gate {
 
     /// Waits until all may begin, and gives the instant; `None` when they may not.
     pub(super) fn begun(&self) -> Option<Instant> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.start.is_none() && !state.closed {
             self.changed.wait(&mut state);
         }
@@ -55,7 +55,7 @@ impl Gate {
 
     /// The instant at which all began; `None` before it.
     pub(super) fn opened(&self) -> Option<Instant> {
-        self.lock().start
+        self.state.lock().start
     }
 
     /// Lets all begin, at `start`.
@@ -69,7 +69,7 @@ impl Gate {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.lock().closed
+        self.state.lock().closed
     }
 
     /// Waits until all are ready, or somebody closed the gate, or `wake`: whether one of the first two.
@@ -83,7 +83,7 @@ impl Gate {
     }
 
     fn wait(&self, wake: Instant, done: impl Fn(&State) -> bool) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if done(&state) {
                 return true;
@@ -96,12 +96,8 @@ impl Gate {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.lock());
+        change(&mut self.state.lock());
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }
 

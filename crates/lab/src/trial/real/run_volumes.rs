@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::{Bytes, random};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use volume::leftovers::Registration;
 use volume::plain::{PlainSite, PlainVolume, free_space};
 use volume::real_time::{PacedSite, Pacer};
@@ -206,7 +206,7 @@ impl RunVolumes {
     pub fn close(self) -> Leftovers {
         let closed = self.engine.close();
         let mut others: Vec<String> = closed.left_behind.into_iter().collect();
-        for Held { stop, trial } in std::mem::take(&mut *self.held()) {
+        for Held { stop, trial } in std::mem::take(&mut *self.held.lock()) {
             others.extend(self.take_away(stop, &trial));
         }
         others.extend(self.clear_lost());
@@ -221,10 +221,6 @@ impl RunVolumes {
             lost_emulators,
             others,
         }
-    }
-
-    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
-        self.held.lock()
     }
 
     /// The volumes of a server that makes its files itself, as it sees them.
@@ -262,7 +258,7 @@ impl RunVolumes {
     /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
     fn end(&self, stop: StopVolumes, trial: PathBuf) -> Vec<String> {
         if self.engine.holds_volumes() {
-            self.held().push(Held { stop, trial });
+            self.held.lock().push(Held { stop, trial });
             return vec![
                 "the server still has files on the trial's volumes: they stay until it has left them".to_owned(),
             ];

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
 use model::Instant;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use volume::clock::Clock;
 
 /// Whether a trial, or a part of it, is to end, and why.
@@ -27,7 +27,7 @@ impl Stop {
 
     /// Ends it for a reason of which only the first counts; without one it was asked for.
     pub(super) fn set(&self, why: Option<String>) {
-        let mut first = self.lock();
+        let mut first = self.why.lock();
         if !self.set.swap(true, Ordering::Relaxed) {
             *first = why;
         }
@@ -41,12 +41,12 @@ impl Stop {
 
     /// What failed, if something did.
     pub(super) fn why(&self) -> Option<String> {
-        self.lock().clone()
+        self.why.lock().clone()
     }
 
     /// Sleeps until `instant`; false when it was ended before.
     pub(super) fn sleep_until(&self, instant: Instant) -> bool {
-        let mut guard = self.lock();
+        let mut guard = self.why.lock();
         loop {
             if self.is_set() {
                 return false;
@@ -56,10 +56,6 @@ impl Stop {
             };
             self.changed.wait_for(&mut guard, span);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.why.lock()
     }
 }
 

@@ -30,7 +30,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use model::Duration;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
@@ -236,7 +236,7 @@ impl Registration {
     /// # Errors
     /// What is left, and why. It stays written down, for [`clear`].
     pub fn finish(&self) -> Result<(), Vec<String>> {
-        let made = self.made();
+        let made = self.made.lock();
         if !self.folder.exists() {
             return Ok(());
         }
@@ -248,12 +248,8 @@ impl Registration {
         }
     }
 
-    fn made(&self) -> MutexGuard<'_, Made> {
-        self.made.lock()
-    }
-
     fn change(&self, change: impl FnOnce(&mut Made)) -> io::Result<()> {
-        let mut made = self.made();
+        let mut made = self.made.lock();
         change(&mut made);
         made.write(&self.folder)
     }
