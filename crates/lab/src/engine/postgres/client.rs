@@ -9,7 +9,7 @@ use model::{Duration, Instant};
 use postgres_protocol::IsNull;
 use volume::clock::Clock;
 
-use super::Postgres;
+use super::server::Postgres;
 use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use crate::engine::Client;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::failed;
 use super::wire::Connection;
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 
@@ -85,7 +84,7 @@ fn collect(
 ) -> Result<(), EngineError> {
     let rows = connection
         .query(sql)
-        .map_err(|error| failed(format!("read the counters `{prefix}`"), error))?;
+        .map_err(|error| EngineError::failed(format!("read the counters `{prefix}`"), error))?;
     for row in rows {
         if let [Some(name), Some(value)] = row.as_slice()
             && !NO_COUNTERS.contains(&name.as_str())

@@ -6,9 +6,11 @@ use std::sync::atomic::Ordering;
 use model::Duration;
 use volume::clock::Clock;
 
+use super::login::{OBSERVER, SESSION, open};
+use super::server::{Host, Postgres};
 use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
-use super::{Host, OBSERVER, Postgres, SESSION, client, counters, failed, open, waits};
+use super::{client, counters, waits};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use experiment::spec::Temperature;
@@ -37,7 +39,7 @@ impl Engine for Postgres {
         let schema = self.schema(session);
         connection
             .query(&format!("SET search_path = {schema}"))
-            .map_err(|error| failed("enter the session's schema", error))?;
+            .map_err(|error| EngineError::failed("enter the session's schema", error))?;
         Ok(Box::new(client::Session::new(
             self,
             connection,
@@ -50,7 +52,7 @@ impl Engine for Postgres {
         let which = Which::Schema(&schema, session);
         let placed = self.observe(|connection| {
             tablespaces::spread(connection, &self.tablespaces, self.tables, which)
-                .map_err(|error| failed("place the tables", error))
+                .map_err(|error| EngineError::failed("place the tables", error))
         })?;
         if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
             return Err(EngineError::failed(

@@ -7,11 +7,11 @@ use nix::unistd::geteuid;
 
 use super::directories::Owner;
 use super::find::VERSIONS;
+use super::login::{OBSERVER, open};
 use super::tablespaces::Tablespaces;
 use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::Connection;
-use super::{OBSERVER, failed, open};
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 
@@ -34,7 +34,7 @@ impl Given {
                 "SELECT current_setting('server_version_num'), current_setting('data_directory', true), \
                  (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)",
             )
-            .map_err(|error| failed(format!("look at {url}"), error))?;
+            .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
         let column = |place: usize| {
             let row = rows.first().and_then(|row| row[place].clone());
             row.unwrap_or_default()

@@ -10,6 +10,13 @@ use postgres_protocol::message::frontend;
 
 use super::target::Target;
 use super::wire::{self, Connection, Failure};
+use crate::engine::EngineError;
+
+/// The name that the sessions of a run go by in the server.
+pub(super) const SESSION: &str = "dbstow session";
+
+/// The name of dbstow's other connections.
+pub(super) const OBSERVER: &str = "dbstow";
 
 impl Connection {
     /// Connects and logs in; `application` is the name that the server shows for it.
@@ -18,6 +25,16 @@ impl Connection {
         log_in(&mut connection, target, application)?;
         Ok(connection)
     }
+}
+
+/// Connects and logs in; an error names the server's address.
+pub(super) fn open(target: &Target, application: &str) -> Result<Connection, EngineError> {
+    Connection::open(target, application).map_err(|error| {
+        EngineError::failed(
+            format!("connect to PostgreSQL at {}", target.address),
+            error,
+        )
+    })
 }
 
 /// Introduces a new connection, answers what the server asks, and waits until it is ready.

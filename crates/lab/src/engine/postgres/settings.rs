@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 
 use model::Bytes;
 
-use super::failed;
 use super::wire::Connection;
 use crate::engine::EngineError;
 use experiment::spec::{Commit, Settings};
@@ -129,7 +128,7 @@ pub(super) fn in_force(
         .query(&format!(
             "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({RECORDED})"
         ))
-        .map_err(|error| failed("read the settings in force", error))?;
+        .map_err(|error| EngineError::failed("read the settings in force", error))?;
     let pair = |row: Vec<Option<String>>| {
         let mut columns = row.into_iter().flatten();
         Some((columns.next()?, columns.next()?))

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use volume::site::Site;
+
+use super::directories;
 use super::wire::{Connection, Failure};
+use experiment::spec::{Role, Settings};
 use workload::Tables;
 
 /// A tablespace: what PostgreSQL has for a file.
@@ -22,6 +26,26 @@ pub(super) struct Tablespaces {
 }
 
 impl Tablespaces {
+    /// One tablespace for each data file and each temp file, in the placement's order; names begin with `prefix`.
+    pub(super) fn of_placement(prefix: &str, site: &dyn Site, settings: &Settings) -> Tablespaces {
+        let of = |role: Role| {
+            let files = (1..).zip(settings.placement.files(role));
+            files
+                .map(|(number, file)| {
+                    let name = format!("{role}_{number}");
+                    Tablespace {
+                        directory: directories::home(site, settings, file).join(&name),
+                        name: format!("{prefix}{name}"),
+                    }
+                })
+                .collect()
+        };
+        Tablespaces {
+            data: of(Role::Data),
+            temp: of(Role::Temp),
+        }
+    }
+
     /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &Tablespace> {
         self.data.iter().chain(&self.temp)

@@ -1,7 +1,7 @@
 //! What sessions wait for, as PostgreSQL tells it.
 
+use super::login::SESSION;
 use super::wire::Connection;
-use super::{SESSION, failed};
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
 /// Asks the server what this run's sessions do, on a connection of its own.
@@ -19,7 +19,7 @@ impl Sampler {
                  FROM pg_stat_get_activity(NULL) WHERE application_name = '{SESSION}' AND datid = \
                  (SELECT oid FROM pg_database WHERE datname = current_database())"
             ))
-            .map_err(|error| failed("prepare to look at the sessions", error))?;
+            .map_err(|error| EngineError::failed("prepare to look at the sessions", error))?;
         Ok(Sampler { connection })
     }
 }
@@ -29,7 +29,7 @@ impl WaitSampler for Sampler {
         let rows = self
             .connection
             .query("EXECUTE sample")
-            .map_err(|error| failed("look at what the sessions do", error))?;
+            .map_err(|error| EngineError::failed("look at what the sessions do", error))?;
         Ok(rows
             .iter()
             .map(|row| {
