@@ -11,6 +11,9 @@ pub type Emulator = fn() -> io::Result<Command>;
 /// Shows a text and waits until the user has done what it says.
 pub type Prompt = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
 
+/// Shows a line about something that takes long.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// What only the program around a run can do.
 #[derive(Clone)]
 pub struct HostHooks {
@@ -18,16 +21,19 @@ pub struct HostHooks {
     pub emulator: Emulator,
     /// Asks the user to do something.
     pub prompt: Prompt,
+    /// Shows what is waited for.
+    pub progress: Progress,
     /// Is set once the run is to end.
     pub interrupted: Arc<AtomicBool>,
 }
 
 impl Default for HostHooks {
-    /// No emulator, nobody to ask, and nothing that ends a run early.
+    /// No emulator, nobody to ask or to show progress to, and nothing that ends a run early.
     fn default() -> HostHooks {
         HostHooks {
             emulator: no_emulator,
             prompt: Arc::new(|asked| Err(io::Error::other(format!("nobody is asked to: {asked}")))),
+            progress: Arc::new(|_| {}),
             interrupted: Arc::default(),
         }
     }

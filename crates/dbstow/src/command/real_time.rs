@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use model::Duration;
 
 use super::asked::name_and_path;
 use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
@@ -44,6 +45,11 @@ pub struct RealTimeArgs {
     /// it, dbstow asks you to restart it
     #[arg(long, value_name = "COMMAND")]
     pub restart_command: Option<String>,
+    /// SQL Server: longest that a restart may take, until tempdb can be used again, such as '20 min' [default: 5 min,
+    /// and 40 s for every GB that the server has to zero: logs, and data files without instant file
+    /// initialization]
+    #[arg(long, value_name = "TIME")]
+    pub restart_limit: Option<Duration>,
     /// SQL Server: keep its max server memory instead of the experiment's
     #[arg(long)]
     pub leave_memory: bool,
@@ -70,6 +76,7 @@ impl RealTimeArgs {
             sqlserver: SqlServerOptions {
                 login: self.login.options(),
                 restart_command: self.restart_command.clone(),
+                restart_limit: self.restart_limit,
                 leave_memory: self.leave_memory,
                 driven: self.driven,
             },

@@ -15,6 +15,7 @@ mod ends;
 mod faults;
 mod prompted;
 mod relay;
+mod restarts;
 mod runs;
 mod script;
 

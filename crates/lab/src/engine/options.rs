@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use model::Duration;
+
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -36,6 +38,8 @@ pub struct SqlServerOptions {
     pub login: LoginOptions,
     /// What restarts the server, for the shell; without it the user is asked to.
     pub restart_command: Option<String>,
+    /// Longest that a restart may take; `None`: by what the server has to zero (`restart`).
+    pub restart_limit: Option<Duration>,
     /// Whether `max server memory` is left as it is.
     pub leave_memory: bool,
     /// Who drives the statements.
@@ -139,6 +143,11 @@ impl Options {
                 "--restart-command",
                 "sqlserver",
                 sqlserver.restart_command.is_some(),
+            ),
+            (
+                "--restart-limit",
+                "sqlserver",
+                sqlserver.restart_limit.is_some(),
             ),
             ("--leave-memory", "sqlserver", sqlserver.leave_memory),
             ("--driven", "sqlserver", sqlserver.driven.is_some()),

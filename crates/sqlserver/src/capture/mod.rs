@@ -11,8 +11,8 @@ pub use capability::{Can, Capability};
 pub use host::{HostTold, VolumeTold};
 pub use read::CaptureError;
 pub use take::{
-    AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity, read,
-    tempdb_space, wait_statistics,
+    AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity,
+    instant_file_initialization, read, services, tempdb_space, wait_statistics,
 };
 
 use std::collections::BTreeMap;

@@ -144,6 +144,22 @@ pub fn tempdb_space(session: &mut dyn Session) -> Result<Option<TempdbSpace>, As
     Ok(rows.into_iter().next())
 }
 
+/// Services on the machine.
+///
+/// # Errors
+/// As [`read`].
+pub fn services(session: &mut dyn Session) -> Result<Vec<Service>, AskError> {
+    read(session, &question::SERVICES, service)
+}
+
+/// Whether data files are made without zeroing them; `None` where the services do not say. Logs are zeroed all the
+/// same.
+pub fn instant_file_initialization(services: &[Service]) -> Option<bool> {
+    // The agent's service does not tell; the engine's does.
+    let mut services = services.iter();
+    services.find_map(|service| service.instant_file_initialization)
+}
+
 /// Asks everything.
 ///
 /// # Errors
@@ -185,14 +201,7 @@ impl Asking<'_> {
         })?;
         capture.permissions = permissions.into_iter().collect();
         capture.machine = self.machine()?;
-        capture.services = self.rows(&question::SERVICES, |row| {
-            let instant = row.text("instant_file_initialization")?;
-            Ok(Service {
-                name: row.word("name")?,
-                account: row.word("account")?,
-                instant_file_initialization: instant.map(|instant| instant == "Y"),
-            })
-        })?;
+        capture.services = self.rows(&question::SERVICES, service)?;
         let settings = self.rows(&question::SETTINGS, |row| {
             Ok((row.word("name")?, row.count("value")?))
         })?;
@@ -387,6 +396,15 @@ fn file(row: Row<'_>) -> Result<File, Missing> {
             (growth, Some(false) | None) => Growth::Bytes(in_bytes(growth)),
         },
         state: row.word("state")?,
+    })
+}
+
+fn service(row: Row<'_>) -> Result<Service, Missing> {
+    let instant = row.text("instant_file_initialization")?;
+    Ok(Service {
+        name: row.word("name")?,
+        account: row.word("account")?,
+        instant_file_initialization: instant.map(|instant| instant == "Y"),
     })
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::capture::{Capture, File, FileKind, Growth};
+use crate::capture::{Capture, File, FileKind, Growth, instant_file_initialization};
 
 use super::locations::{is_user, place, places, user_files};
 use super::rule::{Applies, Finding, Outcome, Rule, Severity};
-use super::settings::instant_file_initialization;
 use super::shown::{bytes, count, list, total};
 use super::sources::{DBATOOLS_LOG_MAXIMUM, IFI, LOG_SIZE, RULESET};
 
@@ -105,7 +104,7 @@ fn step_large(capture: &Capture) -> Vec<Outcome> {
     if capture.files.is_empty() {
         return vec![no_files(capture)];
     }
-    let instant = instant_file_initialization(capture);
+    let instant = instant_file_initialization(&capture.services);
     let large = |file: &&File| matches!(file.growth, Growth::Bytes(step) if step > STEP_MAX);
     let (logs, data): (Vec<&File>, Vec<&File>) = capture
         .files

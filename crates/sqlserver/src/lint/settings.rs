@@ -1,6 +1,6 @@
 //! The server's own settings that change what its files feel.
 
-use crate::capture::Capture;
+use crate::capture::{Capture, instant_file_initialization};
 
 use super::locations::{is_linux, missing};
 use super::rule::{Applies, Finding, Outcome, Rule, Severity};
@@ -38,15 +38,8 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Whether the engine's service may make files without zeroing them; `None`: not told.
-pub(super) fn instant_file_initialization(capture: &Capture) -> Option<bool> {
-    // The agent's service does not tell; the engine's does.
-    let mut services = capture.services.iter();
-    services.find_map(|service| service.instant_file_initialization)
-}
-
 fn instant(capture: &Capture) -> Vec<Outcome> {
-    let outcome = match instant_file_initialization(capture) {
+    let outcome = match instant_file_initialization(&capture.services) {
         Some(true) => Outcome::fine("it is on"),
         Some(false) => {
             let account = capture

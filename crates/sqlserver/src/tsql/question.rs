@@ -175,6 +175,18 @@ pub const TEMPDB_IN_USE: Question = Question {
     azure_database: true,
 };
 
+/// Whether tempdb can be used: a server answers logins and questions about itself before it has recovered tempdb, and
+/// refuses what needs tempdb with error 922 until then. A question about tempdb's files would show that too; only a
+/// table proves that a page can be allocated.
+pub const READY: Question = Question {
+    name: "tempdb ready",
+    text: "CREATE TABLE #dbstow_ready (one int NOT NULL); DROP TABLE #dbstow_ready; \
+        SELECT CAST(1 AS bigint) AS ready;",
+    needs: Needs::Nothing,
+    since: 11,
+    azure_database: true,
+};
+
 /// Volumes, a row for each file on them.
 pub const VOLUMES: Question = Question {
     name: "volumes",
@@ -307,7 +319,7 @@ pub const SESSION_READS: Question = Question {
 };
 
 /// All of them.
-pub const QUESTIONS: [&Question; 19] = [
+pub const QUESTIONS: [&Question; 20] = [
     &IDENTITY,
     &PERMISSIONS,
     &HOST,
@@ -318,6 +330,7 @@ pub const QUESTIONS: [&Question; 19] = [
     &DATABASES,
     &FILES,
     &TEMPDB_IN_USE,
+    &READY,
     &VOLUMES,
     &FILE_IO,
     &WAITS,

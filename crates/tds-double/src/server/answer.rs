@@ -72,6 +72,7 @@ fn rows(server: &SqlServer, session: &Session, text: &str) -> Option<Rows> {
         _ if text == question::DATABASES.text => databases(server),
         _ if text == question::FILES.text => files(server, session),
         _ if text == question::TEMPDB_IN_USE.text => tempdb_in_use(server),
+        _ if text == question::READY.text => table("ready", "n").row([1.into()]),
         _ if text == question::VOLUMES.text => volumes(server),
         _ if text == question::FILE_IO.text => file_io(server),
         _ if text == question::WAITS.text => waits(server),

@@ -64,6 +64,12 @@ pub(super) fn no_database(name: &str) -> Message {
     Message::error(911, text)
 }
 
+pub(super) fn recovering(database: &str) -> Message {
+    let text =
+        format!("Database '{database}' is being recovered. Waiting until recovery is finished.");
+    Message::error(922, text).class(14)
+}
+
 pub(super) fn filegroup_full(database: &str) -> Message {
     let text = format!(
         "Could not allocate space for object 'dbo.t' in database '{database}' because the 'PRIMARY' filegroup is full. \

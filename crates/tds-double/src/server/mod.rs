@@ -72,6 +72,10 @@ pub struct SqlServer {
     pub waiting: Vec<Waiting>,
     /// Beginnings of paths at which other programs have files
     pub in_the_way: Vec<String>,
+    /// How many texts that need tempdb each start refuses, before tempdb is recovered
+    pub tempdb_recovers: u32,
+    /// How many it has yet to refuse
+    recovering: u32,
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
     works: Vec<Rule>,
@@ -187,6 +191,8 @@ impl SqlServer {
             session_reads: None,
             waiting: Vec::new(),
             in_the_way: Vec::new(),
+            tempdb_recovers: 0,
+            recovering: 0,
             instant_file_initialization: true,
             works: Vec::new(),
             kept: 0,
@@ -338,6 +344,10 @@ impl Model for SqlServer {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
+        if self.recovering > 0 && needs_tempdb(&question.text) {
+            self.recovering -= 1;
+            return Some(Reply::error(error::recovering("tempdb")));
+        }
         if let Some(reply) = answer::answer(self, session, &question.text) {
             return Some(reply);
         }
@@ -351,6 +361,13 @@ impl Model for SqlServer {
             Err(error) => Reply::error(error),
         })
     }
+}
+
+/// Whether a text is about objects in tempdb. Others mention it, as the text of a condition.
+fn needs_tempdb(text: &str) -> bool {
+    ["tempdb.", "[tempdb]", "#"]
+        .iter()
+        .any(|part| text.contains(part))
 }
 
 /// Restarts the server behind a double: its connections end, it is away, and it comes back where it can.

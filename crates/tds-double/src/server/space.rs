@@ -117,6 +117,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
         return Err(NotStarted(errors));
     }
     server.starts += 1;
+    server.recovering = server.tempdb_recovers;
     server.waits.clear();
     server.session_reads = None;
     for database in server.databases.values_mut() {

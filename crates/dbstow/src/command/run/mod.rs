@@ -98,6 +98,7 @@ pub fn run(args: &Args) -> Result<()> {
         hooks: HostHooks {
             emulator,
             prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
+            progress: shown.line(),
             interrupted,
         },
     };

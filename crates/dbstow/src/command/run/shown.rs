@@ -1,10 +1,12 @@
 //! Shows on the terminal what happens in a run.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 use experiment::plan::Trial;
 use experiment::record::Outcome;
 use experiment::spec::Mode;
+use lab::hooks::Progress as Report;
 use lab::trial::real::VolumeRate;
 use lab::{Event, Observer};
 use parking_lot::Mutex;
@@ -44,6 +46,12 @@ impl Shown {
             progress: Progress::new(trials as u64, template),
             now: Mutex::default(),
         }
+    }
+
+    /// What prints a line that stays, from any thread.
+    pub(super) fn line(&self) -> Report {
+        let (experiment, progress) = (self.experiment.clone(), self.progress.clone());
+        Arc::new(move |text| progress.suspend(|| note(&format!("{experiment}: {text}"))))
     }
 
     /// Prints a line that stays.

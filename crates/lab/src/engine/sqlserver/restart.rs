@@ -14,13 +14,27 @@ use volume::clock::Clock;
 use super::OBSERVER;
 use super::access::Access;
 use crate::engine::EngineError;
-use crate::hooks::Prompt;
+use crate::hooks::{Progress, Prompt};
 
 /// Restarts the server.
 pub(super) struct Restart {
     pub(super) by: By,
     /// Set once the run is to end.
     pub(super) interrupted: Arc<AtomicBool>,
+    /// Longest that a restart may take, as the user said.
+    pub(super) limit: Option<Duration>,
+    /// Shows what is waited for.
+    pub(super) progress: Progress,
+}
+
+/// A server that is waited for.
+#[derive(Clone, Copy)]
+pub(super) struct Awaited<'a> {
+    /// A script for a server that does not come back.
+    pub(super) rescue: &'a Path,
+    pub(super) way: Way,
+    /// Bytes of tempdb that it has to zero when it starts.
+    pub(super) zeroed: u64,
 }
 
 /// Who does.
@@ -40,14 +54,21 @@ pub(super) enum Way {
     Back,
 }
 
-/// How long a server may take to come back.
-const BACK_LIMIT: Duration = Duration::from_secs(300);
+/// How long a server may take to come back, where it has nothing to zero.
+const STARTS_WITHIN: Duration = Duration::from_secs(300);
+
+/// How fast a server is assumed to zero files at least: the least throughput that Azure provisions for a premium SSD
+/// (P1 to P6, as in the catalogue). Nobody publishes the rate of zeroing; too low a rate only means a longer patience.
+const ZEROED_PER_SECOND: u64 = 25_000_000;
 
 /// `CREATE_NEW_PROCESS_GROUP`. Source: Microsoft, "Process creation flags" (read 2026-11).
 #[cfg(windows)]
 const NEW_PROCESS_GROUP: u32 = 0x200;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How often it is said what is waited for, where that stays the same.
+const SAY_EVERY: Duration = Duration::from_secs(30);
 
 /// How often it is looked whether the command has ended.
 const COMMAND_EVERY: Duration = Duration::from_millis(20);
@@ -64,72 +85,170 @@ pub(super) fn started_in(session: &mut Driver) -> Result<String, EngineError> {
     Ok(rows.into_iter().next().unwrap_or_default())
 }
 
+/// Whether tempdb can be used; a server answers before that.
+fn ready(access: &Access) -> Result<(), EngineError> {
+    let answer = capture::ask(&mut access.connect(OBSERVER)?, &question::READY);
+    answer
+        .map(|_| ())
+        .map_err(|failure| EngineError::failed("use tempdb", failure))
+}
+
+/// What a server that is waited for does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Back,
+    /// It does not answer: why.
+    Down(String),
+    /// It is the one that was to be restarted.
+    Before,
+    /// tempdb cannot be used: why.
+    Recovers(String),
+}
+
+impl Seen {
+    fn now(access: &Access, before: Option<&str>) -> Seen {
+        match started(access) {
+            Err(error) => Seen::Down(error.to_string()),
+            Ok(now) if before == Some(now.as_str()) => Seen::Before,
+            Ok(_) => match ready(access) {
+                Ok(()) => Seen::Back,
+                Err(error) => Seen::Recovers(error.to_string()),
+            },
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Seen::Back => "it is back".to_owned(),
+            Seen::Down(why) => why.clone(),
+            Seen::Before => "it answers, but was not restarted".to_owned(),
+            Seen::Recovers(why) => format!("it answers, but tempdb cannot be used yet: {why}"),
+        }
+    }
+}
+
+/// How long a server that has to zero so many bytes may take to come back.
+fn limit(zeroed: u64) -> Duration {
+    STARTS_WITHIN + Duration::from_secs(zeroed.div_ceil(ZEROED_PER_SECOND))
+}
+
 impl Restart {
-    /// Restarts a server that does not answer, where there is a command for it: a restart may have been cut in two.
-    pub(super) fn revive(&self, access: &Access, rescue: &Path) -> Result<(), EngineError> {
+    /// Waits until a server can be used that has to have something put back. One that does not answer is restarted
+    /// first, where there is a command for it: a restart may have been cut in two.
+    pub(super) fn revive(&self, access: &Access, awaited: Awaited<'_>) -> Result<(), EngineError> {
         match (&self.by, started(access)) {
-            (_, Ok(_)) => Ok(()),
+            (_, Ok(_)) => self.wait(access, None, awaited),
             (By::User(_), Err(error)) => Err(error),
             (By::Command(command), Err(_)) => {
-                run(command)?;
-                self.wait(access, None, rescue, Way::Back)
+                self.run(command, awaited)?;
+                self.wait(access, None, awaited)
             }
         }
     }
 
-    /// The same for a server that has to have something put back: one that its user restarts is waited for.
-    pub(super) fn await_it(&self, access: &Access, rescue: &Path) -> Result<(), EngineError> {
+    /// The same, but a server that its user restarts is waited for.
+    pub(super) fn await_it(
+        &self,
+        access: &Access,
+        awaited: Awaited<'_>,
+    ) -> Result<(), EngineError> {
         match &self.by {
-            By::Command(_) => self.revive(access, rescue),
-            By::User(_) => self.wait(access, None, rescue, Way::Back),
+            By::Command(_) => self.revive(access, awaited),
+            By::User(_) => self.wait(access, None, awaited),
         }
     }
 
-    /// Restarts the server, and waits until it is back; `what` tells the user what to do first, if anything, and
-    /// `rescue` is a script for a server that does not come back.
+    /// Restarts the server, and waits until it and its tempdb can be used; `what` tells the user what to do first, if
+    /// anything.
     pub(super) fn execute(
         &self,
         access: &Access,
         what: &str,
-        rescue: &Path,
-        way: Way,
+        awaited: Awaited<'_>,
     ) -> Result<(), EngineError> {
         let before = started(access)?;
         match &self.by {
-            By::Command(command) => run(command)?,
+            By::Command(command) => self.run(command, awaited)?,
             By::User(prompt) => ask(prompt, access, what, &before)?,
         }
-        self.wait(access, Some(&before), rescue, way)
+        self.wait(access, Some(&before), awaited)
     }
 
-    /// Waits until the server answers, with another start than `before`.
+    /// How long it may take.
+    fn limit(&self, awaited: Awaited<'_>) -> Duration {
+        self.limit.unwrap_or_else(|| limit(awaited.zeroed))
+    }
+
+    /// Waits until the server can be used, with another start than `before`.
     fn wait(
         &self,
         access: &Access,
         before: Option<&str>,
-        rescue: &Path,
-        way: Way,
+        awaited: Awaited<'_>,
     ) -> Result<(), EngineError> {
         let begun = Clock::start();
+        let limit = self.limit(awaited);
+        let mut said: Option<(Seen, u64)> = None;
         loop {
-            let last = match started(access) {
-                Ok(now) if before != Some(now.as_str()) => return Ok(()),
-                Ok(_) => "it answers, but was not restarted".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            let late = begun.now().as_nanos() > BACK_LIMIT.as_nanos();
-            let ended = way == Way::There && self.interrupted.load(Ordering::Relaxed);
+            let seen = Seen::now(access, before);
+            if seen == Seen::Back {
+                return Ok(());
+            }
+            let waited = begun.now().as_nanos();
+            let late = waited > limit.as_nanos();
+            let ended = awaited.way == Way::There && self.interrupted.load(Ordering::Relaxed);
             if late || ended {
+                let last = seen.in_words();
                 let why = match late {
-                    true => format!("{last} after {BACK_LIMIT}"),
+                    true => format!("{last} after {limit} (--restart-limit)"),
                     false => format!("interrupted; {last}"),
                 };
                 return Err(EngineError::failed(
                     "wait for the server to come back",
-                    format!("{why}; {}", does_not_start(rescue)),
+                    format!("{why}; {}", does_not_start(awaited.rescue)),
                 ));
             }
+            let is_new = said.as_ref().is_none_or(|(before, at)| {
+                std::mem::discriminant(before) != std::mem::discriminant(&seen)
+                    || waited - at > SAY_EVERY.as_nanos()
+            });
+            if is_new {
+                (self.progress)(&format!(
+                    "waiting for the server for {} s, at most {limit}: {}",
+                    waited / Duration::SECOND.as_nanos(),
+                    seen.in_words()
+                ));
+                said = Some((seen, waited));
+            }
             Clock::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Runs the command in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
+    /// to be started again. Of what the command says only errors are shown.
+    fn run(&self, command: &str, awaited: Awaited<'_>) -> Result<(), EngineError> {
+        let limit = self.limit(awaited);
+        let failed =
+            |why: String| EngineError::failed("restart the server with --restart-command", why);
+        let mut shell = shell(command);
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = shell.spawn().map_err(|error| failed(error.to_string()));
+        let mut child = child?;
+        let begun = Clock::start();
+        loop {
+            let status = child
+                .try_wait()
+                .map_err(|error| failed(error.to_string()))?;
+            match status {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(failed(status.to_string())),
+                None if begun.now().as_nanos() > limit.as_nanos() => {
+                    return Err(failed(format!(
+                        "it still runs after {limit} (--restart-limit); end it before you run dbstow again"
+                    )));
+                }
+                None => Clock::sleep(COMMAND_EVERY),
+            }
         }
     }
 }
@@ -157,33 +276,6 @@ fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(),
     }
 }
 
-/// Runs the command in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
-/// to be started again. Of what the command says only errors are shown.
-fn run(command: &str) -> Result<(), EngineError> {
-    let failed =
-        |why: String| EngineError::failed("restart the server with --restart-command", why);
-    let mut shell = shell(command);
-    shell.stdin(Stdio::null()).stdout(Stdio::null());
-    let child = shell.spawn().map_err(|error| failed(error.to_string()));
-    let mut child = child?;
-    let begun = Clock::start();
-    loop {
-        let status = child
-            .try_wait()
-            .map_err(|error| failed(error.to_string()))?;
-        match status {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(failed(status.to_string())),
-            None if begun.now().as_nanos() > BACK_LIMIT.as_nanos() => {
-                return Err(failed(format!(
-                    "it still runs after {BACK_LIMIT}; end it before you run dbstow again"
-                )));
-            }
-            None => Clock::sleep(COMMAND_EVERY),
-        }
-    }
-}
-
 #[cfg(not(windows))]
 fn shell(command: &str) -> Command {
     let mut shell = Command::new("sh");
@@ -204,4 +296,16 @@ fn shell(command: &str) -> Command {
         .raw_arg(format!("/S /C \"{command}\""))
         .creation_flags(NEW_PROCESS_GROUP);
     shell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_zeroes_more_may_take_longer() {
+        assert_eq!(limit(0), Duration::from_secs(300));
+        // 9,288 MiB = 9,739,173,888 B; at 25 MB/s that is 389.6 s, in whole seconds 390.
+        assert_eq!(limit(9288 << 20), Duration::from_secs(690));
+    }
 }

@@ -27,7 +27,8 @@ pub(super) fn close(run: &ServerRun) -> Vec<String> {
     if run.journal().changes().is_empty() {
         return Vec::new();
     }
-    let answers = run.restart().revive(run.access(), &run.rescue());
+    let rescue = run.rescue();
+    let answers = run.restart().revive(run.access(), run.awaited(&rescue));
     match answers.and_then(|()| run.access().connect(OBSERVER)) {
         Ok(mut session) => all(run, &mut session),
         Err(error) => vec![format!(

@@ -13,7 +13,7 @@ use super::OBSERVER;
 use super::access::{Access, is_down};
 use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
-use super::restart::{By, Restart, does_not_start, started};
+use super::restart::{Awaited, By, Restart, Way, does_not_start, started};
 use super::tell::tell;
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
@@ -83,6 +83,8 @@ impl ServerRun {
                 None => By::User(Arc::clone(&hooks.prompt)),
             },
             interrupted: Arc::clone(&hooks.interrupted),
+            limit: options.restart_limit,
+            progress: Arc::clone(&hooks.progress),
         };
         let mut session = connect(&access, &restart)?;
         let told = capture::identity(&mut session);
@@ -201,6 +203,17 @@ impl ServerRun {
     /// What helps a server that does not start.
     pub(super) fn rescue(&self) -> PathBuf {
         self.scripts.join(RESCUE)
+    }
+
+    /// A server on the way back to what the journal says.
+    pub(super) fn awaited<'a>(&self, rescue: &'a Path) -> Awaited<'a> {
+        let original = &self.journal().changes().tempdb;
+        let bytes = |file: &capture::File| u64::try_from(file.size_bytes).unwrap_or(0);
+        Awaited {
+            rescue,
+            way: Way::Back,
+            zeroed: original.iter().map(bytes).sum(),
+        }
     }
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -354,7 +367,13 @@ fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
         return Err(error);
     };
     let rescue = scripts_of(&journal).join(RESCUE);
-    restart.revive(access, &rescue).map_err(|failed| {
+    let awaited = Awaited {
+        rescue: &rescue,
+        way: Way::Back,
+        // What the journal says is read once the server has said its name.
+        zeroed: 0,
+    };
+    restart.revive(access, awaited).map_err(|failed| {
         let left = format!(
             "an earlier run changed it, as {} says; {}",
             journal.display(),

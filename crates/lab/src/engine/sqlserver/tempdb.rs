@@ -18,7 +18,7 @@ use sqlserver::tsql::{
 
 use super::OBSERVER;
 use super::database_files::{self, Directories, Placed};
-use super::restart::{By, Way};
+use super::restart::{Awaited, By, Way};
 use super::run::ServerRun;
 use super::tell::tell;
 use crate::engine::EngineError;
@@ -127,7 +127,9 @@ fn prove(
 /// Puts tempdb back to where the journal says it was.
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
-    run.restart().await_it(run.access(), &run.rescue())?;
+    let rescue = run.rescue();
+    run.restart()
+        .await_it(run.access(), run.awaited(&rescue))?;
     let mut session = run.access().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
@@ -176,6 +178,18 @@ impl Wanted {
                 .find(|file| file.name.text().eq_ignore_ascii_case(wanted.name.text()));
             known.is_some_and(|known| wanted.size.is_none_or(|size| size == known.size))
         })
+    }
+
+    /// Bytes that a start zeroes at most.
+    fn zeroed(&self, present: &[TempdbFile], instant: bool) -> u64 {
+        let of = |kind: Kind, wanted: &[FileSpec]| -> u64 {
+            let before = present.iter().filter(|file| file.kind == kind);
+            let before: u64 = before.map(|file| file.size.get()).sum();
+            let after = wanted.iter().filter_map(|file| file.size);
+            before.max(after.map(Size::get).sum())
+        };
+        let data = if instant { 0 } else { of(Kind::Data, &self.data) };
+        data + of(Kind::Log, &self.log)
     }
 
     /// What is not so yet, of the files in use.
@@ -253,13 +267,19 @@ fn change(
         return execute(run, &plan.after_restart);
     }
     let todo = write(run, &plan, &present, wanted)?;
+    let zeroed = zeroed(run, &present, wanted)?;
     if let By::Command(_) = run.restart().by {
         execute(run, &plan.apply)?;
     }
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
-    run.restart()
-        .execute(run.access(), &todo, &run.rescue(), way)?;
+    let rescue = run.rescue();
+    let awaited = Awaited {
+        rescue: &rescue,
+        way,
+        zeroed,
+    };
+    run.restart().execute(run.access(), &todo, awaited)?;
     let mut session = run.access().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
@@ -275,6 +295,17 @@ fn change(
     drop(session);
     run.leave_behind(behind);
     execute(run, &plan.after_restart)
+}
+
+/// Bytes that a start of the server has to zero at most: every log, and data files unless the service makes them
+/// without zeroing them, or does not say. Each file is at least as large as before or as wanted: which of both a start
+/// finds depends on the way.
+fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u64, EngineError> {
+    let mut session = run.access().connect(OBSERVER)?;
+    // Who may not ask gets the longer time.
+    let services = capture::services(&mut session).unwrap_or_default();
+    let instant = capture::instant_file_initialization(&services) == Some(true);
+    Ok(wanted.zeroed(present, instant))
 }
 
 fn execute(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
@@ -398,6 +429,25 @@ mod tests {
     use sqlserver::tsql::{Growth, MaxSize};
 
     use super::*;
+
+    #[test]
+    fn logs_are_zeroed_at_a_start_and_data_files_where_the_service_has_to() {
+        // 64 MiB a file before; one data file of 1 GiB and a log of 16 MiB are wanted.
+        let before = [
+            present(1, "tempdev", "C:\\tempdb.mdf"),
+            present(2, "templog", "C:\\templog.ldf"),
+        ];
+        let sized = |file: &TempdbFile, mib| FileSpec {
+            size: Some(Size::mib(mib).expect("a size")),
+            ..file.spec()
+        };
+        let wanted = Wanted {
+            data: vec![sized(&before[0], 1024)],
+            log: vec![sized(&before[1], 16)],
+        };
+        assert_eq!(wanted.zeroed(&before, true), 64 << 20);
+        assert_eq!(wanted.zeroed(&before, false), (1024 + 64) << 20);
+    }
 
     fn present(id: i64, name: &str, path: &str) -> TempdbFile {
         TempdbFile {

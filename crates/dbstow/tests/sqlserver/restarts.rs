@@ -1,0 +1,46 @@
+//! What a run makes of a server that takes its time to come back.
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use tds_double::server::SqlServer;
+
+use crate::bench::{Bench, PASSWORD};
+use crate::{moving, settle};
+
+#[test]
+fn a_tempdb_that_recovers_after_the_server_answers_is_waited_for() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.tempdb_recovers = 2;
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+
+    moving(&bench, &[])
+        .assert()
+        .success()
+        .stderr(contains("waiting for the server").and(contains("922")));
+
+    let records = bench.records();
+    assert_eq!(records.len(), 2);
+    for record in records {
+        assert_eq!(record["outcome"]["status"], "finished", "{record}");
+    }
+    bench.is_as_before(&before);
+    settle(&bench);
+}
+
+#[test]
+fn a_tempdb_that_never_recovers_ends_the_waiting_with_the_limit_that_was_asked_for() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.tempdb_recovers = u32::MAX;
+    let bench = Bench::start(server);
+
+    moving(&bench, &["--restart-limit", "10 ms"])
+        .assert()
+        .failure()
+        .stderr(
+            contains("tempdb cannot be used yet")
+                .and(contains("after 10 ms (--restart-limit)"))
+                .and(contains("rescue.sql")),
+        );
+    assert!(bench.owes(), "what was changed is known to the next run");
+}
