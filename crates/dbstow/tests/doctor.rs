@@ -162,7 +162,7 @@ fn a_server_is_asked_and_its_capture_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("double.json");
     let out = out.to_str().expect("its name is text");
-    let arguments = ["--server", &server, "--encrypt", "optional", "--out", out];
+    let arguments = ["--server", &server, "--encrypt", "off-insecure", "--out", out];
     let output = doctor(&arguments)
         .env("SQLCMDPASSWORD", PASSWORD)
         .assert()
@@ -191,7 +191,7 @@ fn a_login_that_may_little_is_told_what_to_ask_for() {
     server.add_login("guest", PASSWORD, &[]);
     let (double, address) = double(server);
     let address = address.replace("sa@", "guest@");
-    let arguments = ["--server", &address, "--encrypt", "optional"];
+    let arguments = ["--server", &address, "--encrypt", "off-insecure"];
     let output = doctor(&arguments)
         .env("SQLCMDPASSWORD", PASSWORD)
         .assert()
@@ -210,7 +210,7 @@ fn a_login_that_may_little_is_told_what_to_ask_for() {
 #[test]
 fn a_wrong_password_is_told_with_where_to_look() {
     let (_double, server) = double(SqlServer::linux(PASSWORD));
-    let arguments = ["--server", &server, "--encrypt", "optional"];
+    let arguments = ["--server", &server, "--encrypt", "off-insecure"];
     let text = complaint(doctor(&arguments).env("SQLCMDPASSWORD", "hunter2"), 1);
     assert!(
         text.contains("18456") && text.contains("SQLCMDPASSWORD"),

@@ -83,6 +83,11 @@ impl<M: Model> Double<M> {
         self.shared.journal().attentions
     }
 
+    /// How often a client sent its login without TLS, whether it was let in or not.
+    pub fn logins_in_clear_text(&self) -> usize {
+        self.shared.journal().logins_in_clear_text
+    }
+
     /// Connections at the moment.
     pub fn open(&self) -> usize {
         self.shared.open()

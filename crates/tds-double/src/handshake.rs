@@ -9,6 +9,7 @@ use crate::model::{Refusal, Session};
 use crate::packet::{self, LOGIN, PRELOGIN, REPLY, SIZE_FIRST};
 use crate::prelogin::{Agreed, PreLogin};
 use crate::reply::{Item, Message, Reply};
+use crate::transport::Transport;
 use crate::wire::Violation;
 
 /// From PreLogin to the login's answer; `None` where it was refused.
@@ -33,6 +34,9 @@ pub(crate) fn enter(connection: &mut Connection<'_>) -> Result<Option<Session>, 
             message.kind
         ))
         .into());
+    }
+    if matches!(connection.transport, Transport::Plain(_)) {
+        connection.shared.journal().logins_in_clear_text += 1;
     }
     let login = Login::read(&message.body)?;
     log_in(connection, &login)

@@ -15,6 +15,7 @@ pub(crate) struct Journal {
     pub(crate) unscripted: Vec<String>,
     pub(crate) violations: Vec<String>,
     pub(crate) attentions: usize,
+    pub(crate) logins_in_clear_text: usize,
     folder: Option<PathBuf>,
     written: BTreeSet<u64>,
 }

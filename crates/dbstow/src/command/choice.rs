@@ -106,13 +106,18 @@ pub(super) const ENCRYPTIONS: &[Choice<EncryptKind>] = &[
     (
         "optional",
         EncryptKind::Optional,
-        "As the server requires; the login itself is still protected",
+        "TLS for the login, and for the rest if the server requires it; a server without TLS is refused",
     ),
     ("mandatory", EncryptKind::Mandatory, "TLS (the default)"),
     (
         "strict",
         EncryptKind::Strict,
         "TLS before anything else; SQL Server 2022 and later",
+    ),
+    (
+        "off-insecure",
+        EncryptKind::OffInsecure,
+        "As optional, but a server without TLS gets the password in clear text",
     ),
 ];
 

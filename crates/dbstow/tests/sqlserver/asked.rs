@@ -20,7 +20,7 @@ fn json(text: &[u8]) -> Value {
 fn lint_says_the_same_of_a_server_and_of_its_capture() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let server = bench.server();
-    let login = ["--server", &server, "--encrypt", "optional"];
+    let login = ["--server", &server, "--encrypt", "off-insecure"];
     let capture = ["--plain", "--out", "server.json"];
     bench
         .dbstow(&[&["doctor"], &login[..], &capture].concat())
@@ -51,7 +51,7 @@ fn lint_of_a_server_fails_where_a_finding_is_that_severe() {
     data.growth = tds_double::server::text::Growth::Percent(10);
     let bench = Bench::start(server);
     let server = bench.server();
-    let arguments = ["lint", "--server", &server, "--encrypt", "optional"];
+    let arguments = ["lint", "--server", &server, "--encrypt", "off-insecure"];
     bench
         .dbstow(&[&arguments[..], &["--fail-on", "low"]].concat())
         .assert()
@@ -68,7 +68,7 @@ fn doctor_says_of_a_login_that_may_only_look_what_is_missing_for_what() {
     let port = bench.double().address().port();
     let reader = format!("sqlserver://reader@127.0.0.1:{port}");
     bench
-        .dbstow(&["doctor", "--server", &reader, "--encrypt", "optional"])
+        .dbstow(&["doctor", "--server", &reader, "--encrypt", "off-insecure"])
         .assert()
         .success()
         .stdout(contains("GRANT CREATE ANY DATABASE").and(contains("GRANT VIEW ANY DEFINITION")));
@@ -94,7 +94,7 @@ fn names_with_quotes_and_brackets_are_names() {
     }
     let address = bench.double().address();
     let server = format!("127.0.0.1,{}", address.port());
-    let login = ["--server", &server, "--encrypt", "optional"];
+    let login = ["--server", &server, "--encrypt", "off-insecure"];
     for command in ["doctor", "lint"] {
         bench
             .dbstow(&[&[command], &login[..]].concat())
@@ -161,7 +161,7 @@ fn a_named_instance_is_found_by_the_browser_or_the_browser_is_named() {
         return;
     }
     let doctor = |server: &str| {
-        let mut command = bench.dbstow(&["doctor", "--server", server, "--encrypt", "optional"]);
+        let mut command = bench.dbstow(&["doctor", "--server", server, "--encrypt", "off-insecure"]);
         command.env("SQLCMDUSER", "sa");
         command.assert()
     };

@@ -24,7 +24,7 @@ fn emulated<'a>(server: &'a str, restart: &'a str, more: &[&'a str]) -> Vec<&'a 
         "--server",
         server,
         "--encrypt",
-        "optional",
+        "off-insecure",
         "--front",
         "file",
         "--backing",

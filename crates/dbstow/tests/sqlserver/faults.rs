@@ -81,7 +81,7 @@ fn a_missing_permission_is_named_with_its_grant() {
                 "--server",
                 &named,
                 "--encrypt",
-                "optional",
+                "off-insecure",
                 "--volume",
                 "d=C:\\",
                 "--volume",
@@ -146,7 +146,7 @@ fn what_cannot_be_reached_says_why_and_what_to_do() {
 fn a_server_without_tls_and_a_certificate_that_nobody_vouches_for_are_told_with_the_option() {
     let volumes = ["--volume", "d=C:\\", "--volume", "f=D:\\"];
     for (encryption, option) in [
-        (Encryption::None, "--encrypt optional"),
+        (Encryption::None, "--encrypt off-insecure"),
         (Encryption::Required, "--trust-server-certificate"),
     ] {
         let bench = Bench::start_with(SqlServer::windows(PASSWORD), encryption);
@@ -163,8 +163,36 @@ fn a_server_without_tls_and_a_certificate_that_nobody_vouches_for_are_told_with_
             .dbstow(&[&run[..], &["--server", &server], &volumes].concat())
             .assert()
             .failure()
-            .stderr(contains(option));
+            .stderr(contains(option).and(contains("--encrypt optional").not()));
     }
+}
+
+#[test]
+fn a_server_without_tls_gets_no_password_unless_that_was_asked_for() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let server = bench.server();
+    let doctor = |encrypt: &str| {
+        let arguments = ["doctor", "--server", &server, "--encrypt", encrypt];
+        bench.dbstow(&arguments).assert()
+    };
+    for encrypt in ["optional", "mandatory"] {
+        doctor(encrypt)
+            .failure()
+            .stderr(contains("does not support encryption").and(contains("off-insecure")));
+        assert_eq!(bench.double().logins_in_clear_text(), 0, "{encrypt}");
+    }
+    doctor("off-insecure").success();
+    assert_ne!(bench.double().logins_in_clear_text(), 0);
+}
+
+#[test]
+fn a_server_with_tls_is_used_with_encryption_that_is_optional() {
+    let bench = Bench::start_with(SqlServer::windows(PASSWORD), Encryption::Required);
+    let server = bench.server();
+    let optional = ["doctor", "--server", &server, "--encrypt", "optional"];
+    let arguments = [&optional[..], &["--trust-server-certificate"]].concat();
+    bench.dbstow(&arguments).assert().success();
+    assert_eq!(bench.double().logins_in_clear_text(), 0);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn apply(bench: &Bench, script: &str) {
     let password = |name: &str| (name == "SQLCMDPASSWORD").then(|| PASSWORD.to_owned());
     let login = Login {
         credentials: Credentials::from_environment(server.user(), password).expect("a password"),
-        encryption: Encryption::Optional,
+        encryption: Encryption::OffInsecure,
         trust_certificate: false,
     };
     let mut session = Driver::connect(&server, &login, "sqlcmd").expect("it answers");

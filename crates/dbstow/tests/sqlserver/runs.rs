@@ -152,7 +152,7 @@ fn every_version_and_edition_of_an_installed_server_is_measured() {
         }
         let server = bench.server();
         for command in ["doctor", "lint"] {
-            let arguments = [command, "--server", &server, "--encrypt", "optional"];
+            let arguments = [command, "--server", &server, "--encrypt", "off-insecure"];
             bench.dbstow(&arguments).assert().success();
         }
         settle(&bench);

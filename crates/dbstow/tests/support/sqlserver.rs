@@ -242,7 +242,7 @@ pub(crate) fn measured<'a>(server: &'a str, experiment: &'a str, more: &[&'a str
         "--server",
         server,
         "--encrypt",
-        "optional",
+        "off-insecure",
         "--out",
         "out",
     ];

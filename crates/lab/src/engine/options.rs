@@ -62,8 +62,10 @@ pub struct LoginOptions {
 /// How a connection is protected: the words of `sqlcmd -N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EncryptKind {
-    /// As the server wants it; the login is protected all the same
+    /// TLS for the login, and for the rest if the server requires it; refused without TLS
     Optional,
+    /// The same, but a server without TLS gets the login in clear text
+    OffInsecure,
     /// TLS (the default)
     Mandatory,
     /// TLS before anything else; SQL Server 2022 and later

@@ -73,8 +73,24 @@ impl Driver {
     /// Logs in. The server lists the session under the name `application`.
     ///
     /// # Errors
-    /// When the server is not there or does not let us in.
+    /// When the server is not there or does not let us in, or would get the login in clear text and that was not asked
+    /// for.
     pub fn connect(server: &Server, login: &Login, application: &str) -> Result<Driver, Failure> {
+        if login.encryption == Encryption::Optional {
+            // Asked for as little as possible, the client sends the login in clear text to a server that says it has
+            // no TLS, and nothing in between can be asked. A login under TLS shows first that the server has it. Whose
+            // certificate that is counts as little as it does for the login alone, which the client never checks.
+            let protected = Login {
+                encryption: Encryption::Mandatory,
+                trust_certificate: true,
+                credentials: login.credentials.clone(),
+            };
+            Driver::open(server, &protected, application)?;
+        }
+        Driver::open(server, login, application)
+    }
+
+    fn open(server: &Server, login: &Login, application: &str) -> Result<Driver, Failure> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Lost(error.to_string()))?;
         let context = context(server, login, application);
@@ -221,7 +237,7 @@ fn context(server: &Server, login: &Login, application: &str) -> ClientContext {
     }
     context.encryption_options = EncryptionOptions {
         mode: match login.encryption {
-            Encryption::Optional => EncryptionSetting::PreferOff,
+            Encryption::Optional | Encryption::OffInsecure => EncryptionSetting::PreferOff,
             Encryption::Mandatory => EncryptionSetting::Required,
             Encryption::Strict => EncryptionSetting::Strict,
         },
@@ -328,6 +344,13 @@ fn is_out_of_step(error: &Error) -> bool {
     )
 }
 
+/// What the client says before it logs in to a server that does not encrypt.
+fn has_no_tls(text: &str) -> bool {
+    ["Server does not support encryption", "Server disallowed encryption"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
 fn failure(error: Error) -> Failure {
     match error {
         Error::SqlServerError { diagnostics } => {
@@ -335,6 +358,7 @@ fn failure(error: Error) -> Failure {
         }
         Error::TimeoutError(_) => Failure::Timeout,
         Error::OperationCancelledError(_) => Failure::Cancelled,
+        Error::ProtocolError(text) if has_no_tls(&text) => Failure::NoEncryption,
         error if is_out_of_step(&error) => Failure::OutOfStep(error.to_string()),
         other => Failure::Lost(other.to_string()),
     }

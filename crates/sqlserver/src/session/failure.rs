@@ -14,6 +14,9 @@ pub enum Failure {
     /// Somebody ended it.
     #[error("cancelled")]
     Cancelled,
+    /// The server has no TLS, and was not sent the login for that.
+    #[error("the server does not support encryption, so the login was not sent")]
+    NoEncryption,
     /// There is no connection, or none any more.
     #[error("{0}")]
     Lost(String),
@@ -27,9 +30,11 @@ impl Failure {
     pub fn number(&self) -> Option<u32> {
         match self {
             Failure::Refused(errors) => errors.first().map(|error| error.number),
-            Failure::Timeout | Failure::Cancelled | Failure::Lost(_) | Failure::OutOfStep(_) => {
-                None
-            }
+            Failure::Timeout
+            | Failure::Cancelled
+            | Failure::NoEncryption
+            | Failure::Lost(_)
+            | Failure::OutOfStep(_) => None,
         }
     }
 }

@@ -36,8 +36,10 @@ pub enum Credentials {
 /// How a connection is protected: the words of Microsoft's drivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// As the server wants it; the login is protected all the same.
+    /// TLS for as little as the server says: at least for the login. A server without TLS gets no login.
     Optional,
+    /// As [`Encryption::Optional`], but a server without TLS gets the login in clear text.
+    OffInsecure,
     /// TLS after the first message (TDS 7.4).
     #[default]
     Mandatory,

@@ -29,6 +29,7 @@ impl Access {
         let login = Login {
             credentials: credentials.map_err(|error| missing(&error))?,
             encryption: match options.encrypt {
+                Some(EncryptKind::OffInsecure) => Encryption::OffInsecure,
                 Some(EncryptKind::Optional) => Encryption::Optional,
                 Some(EncryptKind::Mandatory) | None => Encryption::Mandatory,
                 Some(EncryptKind::Strict) => Encryption::Strict,
@@ -84,6 +85,10 @@ impl Access {
             (Some(_), _) => None,
             // What comes before a login is over the network, or about TLS.
             (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
+            (None, Failure::NoEncryption) => Some(
+                "SQL Server always has TLS, so check what answers at that address; --encrypt off-insecure sends \
+                 the password in clear text, for a network that nobody else can read",
+            ),
             (None, Failure::Timeout) => Some("check host, port and firewall"),
             (None, Failure::Refused(_) | Failure::Cancelled) => None,
         }
@@ -95,7 +100,10 @@ pub(super) fn is_down(failure: &Failure) -> bool {
     match failure {
         Failure::Timeout => true,
         Failure::Lost(text) => of_words(text) == NOT_THERE,
-        Failure::Refused(_) | Failure::Cancelled | Failure::OutOfStep(_) => false,
+        Failure::Refused(_)
+        | Failure::Cancelled
+        | Failure::NoEncryption
+        | Failure::OutOfStep(_) => false,
     }
 }
 
@@ -106,7 +114,7 @@ fn of_words(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["certificate", "encrypt", "tls", "ssl"]) {
-        "for a certificate that is not trusted, such as that of a new server, add --trust-server-certificate; for a server without TLS, --encrypt optional"
+        "for a certificate that is not trusted, such as that of a new server, add --trust-server-certificate"
     } else if has(&["instance", "browser", "ssrp"]) {
         "a named instance is found by the SQL Server Browser service (UDP 1434): start it, or give the instance's port (HOST,PORT)"
     } else if has(&["gssapi", "kerberos", "sspi", "ticket"]) {
