@@ -148,3 +148,62 @@ fn a_network_that_falls_silent_holds_nobody_up_for_ever() {
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
     assert!(!bench.owes());
 }
+
+#[test]
+fn ctrl_c_ends_a_statement_of_our_own_that_takes_long() {
+    // A file that is made, and a tempdb that is tried out.
+    for tries_out in [false, true] {
+        let hangs = move |text: &str| {
+            text.starts_with("CREATE DATABASE [dbstow_")
+                && text.contains("dbstow_probe_") == tries_out
+        };
+        let mut server = SqlServer::windows(PASSWORD);
+        server.hangs(move |question| hangs(&question.text));
+        let bench = Bench::start(server);
+        let before = bench.tempdb();
+        let server = bench.server();
+        let restart = bench.restart_command();
+        let arguments = small(&["--restart-command", &restart]);
+        let mut run = bench.begin(&measured(&server, "tempdb-ssd-vs-premium", &arguments));
+        run.until(|bench| {
+            let heard = bench.double().heard();
+            heard.iter().any(|text| hangs(text))
+        });
+
+        let said = run.interrupt();
+
+        assert!(
+            said.contains("CREATE DATABASE [dbstow_")
+                && said.contains("SQL Server rolls back what this statement did"),
+            "{said}"
+        );
+        assert_ne!(bench.double().attentions(), 0, "{said}");
+        bench.is_as_before(&before);
+        settle(&bench);
+    }
+}
+
+#[test]
+fn ctrl_c_while_tempdb_grows_at_its_new_place_brings_it_back() {
+    let mut server = SqlServer::windows(PASSWORD);
+    // 64 MiB are wanted; on the way back tempdb is shrunk to the 8 MiB it had.
+    let grows = |text: &str| text.contains("MODIFY FILE") && text.contains(" SIZE = 64MB");
+    server.hangs(move |question| grows(&question.text));
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+    let server = bench.server();
+    let restart = bench.restart_command();
+    let arguments = small(&["--restart-command", &restart]);
+    let mut run = bench.begin(&measured(&server, "tempdb-ssd-vs-premium", &arguments));
+    run.until(|bench| bench.tempdb() != before);
+    run.until(|bench| {
+        let heard = bench.double().heard();
+        heard.iter().any(|text| grows(text))
+    });
+
+    let said = run.interrupt();
+
+    assert!(said.contains("SQL Server rolls back"), "{said}");
+    bench.is_as_before(&before);
+    settle(&bench);
+}

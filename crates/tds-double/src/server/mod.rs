@@ -22,11 +22,12 @@ mod upkeep;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
 use crate::double::Double;
 use crate::login::{Login, Proof};
 use crate::model::{Admitted, Identity, Model, Question, Refusal, Session};
-use crate::reply::{Message, Reply};
+use crate::reply::{Item, Message, Reply};
 
 pub use error::System;
 pub use state::{
@@ -39,6 +40,9 @@ use text::PAGE;
 const AZURE_DATABASE: i64 = 5;
 /// `EngineEdition` of Azure SQL Managed Instance.
 const MANAGED_INSTANCE: i64 = 8;
+
+/// Longer than any test waits.
+const AGES: Duration = Duration::from_secs(3600);
 
 /// A server.
 pub struct SqlServer {
@@ -79,6 +83,7 @@ pub struct SqlServer {
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
     works: Vec<Rule>,
+    hangs: Vec<Known>,
     /// `@shown` of the batch under way
     kept: i64,
 }
@@ -195,6 +200,7 @@ impl SqlServer {
             recovering: 0,
             instant_file_initialization: true,
             works: Vec::new(),
+            hangs: Vec::new(),
             kept: 0,
         }
     }
@@ -221,6 +227,12 @@ impl SqlServer {
     ) {
         let known = Box::new(known);
         self.works.push(Rule { known, work, reply });
+    }
+
+    /// Texts that come to no end: a client has to give up with an attention. Nothing of them happens, since the server
+    /// rolls back what an attention ends.
+    pub fn hangs(&mut self, known: impl Fn(&Question) -> bool + Send + 'static) {
+        self.hangs.push(Box::new(known));
     }
 
     /// Stops and starts. What was pending is in force then, tempdb is new, and counters are at zero.
@@ -344,6 +356,9 @@ impl Model for SqlServer {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
+        if self.hangs.iter().any(|known| known(question)) {
+            return Some(Reply::new().with(Item::Delay(AGES)).done());
+        }
         if self.recovering > 0 && needs_tempdb(&question.text) {
             self.recovering -= 1;
             return Some(Reply::error(error::recovering("tempdb")));

@@ -5,7 +5,6 @@ use sqlserver::session::{Driver, Session};
 use sqlserver::tsql::{Name, Statement};
 
 use super::run::ServerRun;
-use super::tell::tell;
 use crate::engine::EngineError;
 
 /// What may still be in memory of a database: system tables are read again by the very questions that look.
@@ -15,14 +14,18 @@ const LEFT_BYTES_MAX: i64 = 16 << 20;
 /// writes those of tempdb too, which automatic ones do not.
 ///
 /// Source: Randal, "What does checkpoint do for tempdb?" (sqlskills.com, read 2026-11).
-pub(super) fn checkpoint(session: &mut Driver, databases: [&Name; 2]) -> Result<(), EngineError> {
+pub(super) fn checkpoint(
+    run: &ServerRun,
+    session: &mut Driver,
+    databases: [&Name; 2],
+) -> Result<(), EngineError> {
     for database in databases {
-        tell(session, &Statement::Use(database.clone()))?;
-        if let Err(error) = tell(session, &Statement::Checkpoint) {
+        run.tell(session, &Statement::Use(database.clone()))?;
+        if let Err(error) = run.tell(session, &Statement::Checkpoint) {
             // In tempdb it takes a right that a maker of databases need not have: what stays in memory is counted
             // when it is emptied.
             let ours = database.text() != "tempdb";
-            if ours || !session.is_usable() {
+            if ours || run.restart().is_interrupted() || !session.is_usable() {
                 return Err(error);
             }
         }
@@ -37,8 +40,8 @@ pub(super) fn empty(
     database: i64,
 ) -> Result<Vec<String>, EngineError> {
     let statement = Statement::DropCleanBuffers;
-    if let Err(error) = tell(session, &statement) {
-        if !session.is_usable() {
+    if let Err(error) = run.tell(session, &statement) {
+        if run.restart().is_interrupted() || !session.is_usable() {
             return Err(error);
         }
         let remedy = match (run.product(), run.major()) {

@@ -49,7 +49,7 @@ impl Engine for SqlServer {
     }
 
     fn quiesce(&self) -> Result<(), EngineError> {
-        self.observe(|session| cold::checkpoint(session, [&self.name, &self.tempdb]))
+        self.observe(|session| cold::checkpoint(&self.run, session, [&self.name, &self.tempdb]))
     }
 
     fn start(

@@ -161,16 +161,17 @@ impl SqlServer {
         let mut session = self.run.access().connect(OBSERVER)?;
         self.create(&mut session, &own)?;
         for option in options(settings, self.run.product()) {
-            tell(
+            self.run.tell(
                 &mut session,
                 &Statement::alter(&self.name, Alter::Set(option)),
             )?;
         }
-        tell(&mut session, &Statement::Use(self.name.clone()))?;
+        self.run
+            .tell(&mut session, &Statement::Use(self.name.clone()))?;
         for number in 0..settings.workload.sessions {
             if let Some(owner) = self.owner(number) {
                 for text in user(&owner) {
-                    tell(&mut session, &text)?;
+                    self.run.tell(&mut session, &text)?;
                 }
             }
         }
@@ -181,7 +182,7 @@ impl SqlServer {
     fn create(&self, session: &mut Driver, own: &[Placed]) -> Result<(), EngineError> {
         let create = database_files::create(&self.name, own);
         if self.run.product() != Product::ManagedInstance {
-            return tell(session, &Statement::Create(create));
+            return self.run.tell(session, &Statement::Create(create));
         }
         // A managed instance takes no files in CREATE DATABASE; it makes one of each, and others can be added.
         let bare = sqlserver::tsql::CreateDatabase {
@@ -189,7 +190,7 @@ impl SqlServer {
             log: Vec::new(),
             ..create.clone()
         };
-        tell(session, &Statement::Create(bare))?;
+        self.run.tell(session, &Statement::Create(bare))?;
         let number = self.number_of(session)?;
         let there = capture::files(session)
             .map_err(|error| EngineError::failed("look at the files that were made", error))?;
@@ -208,7 +209,7 @@ impl SqlServer {
             let wrong = |error: sqlserver::tsql::NameError| EngineError::Missing(error.to_string());
             let file = Name::new(made.name.as_str()).map_err(wrong)?;
             let change = FileChange::Size(size);
-            tell(
+            self.run.tell(
                 session,
                 &Statement::alter(&self.name, Alter::Modify { file, change }),
             )?;
@@ -217,7 +218,10 @@ impl SqlServer {
             .data
             .into_iter()
             .skip(1)
-            .try_for_each(|file| tell(session, &Statement::alter(&self.name, Alter::Add(file))))
+            .try_for_each(|file| {
+                self.run
+                    .tell(session, &Statement::alter(&self.name, Alter::Add(file)))
+            })
     }
 
     /// The number that the server gave the run's own database.

@@ -167,11 +167,20 @@ impl Restart {
         awaited: Awaited<'_>,
     ) -> Result<(), EngineError> {
         let before = started(access)?;
+        if awaited.way == Way::There && self.is_interrupted() {
+            // What was asked of tempdb counts from the next start on, so that one restart fewer takes it back.
+            return Err(EngineError::failed("restart the server", "interrupted"));
+        }
         match &self.by {
             By::Command(command) => self.run(command, awaited)?,
             By::User(prompt) => ask(prompt, access, what, &before)?,
         }
         self.wait(access, Some(&before), awaited)
+    }
+
+    /// Whether the run is to end.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
     /// How long it may take.
@@ -196,7 +205,7 @@ impl Restart {
             }
             let waited = begun.now().as_nanos();
             let late = waited > limit.as_nanos();
-            let ended = awaited.way == Way::There && self.interrupted.load(Ordering::Relaxed);
+            let ended = awaited.way == Way::There && self.is_interrupted();
             if late || ended {
                 let last = seen.in_words();
                 let why = match late {

@@ -14,7 +14,7 @@ use super::access::{Access, is_down};
 use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
 use super::restart::{Awaited, By, Restart, Way, does_not_start, started};
-use super::tell::tell;
+use super::tell::{tell, tell_until};
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::provider::Opening;
@@ -190,6 +190,21 @@ impl ServerRun {
     /// Whether the server's memory is to be set.
     pub(super) fn sets_memory(&self) -> bool {
         !self.leave_memory
+    }
+
+    /// Executes a statement on the way to a trial, which Ctrl-C ends; and says so, because no record of the trial will.
+    pub(super) fn tell(
+        &self,
+        session: &mut Driver,
+        statement: &impl ToString,
+    ) -> Result<(), EngineError> {
+        let done = tell_until(&self.restart.interrupted, session, statement);
+        if let Err(error) = &done
+            && self.restart.is_interrupted()
+        {
+            (self.restart.progress)(&error.to_string());
+        }
+        done
     }
 
     pub(super) fn restart(&self) -> &Restart {

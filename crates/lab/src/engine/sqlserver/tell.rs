@@ -1,6 +1,11 @@
 //! Executes statements of our own, and says what helps where one is refused.
 
-use sqlserver::session::{Batch, Failure, Session};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use sqlserver::session::{Batch, Driver, Failure, Session};
 
 use crate::engine::EngineError;
 
@@ -11,17 +16,55 @@ pub(super) fn tell(
 ) -> Result<(), EngineError> {
     let text = statement.to_string();
     let done = session.batch(&text, None).and_then(Batch::refused);
-    done.map(|_| ()).map_err(|failure| {
-        let what = match text.split_once('\n') {
-            Some((first, _)) => format!("{first} .."),
-            None => text,
-        };
-        EngineError::failed(what, in_words(&failure))
+    done.map(|_| ())
+        .map_err(|failure| EngineError::failed(first_line(statement), in_words(&failure)))
+}
+
+/// Executes a statement of ours that the end of the run ends too: a large file may take minutes to make. What comes next
+/// on the session may be ended as well: undo what was done on another one.
+pub(super) fn tell_until(
+    interrupted: &AtomicBool,
+    session: &mut Driver,
+    statement: &impl ToString,
+) -> Result<(), EngineError> {
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(EngineError::failed(first_line(statement), INTERRUPTED_BEFORE));
+    }
+    let canceller = session.canceller();
+    let (under_way, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if interrupted.load(Ordering::Relaxed) {
+                    canceller.cancel();
+                }
+            }
+        });
+        let done = tell(session, statement);
+        drop(under_way);
+        done
     })
+}
+
+/// How often it is looked whether the run is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+const INTERRUPTED_BEFORE: &str = "not executed: interrupted";
+
+/// A statement as a message shows it.
+fn first_line(statement: &impl ToString) -> String {
+    let text = statement.to_string();
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{first} .."),
+        None => text,
+    }
 }
 
 /// What went wrong, with what helps.
 pub(super) fn in_words(failure: &Failure) -> String {
+    if *failure == Failure::Cancelled {
+        return "interrupted; SQL Server rolls back what this statement did".to_owned();
+    }
     let text = failure.to_string();
     let remedy = failure.number().and_then(|number| remedy(number, &text));
     match remedy {

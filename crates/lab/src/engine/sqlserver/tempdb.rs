@@ -118,8 +118,10 @@ fn prove(
         log: vec![file("ldf")?],
     };
     run.note(|changes| changes.databases.push(name.clone()))?;
-    let made = tell(session, &Statement::Create(create));
-    let dropped = run.drop_database(session, &name);
+    let made = run.tell(session, &Statement::Create(create));
+    // On a session of its own: what comes next on one that was interrupted is ended as well.
+    let mut session = run.access().connect(OBSERVER)?;
+    let dropped = run.drop_database(&mut session, &name);
     made?;
     dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
 }
@@ -263,13 +265,13 @@ fn change(
     let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
     if run.product() == Product::ManagedInstance {
         // Its files are added and removed while it runs; there is no restart to wait for.
-        execute(run, &plan.apply)?;
-        return execute(run, &plan.after_restart);
+        execute(run, &plan.apply, way)?;
+        return execute(run, &plan.after_restart, way);
     }
     let todo = write(run, &plan, &present, wanted)?;
     let zeroed = zeroed(run, &present, wanted)?;
     if let By::Command(_) = run.restart().by {
-        execute(run, &plan.apply)?;
+        execute(run, &plan.apply, way)?;
     }
     // A server that starts with little memory may not let anybody in.
     run.restore_memory()?;
@@ -294,7 +296,7 @@ fn change(
     }
     drop(session);
     run.leave_behind(behind);
-    execute(run, &plan.after_restart)
+    execute(run, &plan.after_restart, way)
 }
 
 /// Bytes that a start of the server has to zero at most: every log, and data files unless the service makes them
@@ -308,11 +310,13 @@ fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u6
     Ok(wanted.zeroed(present, instant))
 }
 
-fn execute(run: &ServerRun, statements: &[Statement]) -> Result<(), EngineError> {
+/// Executes statements in their order; Ctrl-C ends those of the way there.
+fn execute(run: &ServerRun, statements: &[Statement], way: Way) -> Result<(), EngineError> {
     let mut session = run.access().connect(OBSERVER)?;
-    statements
-        .iter()
-        .try_for_each(|statement| tell(&mut session, statement))
+    statements.iter().try_for_each(|statement| match way {
+        Way::There => run.tell(&mut session, statement),
+        Way::Back => tell(&mut session, statement),
+    })
 }
 
 /// Writes the scripts, and says what is to be done with them. Rollback scripts lead to where tempdb was
