@@ -44,3 +44,36 @@ fn a_tempdb_that_never_recovers_ends_the_waiting_with_the_limit_that_was_asked_f
         );
     assert!(bench.owes(), "what was changed is known to the next run");
 }
+
+#[test]
+fn a_file_that_something_still_uses_is_removed_after_another_restart() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.tempdb_in_use = true;
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+
+    // One file more than tempdb has: it goes on the way back.
+    moving(&bench, &["--set", "placement.p30.temp.files=3"])
+        .assert()
+        .success()
+        .stderr(contains("5054").and(contains("restart the server again")));
+
+    bench.is_as_before(&before);
+    settle(&bench);
+}
+
+#[test]
+fn page_headers_that_a_shrink_reports_are_no_failure_where_the_file_shrank() {
+    let mut server = SqlServer::windows(PASSWORD);
+    server.page_headers = true;
+    let bench = Bench::start(server);
+    let before = bench.tempdb();
+
+    moving(&bench, &[])
+        .assert()
+        .success()
+        .stderr(contains("8909").and(contains("shrunk all the same")));
+
+    bench.is_as_before(&before);
+    settle(&bench);
+}

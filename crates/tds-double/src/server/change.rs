@@ -320,6 +320,10 @@ fn add(server: &mut SqlServer, id: i64, spec: &Spec, log: bool) -> Result<(), Ve
 }
 
 fn remove(server: &mut SqlServer, id: i64, name: &str) -> Outcome {
+    if id == TEMPDB && server.tempdb_in_use {
+        server.refused_in_use = true;
+        return Err(vec![error::worktables()]);
+    }
     let database = server.databases.get_mut(&id).expect("looked up before");
     let failed = |error: Message| vec![error];
     let found = database

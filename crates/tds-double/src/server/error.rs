@@ -212,6 +212,20 @@ pub(super) fn removed(file: &str) -> Message {
     Message::info(5044, format!("The file '{file}' has been removed."))
 }
 
+pub(super) fn worktables() -> Message {
+    let text = "Could not cleanup worktable IAM chains to allow shrink or remove file operation. Please try again when \
+                tempdb is idle.";
+    Message::error(5054, text)
+}
+
+pub(super) fn page_header(page: i64) -> Message {
+    let text = format!(
+        "Table error: Object ID 0, index ID -1, partition ID 0, alloc unit ID 0 (type unknown), page ID (1:{page}) \
+         contains an incorrect page ID in its page header. The PageId in the page header = (0:0)."
+    );
+    Message::error(8909, text)
+}
+
 pub(super) fn option_refused(option: &str, database: &str) -> Message {
     Message::error(
         5058,

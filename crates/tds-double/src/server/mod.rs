@@ -76,6 +76,13 @@ pub struct SqlServer {
     pub waiting: Vec<Waiting>,
     /// Beginnings of paths at which other programs have files
     pub in_the_way: Vec<String>,
+    /// Whether something in tempdb is in use that its files cannot be rid of, such as worktables that are kept for
+    /// later, until the restart after a refusal
+    pub tempdb_in_use: bool,
+    /// Whether that was said since the start
+    refused_in_use: bool,
+    /// Whether a shrink of tempdb, which succeeds, says that page headers are wrong
+    pub page_headers: bool,
     /// How many texts that need tempdb each start refuses, before tempdb is recovered
     pub tempdb_recovers: u32,
     /// How many it has yet to refuse
@@ -196,6 +203,9 @@ impl SqlServer {
             session_reads: None,
             waiting: Vec::new(),
             in_the_way: Vec::new(),
+            tempdb_in_use: false,
+            refused_in_use: false,
+            page_headers: false,
             tempdb_recovers: 0,
             recovering: 0,
             instant_file_initialization: true,

@@ -118,6 +118,9 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
     }
     server.starts += 1;
     server.recovering = server.tempdb_recovers;
+    if std::mem::take(&mut server.refused_in_use) {
+        server.tempdb_in_use = false;
+    }
     server.waits.clear();
     server.session_reads = None;
     for database in server.databases.values_mut() {

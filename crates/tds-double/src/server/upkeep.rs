@@ -1,7 +1,7 @@
 //! Statements that look after memory, files and settings: CHECKPOINT, DBCC, sp_configure.
 
 use super::error::{self, Outcome};
-use super::state::{File, Io, Setting};
+use super::state::{File, Io, Setting, TEMPDB};
 use super::text::PAGE;
 use super::{AZURE_DATABASE, SqlServer};
 use crate::reply::{Item, Rows};
@@ -85,6 +85,11 @@ pub(super) fn shrink(
             }
         }
     }
+    if id == TEMPDB && server.tempdb_in_use && megabytes.is_none() {
+        server.refused_in_use = true;
+        return Err(vec![error::worktables()]);
+    }
+    let headers = id == TEMPDB && server.page_headers && megabytes.is_some();
     let file = database.files.get_mut(&found).expect("found");
     if let Some(megabytes) = megabytes {
         let target = (megabytes * (1 << 20) / PAGE).max(file.used_pages);
@@ -101,9 +106,10 @@ pub(super) fn shrink(
     ];
     let rows = Rows::new(columns.map(|name| (name, Kind::BigInt)));
     let (pages, used) = (file.now.pages as i64, file.used_pages as i64);
-    Ok(vec![Item::Rows(rows.row(
-        [id, found, pages, pages, used, used].map(Into::into),
-    ))])
+    let rows = rows.row([id, found, pages, pages, used, used].map(Into::into));
+    let mut items = vec![Item::Rows(rows)];
+    items.extend(headers.then(|| Item::Error(error::page_header(pages))));
+    Ok(items)
 }
 
 pub(super) fn configure(

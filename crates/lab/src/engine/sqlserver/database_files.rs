@@ -186,9 +186,25 @@ pub(super) fn join(directory: &str, name: &str) -> String {
     format!("{directory}{separator}{name}")
 }
 
+/// Whether a file lies in a directory itself.
+pub(super) fn is_in(directory: &str, path: &str) -> bool {
+    let name = path.rsplit(['\\', '/']).next().unwrap_or(path);
+    join(directory, name) == path
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_whose_name_goes_on_is_another_one() {
+        assert!(is_in("D:\\tempdb", "D:\\tempdb\\a.mdf"));
+        assert!(is_in("D:\\tempdb\\", "D:\\tempdb\\a.mdf"));
+        assert!(!is_in("D:\\tempdb", "D:\\tempdb2\\a.mdf"));
+        assert!(!is_in("D:\\", "D:\\tempdb\\a.mdf"));
+        assert!(is_in("/mnt/fast", "/mnt/fast/a.mdf"));
+        assert!(!is_in("/mnt/fast", "/mnt/fast2/a.mdf"));
+    }
 
     #[test]
     fn a_path_has_the_separator_of_its_system() {

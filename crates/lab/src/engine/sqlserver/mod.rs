@@ -25,6 +25,7 @@ mod restore;
 mod run;
 mod sampler;
 mod site;
+mod steps;
 mod tell;
 mod tempdb;
 mod waits;

@@ -178,6 +178,11 @@ impl Restart {
         self.wait(access, Some(&before), awaited)
     }
 
+    /// Shows a line on what is done to the server.
+    pub(super) fn say(&self, text: &str) {
+        (self.progress)(text);
+    }
+
     /// Whether the run is to end.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
@@ -222,7 +227,7 @@ impl Restart {
                     || waited - at > SAY_EVERY.as_nanos()
             });
             if is_new {
-                (self.progress)(&format!(
+                self.say(&format!(
                     "waiting for the server for {} s, at most {limit}: {}",
                     waited / Duration::SECOND.as_nanos(),
                     seen.in_words()

@@ -14,7 +14,7 @@ use super::access::{Access, is_down};
 use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
 use super::restart::{Awaited, By, Restart, Way, does_not_start, started};
-use super::tell::{tell, tell_until};
+use super::tell::{Refusal, tell, told_until};
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::provider::Opening;
@@ -198,11 +198,20 @@ impl ServerRun {
         session: &mut Driver,
         statement: &impl ToString,
     ) -> Result<(), EngineError> {
-        let done = tell_until(&self.restart.interrupted, session, statement);
-        if let Err(error) = &done
+        Ok(self.told(session, statement)?)
+    }
+
+    /// The same, with what was said where it is refused.
+    pub(super) fn told(
+        &self,
+        session: &mut Driver,
+        statement: &impl ToString,
+    ) -> Result<(), Refusal> {
+        let done = told_until(&self.restart.interrupted, session, statement);
+        if let Err(refusal) = &done
             && self.restart.is_interrupted()
         {
-            (self.restart.progress)(&error.to_string());
+            self.restart.say(&refusal.error.to_string());
         }
         done
     }

@@ -9,26 +9,57 @@ use sqlserver::session::{Batch, Driver, Failure, Session};
 
 use crate::engine::EngineError;
 
+/// A statement that was not executed.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// What the server or the connection said, where it came to that.
+    pub(super) failure: Option<Failure>,
+    /// The same for people, with what helps.
+    pub(super) error: EngineError,
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Refusal {
+        Refusal {
+            failure: None,
+            error,
+        }
+    }
+}
+
+impl From<Refusal> for EngineError {
+    fn from(refusal: Refusal) -> EngineError {
+        refusal.error
+    }
+}
+
 /// Executes a statement of ours.
 pub(super) fn tell(
     session: &mut dyn Session,
     statement: &impl ToString,
 ) -> Result<(), EngineError> {
+    Ok(told(session, statement)?)
+}
+
+/// The same, with what was said where it is refused.
+pub(super) fn told(session: &mut dyn Session, statement: &impl ToString) -> Result<(), Refusal> {
     let text = statement.to_string();
     let done = session.batch(&text, None).and_then(Batch::refused);
-    done.map(|_| ())
-        .map_err(|failure| EngineError::failed(first_line(statement), in_words(&failure)))
+    done.map(|_| ()).map_err(|failure| Refusal {
+        error: EngineError::failed(first_line(statement), in_words(&failure)),
+        failure: Some(failure),
+    })
 }
 
 /// Executes a statement of ours that the end of the run ends too: a large file may take minutes to make. What comes next
 /// on the session may be ended as well: undo what was done on another one.
-pub(super) fn tell_until(
+pub(super) fn told_until(
     interrupted: &AtomicBool,
     session: &mut Driver,
     statement: &impl ToString,
-) -> Result<(), EngineError> {
+) -> Result<(), Refusal> {
     if interrupted.load(Ordering::Relaxed) {
-        return Err(EngineError::failed(first_line(statement), INTERRUPTED_BEFORE));
+        return Err(EngineError::failed(first_line(statement), INTERRUPTED_BEFORE).into());
     }
     let canceller = session.canceller();
     let (under_way, ended) = mpsc::channel::<()>();
@@ -40,7 +71,7 @@ pub(super) fn tell_until(
                 }
             }
         });
-        let done = tell(session, statement);
+        let done = told(session, statement);
         drop(under_way);
         done
     })
@@ -92,6 +123,9 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
              of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
         ),
         1101 | 1105 | 9002 => Some(FULL),
+        2555 | 5042 | 5054 => Some(
+            "restart the server and run this first: a file that nobody has used since the start is empty",
+        ),
         5170 => Some("a file of that name already exists: check what uses it, and move it away"),
         262 | 300 | 297 | 229 | 5011 | 15247 => {
             Some("`dbstow doctor` says which permission is missing")

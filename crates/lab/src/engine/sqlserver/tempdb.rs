@@ -20,7 +20,7 @@ use super::OBSERVER;
 use super::database_files::{self, Directories, Placed};
 use super::restart::{Awaited, By, Way};
 use super::run::ServerRun;
-use super::tell::tell;
+use super::steps::{execute, execute_after_restart};
 use crate::engine::EngineError;
 use experiment::spec::Settings;
 
@@ -64,7 +64,7 @@ pub(super) fn bring(
     for directory in directories.unwrap_or_default() {
         let here = placed.iter().filter(|file| {
             let path = file.spec.path.as_ref();
-            path.is_some_and(|path| path.text().starts_with(directory.as_str()))
+            path.is_some_and(|path| database_files::is_in(directory, path.text()))
         });
         let bytes = here
             .filter_map(|file| file.spec.size)
@@ -296,7 +296,7 @@ fn change(
     }
     drop(session);
     run.leave_behind(behind);
-    execute(run, &plan.after_restart, way)
+    execute_after_restart(run, &plan.after_restart, awaited)
 }
 
 /// Bytes that a start of the server has to zero at most: every log, and data files unless the service makes them
@@ -308,15 +308,6 @@ fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u6
     let services = capture::services(&mut session).unwrap_or_default();
     let instant = capture::instant_file_initialization(&services) == Some(true);
     Ok(wanted.zeroed(present, instant))
-}
-
-/// Executes statements in their order; Ctrl-C ends those of the way there.
-fn execute(run: &ServerRun, statements: &[Statement], way: Way) -> Result<(), EngineError> {
-    let mut session = run.access().connect(OBSERVER)?;
-    statements.iter().try_for_each(|statement| match way {
-        Way::There => run.tell(&mut session, statement),
-        Way::Back => tell(&mut session, statement),
-    })
 }
 
 /// Writes the scripts, and says what is to be done with them. Rollback scripts lead to where tempdb was
@@ -359,7 +350,8 @@ fn write(
     };
     Ok(format!(
         "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
-         To roll back: {}, restart, {}. If the server does not start: {}; see `dbstow layout --help`.",
+         To roll back: {}, restart, {} (where that says a file is in use, 5042 or 5054, restart and run it again).\n\
+         If the server does not start: {}; see `dbstow layout --help`.",
         tell("apply.sql"),
         tell("undo.sql"),
         tell("after-undo.sql"),

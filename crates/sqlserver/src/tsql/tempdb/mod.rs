@@ -55,7 +55,8 @@ pub struct TempdbPlan {
     /// When it has started anew after `undo`.
     pub after_undo: Vec<Statement>,
     /// For a server that does not start, started without tempdb's files (`-f -T3608`): every file back to where
-    /// the present ones are. Then `undo` as usual.
+    /// the present ones are. First the two that every tempdb has: with `-f` the server may know no others. Then
+    /// `undo` as usual.
     pub rescue: Vec<Statement>,
 }
 
@@ -118,7 +119,7 @@ impl TempdbMove {
             after_restart: placed(of(|steps| steps.after_restart())),
             undo: placed(of(|steps| steps.undo())),
             after_undo: placed(of(|steps| steps.after_undo())),
-            rescue: of(|steps| steps.rescue()),
+            rescue: rescue(&plans),
         })
     }
 
@@ -170,6 +171,15 @@ fn placed(statements: Vec<Statement>) -> Vec<Statement> {
     }
     let start = [Statement::Use(tempdb())];
     start.into_iter().chain(statements).collect()
+}
+
+fn rescue(plans: &[Steps<'_>]) -> Vec<Statement> {
+    let (first, others): (Vec<_>, Vec<_>) = plans
+        .iter()
+        .flat_map(Steps::rescue)
+        .partition(|(is_first, _)| *is_first);
+    let all = first.into_iter().chain(others);
+    all.map(|(_, statement)| statement).collect()
 }
 
 /// The steps of the files of one kind.
@@ -265,20 +275,24 @@ impl Steps<'_> {
         steps
     }
 
-    /// No condition here: what a server without its tempdb says of tempdb's files is not known.
-    fn rescue(&self) -> Vec<Statement> {
+    /// Whether each is about the first file. No condition here: what a server without its tempdb says of tempdb's
+    /// files is not known.
+    fn rescue(&self) -> Vec<(bool, Statement)> {
         let Steps(pairs, kind) = self;
         let kept = pairs.kept.iter().filter_map(|(present, asked)| {
             let moved = asked.path.as_ref() != present.path.as_ref() && asked.path.is_some();
             let path = present.path.clone().filter(|_| moved)?;
-            Some((pairs.name_of(present, asked).clone(), path))
+            let is_first = present.id == pairs.first.id;
+            Some((is_first, pairs.name_of(present, asked).clone(), path))
         });
         let home = pairs.first.path.as_ref();
         let added = (1..).zip(&pairs.added).filter_map(|(number, asked)| {
             let path = file::beside(home?, *kind, number)?;
-            Some((asked.name.clone(), path))
+            Some((false, asked.name.clone(), path))
         });
-        let back = |(name, path): (Name, FilePath)| modify(&name, FileChange::Path(path));
+        let back = |(is_first, name, path): (bool, Name, FilePath)| {
+            (is_first, modify(&name, FileChange::Path(path)))
+        };
         kept.chain(added).map(back).collect()
     }
 }

@@ -108,9 +108,9 @@ fn a_move_to_more_files_reads_as_a_dba_would_write_it() {
     insta::assert_snapshot!(script(&plan.rescue), @r#"
     ALTER DATABASE [tempdb] MODIFY FILE (NAME = [tempdev], FILENAME = N'C:\Data\tempdev.ndf');
     GO
-    ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], FILENAME = N'C:\Data\rescued-data-1.ndf');
-    GO
     ALTER DATABASE [tempdb] MODIFY FILE (NAME = [templog], FILENAME = N'C:\Data\templog.ndf');
+    GO
+    ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], FILENAME = N'C:\Data\rescued-data-1.ndf');
     GO
     "#);
 }
