@@ -19,8 +19,8 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct HostHooks {
     /// Starts emulators.
     pub emulator: Emulator,
-    /// Asks the user to do something.
-    pub prompt: Prompt,
+    /// Asks the user to do something; `None`: nobody is there.
+    pub prompt: Option<Prompt>,
     /// Shows what is waited for.
     pub progress: Progress,
     /// Is set once the run is to end.
@@ -32,7 +32,7 @@ impl Default for HostHooks {
     fn default() -> HostHooks {
         HostHooks {
             emulator: no_emulator,
-            prompt: Arc::new(|asked| Err(io::Error::other(format!("nobody is asked to: {asked}")))),
+            prompt: None,
             progress: Arc::new(|_| {}),
             interrupted: Arc::default(),
         }

@@ -1,6 +1,7 @@
 //! `1-check.sql`: whether the move can be run, asked of the server itself.
 
 use askama::Template;
+use sqlserver::capture::MOVES_TEMPDB;
 use sqlserver::tsql::tempdb::TempdbFile;
 use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Growth, Name, Statement};
 

@@ -10,10 +10,9 @@ BEGIN
     RAISERROR(N'This is not SQL Server on a machine of its own, and these scripts are for that. Write others with --on.', 16, 1);
     SET @bad += 1;
 END;
-IF ISNULL(HAS_PERMS_BY_NAME(N'tempdb', N'DATABASE', N'ALTER'), 0) = 0
-   OR ISNULL(HAS_PERMS_BY_NAME(NULL, NULL, N'CREATE ANY DATABASE'), 0) = 0
+IF ISNULL(IS_SRVROLEMEMBER({{ MOVES_TEMPDB|tsql }}), 0) = 0
 BEGIN
-    RAISERROR(N'This login may not do it: it needs ALTER on tempdb and CREATE ANY DATABASE. Take a member of sysadmin.', 16, 1);
+    RAISERROR(N'This login may not do it: moving tempdb takes a member of {{ MOVES_TEMPDB }}.', 16, 1);
     SET @bad += 1;
 END;
 

@@ -4,7 +4,9 @@
 //! Permissions are those of Microsoft's documentation of each statement and view (learn.microsoft.com, read
 //! 2026-11); that a permission is there does not prove that the statement works.
 
-use super::{Capture, Product};
+use std::collections::BTreeMap;
+
+use super::{Capture, Identity, Product};
 use crate::tsql::question::{self, Needs, Question};
 
 /// Something that dbstow does with a server.
@@ -41,6 +43,51 @@ const COUNTERS: [&Question; 5] = [
     &question::CACHED,
     &question::TEMPDB_SPACE,
 ];
+
+/// The role of a login that moves tempdb. `ALTER DATABASE` alone would do with less, `DBCC SHRINKFILE` in tempdb does not:
+/// it takes a member of the role, or of db_owner, which nobody stays in tempdb beyond a restart.
+///
+/// Source: Microsoft, "DBCC SHRINKFILE", permissions (read 2026-11).
+pub const MOVES_TEMPDB: &str = "sysadmin";
+
+/// What lets a login move tempdb, for an administrator to run.
+pub const MAKE_ADMINISTRATOR: &str = "ALTER SERVER ROLE sysadmin ADD MEMBER [login]";
+
+/// Why dbstow does not move a server's tempdb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Azure SQL Database places it.
+    Service,
+    /// A failover cluster instance, which may start on another node.
+    Cluster,
+    /// The login lacks the role.
+    Role,
+    /// The server did not say what the login may do.
+    Unknown,
+}
+
+/// What keeps dbstow from moving tempdb, by the server and what the login may do there; `None`: nothing. Of a managed
+/// instance it changes number and size of the files, not their place.
+///
+/// Source: Microsoft, "Move system databases" and "Configure tempdb settings for Azure SQL Managed Instance" (read
+/// 2026-11).
+pub fn obstacle_to_moving_tempdb(
+    identity: &Identity,
+    permissions: &BTreeMap<String, bool>,
+) -> Option<Obstacle> {
+    let may = |name: &str| permissions.get(name).copied();
+    match identity.product() {
+        Product::AzureDatabase => Some(Obstacle::Service),
+        Product::Boxed if identity.clustered == Some(true) => Some(Obstacle::Cluster),
+        Product::Boxed | Product::ManagedInstance | Product::Other => {
+            match may(MOVES_TEMPDB).or(may("CONTROL SERVER")) {
+                Some(true) => None,
+                Some(false) => Some(Obstacle::Role),
+                None => Some(Obstacle::Unknown),
+            }
+        }
+    }
+}
 
 impl Capture {
     /// What dbstow can do here, in the order in which a comparison of two places for tempdb needs it.
@@ -176,7 +223,7 @@ impl Capture {
                 can: if self.is_administrator().is_none() { Can::Unknown } else { Can::No },
                 why: "before 2022 only members of sysadmin may, who may do everything; a restart empties it too"
                     .to_owned(),
-                grant: "ALTER SERVER ROLE sysadmin ADD MEMBER [login]".to_owned(),
+                grant: MAKE_ADMINISTRATOR.to_owned(),
             },
             Product::Boxed | Product::ManagedInstance | Product::Other => {
                 let why = "for tempdb it takes a member of sysadmin too, since CHECKPOINT wants the database's owner";
@@ -202,30 +249,46 @@ impl Capture {
         }
     }
 
-    /// Source: Microsoft, "Move system databases" and "Configure tempdb settings for Azure SQL Managed
-    /// Instance" (read 2026-11).
     fn move_tempdb(&self) -> Capability {
         let what = "move tempdb";
-        let permission = "ALTER ANY DATABASE";
-        match self.identity.product() {
-            Product::AzureDatabase => cannot(
-                what,
-                "the service places tempdb; another service objective is what can be compared",
+        let with = |can, why: &str, grant: Option<&str>| Capability {
+            what,
+            can,
+            why: why.to_owned(),
+            grant: grant.unwrap_or_default().to_owned(),
+        };
+        let managed = self.identity.product() == Product::ManagedInstance;
+        match obstacle_to_moving_tempdb(&self.identity, &self.permissions) {
+            None if managed => with(
+                Can::Partly,
+                "number, size and growth of its files can be changed, not their place",
+                None,
             ),
-            Product::ManagedInstance => Capability {
-                why: "number, size and growth of its files can be changed, not their place"
-                    .to_owned(),
-                can: match self.may(permission) {
-                    Some(true) => Can::Partly,
-                    Some(false) => Can::No,
-                    None => Can::Unknown,
-                },
-                ..self.by_permission(what, permission, "")
-            },
-            Product::Boxed | Product::Other => self.by_permission(
-                what,
-                permission,
+            None => with(
+                Can::Yes,
                 "the new places are used from the next start on, and no T-SQL starts a server",
+                None,
+            ),
+            Some(Obstacle::Service) => with(
+                Can::No,
+                "the service places tempdb; another service objective is what can be compared",
+                None,
+            ),
+            Some(Obstacle::Cluster) => with(
+                Can::No,
+                "a failover cluster instance may start on a node that lacks the new places; `dbstow layout` writes the \
+                 scripts for moving it by hand",
+                None,
+            ),
+            Some(Obstacle::Role) => with(
+                Can::No,
+                "the login is no member of sysadmin, which shrinking and removing files of tempdb takes",
+                Some(MAKE_ADMINISTRATOR),
+            ),
+            Some(Obstacle::Unknown) => with(
+                Can::Unknown,
+                "the server did not say what the login may do",
+                Some(MAKE_ADMINISTRATOR),
             ),
         }
     }
@@ -321,6 +384,18 @@ mod tests {
         );
         assert_eq!(about(&capture("12.0.2000.8", 8, &[]), "move").can, Can::No);
         assert_eq!(about(&capture("12.0.2000.8", 5, &all), "move").can, Can::No);
+    }
+
+    #[test]
+    fn tempdb_is_moved_by_an_administrator_on_a_server_that_is_no_cluster() {
+        let database = ["ALTER ANY DATABASE", "CREATE ANY DATABASE"];
+        let other = about(&capture("16.0.1", 3, &database), "move");
+        assert_eq!(other.can, Can::No);
+        assert_eq!(other.grant, MAKE_ADMINISTRATOR);
+        let mut server = capture("16.0.1", 3, &["sysadmin"]);
+        assert_eq!(about(&server, "move").can, Can::Yes);
+        server.identity.clustered = Some(true);
+        assert_eq!(about(&server, "move").can, Can::No);
     }
 
     #[test]

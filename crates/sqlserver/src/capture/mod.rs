@@ -7,7 +7,9 @@ mod read;
 mod redact;
 mod take;
 
-pub use capability::{Can, Capability};
+pub use capability::{
+    Can, Capability, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, obstacle_to_moving_tempdb,
+};
 pub use host::{HostTold, VolumeTold};
 pub use read::CaptureError;
 pub use take::{

@@ -27,6 +27,8 @@ pub enum Needs {
     Nothing,
     /// To see the server's state: `VIEW SERVER STATE`, from 2022 on `VIEW SERVER PERFORMANCE STATE`.
     ServerState,
+    /// To see the state of what has to do with security: `VIEW SERVER STATE`, from 2022 on `VIEW SERVER SECURITY STATE`.
+    SecurityState,
     /// To see what is defined on the server: `VIEW ANY DEFINITION`, from 2022 on
     /// `VIEW ANY SECURITY DEFINITION` is not enough.
     Definition,
@@ -37,13 +39,18 @@ impl Needs {
     pub fn grant(self, major: u32, product: Product) -> Option<&'static str> {
         match (self, product) {
             (Needs::Nothing, _) => None,
-            (Needs::ServerState, Product::AzureDatabase) => {
+            (Needs::ServerState | Needs::SecurityState, Product::AzureDatabase) => {
                 Some("ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [login]")
             }
             (Needs::ServerState, _) if major >= 16 => {
                 Some("GRANT VIEW SERVER PERFORMANCE STATE TO [login]")
             }
-            (Needs::ServerState, _) => Some("GRANT VIEW SERVER STATE TO [login]"),
+            (Needs::SecurityState, _) if major >= 16 => {
+                Some("GRANT VIEW SERVER SECURITY STATE TO [login]")
+            }
+            (Needs::ServerState | Needs::SecurityState, _) => {
+                Some("GRANT VIEW SERVER STATE TO [login]")
+            }
             (Needs::Definition, _) => Some("GRANT VIEW ANY DEFINITION TO [login]"),
         }
     }
@@ -74,8 +81,8 @@ pub const IDENTITY: Question = Question {
 pub const PERMISSIONS: Question = Question {
     name: "permissions",
     text: "SELECT permission, CAST(HAS_PERMS_BY_NAME(NULL, NULL, permission) AS bigint) AS allowed \
-        FROM (VALUES (N'VIEW SERVER STATE'), (N'VIEW SERVER PERFORMANCE STATE'), (N'VIEW ANY DEFINITION'), \
-        (N'ALTER SERVER STATE'), (N'ALTER SETTINGS'), (N'CREATE ANY DATABASE'), (N'ALTER ANY DATABASE'), \
+        FROM (VALUES (N'VIEW SERVER STATE'), (N'VIEW SERVER PERFORMANCE STATE'), \
+        (N'VIEW SERVER SECURITY STATE'), (N'VIEW ANY DEFINITION'), (N'ALTER SERVER STATE'), (N'ALTER SETTINGS'), (N'CREATE ANY DATABASE'), (N'ALTER ANY DATABASE'), \
         (N'CONTROL SERVER')) AS asked (permission) \
         UNION ALL SELECT N'sysadmin', CAST(IS_SRVROLEMEMBER(N'sysadmin') AS bigint);",
     needs: Needs::Nothing,
@@ -115,13 +122,13 @@ pub const STARTED: Question = Question {
     azure_database: true,
 };
 
-/// Services on the machine.
+/// Services on the machine. Permission: Microsoft, "sys.dm_server_services" (read 2026-11).
 pub const SERVICES: Question = Question {
     name: "services",
     text: "SELECT CAST(servicename AS nvarchar(256)) AS name, CAST(service_account AS nvarchar(256)) AS account, \
         CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant_file_initialization \
         FROM sys.dm_server_services;",
-    needs: Needs::ServerState,
+    needs: Needs::SecurityState,
     since: 13,
     azure_database: false,
 };

@@ -19,13 +19,15 @@ pub(super) fn answer(server: &SqlServer, session: &Session, text: &str) -> Optio
     if azure && !question.azure_database {
         return Some(Reply::error(error::invalid_object(object(text))));
     }
-    if question.needs == Needs::ServerState
-        && !server.may(&session.login, server.state_permission())
-    {
+    let needed = match question.needs {
+        Needs::ServerState => Some(server.state_permission()),
+        Needs::SecurityState => Some(server.security_permission()),
+        Needs::Nothing | Needs::Definition => None,
+    };
+    if let Some(needed) = needed.filter(|needed| !server.may(&session.login, needed)) {
         let mut reply = Reply::new();
-        reply
-            .items
-            .extend(error::state_denied(server.state_permission()).map(Item::Error));
+        let errors = error::state_denied(needed);
+        reply.items.extend(errors.map(Item::Error));
         return Some(reply);
     }
     let rows = rows(server, session, text)
@@ -133,6 +135,7 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
     let names = [
         "VIEW SERVER STATE",
         "VIEW SERVER PERFORMANCE STATE",
+        "VIEW SERVER SECURITY STATE",
         "VIEW ANY DEFINITION",
         "ALTER SERVER STATE",
         "ALTER SETTINGS",
@@ -145,7 +148,8 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
         .into_iter()
         .fold(table("permission allowed", "tn"), |rows, name| {
             // A name that the version does not know is NULL.
-            let known = name != "VIEW SERVER PERFORMANCE STATE" || server.major() >= 16;
+            let parts = ["VIEW SERVER PERFORMANCE STATE", "VIEW SERVER SECURITY STATE"];
+            let known = !parts.contains(&name) || server.major() >= 16;
             // The double has no roles: who may control it is its administrator.
             let permission = if name == "sysadmin" {
                 "CONTROL SERVER"

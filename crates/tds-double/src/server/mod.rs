@@ -280,7 +280,7 @@ impl SqlServer {
             let has = |permission: &str| account.permissions.contains(permission);
             // What implies what: https://learn.microsoft.com/sql/relational-databases/security/permissions-database-engine
             let implied = match permission {
-                "VIEW SERVER PERFORMANCE STATE" => {
+                "VIEW SERVER PERFORMANCE STATE" | "VIEW SERVER SECURITY STATE" => {
                     has("VIEW SERVER STATE") || has("ALTER SERVER STATE")
                 }
                 "VIEW SERVER STATE" => has("ALTER SERVER STATE"),
@@ -295,6 +295,15 @@ impl SqlServer {
     fn state_permission(&self) -> &'static str {
         if self.major() >= 16 {
             "VIEW SERVER PERFORMANCE STATE"
+        } else {
+            "VIEW SERVER STATE"
+        }
+    }
+
+    /// What a login needs to see the state of what has to do with security.
+    fn security_permission(&self) -> &'static str {
+        if self.major() >= 16 {
+            "VIEW SERVER SECURITY STATE"
         } else {
             "VIEW SERVER STATE"
         }

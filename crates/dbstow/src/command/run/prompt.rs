@@ -17,16 +17,14 @@ use lab::hooks::Prompt;
 /// How often it is looked whether the run was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What asks the user. Ctrl-C ends the waiting; asked after it, to put something back, it waits all the same.
-pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Prompt {
+/// What asks the user, where there is a terminal. Ctrl-C ends the waiting; asked after it, to put something back, it
+/// waits all the same.
+pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Option<Prompt> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
     let terminal = Mutex::new(None);
-    Arc::new(move |text| {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            return Err(io::Error::other(format!(
-                "cannot prompt (stdin or stderr is not a terminal); give --restart-command. What would be \
-                 asked:\n{text}"
-            )));
-        }
+    Some(Arc::new(move |text| {
         let mut terminal = terminal.lock();
         let lines = terminal.get_or_insert_with(lines);
         // A bar that went on would be drawn over the question.
@@ -34,7 +32,7 @@ pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Prompt
             note(&format!("\n{text}\nPress Enter once that is done."));
             enter(lines, &interrupted)
         })
-    })
+    }))
 }
 
 /// Reads lines in a thread of its own, which nothing can end while it waits for one.

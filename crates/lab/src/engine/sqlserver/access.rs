@@ -44,6 +44,29 @@ impl Access {
         self.server.to_string()
     }
 
+    /// How the same login runs a script by `sqlcmd`, but for the script. The password is where it was: in
+    /// SQLCMDPASSWORD.
+    pub(super) fn sqlcmd(&self) -> String {
+        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; the script is UTF-8, which Windows has to be
+        // told.
+        let mut line = format!("sqlcmd -S \"{}\"", self.server);
+        line += &match &self.login.credentials {
+            Credentials::Password { user, .. } => format!(" -U {}", quoted(user)),
+            Credentials::Token(_) => " -G".to_owned(),
+            Credentials::Integrated => " -E".to_owned(),
+        };
+        line += match self.login.encryption {
+            Encryption::Optional | Encryption::OffInsecure => " -No",
+            Encryption::Mandatory => "",
+            Encryption::Strict => " -Ns",
+        };
+        if self.login.trust_certificate {
+            line += " -C";
+        }
+        line += " -b -x";
+        line + if cfg!(windows) { " -f 65001" } else { "" }
+    }
+
     /// Logs in; the server lists the session as `application`.
     ///
     /// # Errors
@@ -92,6 +115,18 @@ impl Access {
             (None, Failure::Timeout) => Some("check host, port and firewall"),
             (None, Failure::Refused(_) | Failure::Cancelled) => None,
         }
+    }
+}
+
+/// A name for the shell of this system.
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-@".contains(c);
+    if name.chars().all(plain) {
+        return name.to_owned();
+    }
+    match cfg!(windows) {
+        true => format!("\"{name}\""),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
     }
 }
 

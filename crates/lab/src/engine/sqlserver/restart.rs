@@ -43,6 +43,8 @@ pub(super) enum By {
     Command(String),
     /// The user, who is asked to.
     User(Prompt),
+    /// Nobody: there is no command, and nobody to ask.
+    Nobody,
 }
 
 /// Which way tempdb goes.
@@ -138,7 +140,7 @@ impl Restart {
     pub(super) fn revive(&self, access: &Access, awaited: Awaited<'_>) -> Result<(), EngineError> {
         match (&self.by, started(access)) {
             (_, Ok(_)) => self.wait(access, None, awaited),
-            (By::User(_), Err(error)) => Err(error),
+            (By::User(_) | By::Nobody, Err(error)) => Err(error),
             (By::Command(command), Err(_)) => {
                 self.run(command, awaited)?;
                 self.wait(access, None, awaited)
@@ -153,7 +155,7 @@ impl Restart {
         awaited: Awaited<'_>,
     ) -> Result<(), EngineError> {
         match &self.by {
-            By::Command(_) => self.revive(access, awaited),
+            By::Command(_) | By::Nobody => self.revive(access, awaited),
             By::User(_) => self.wait(access, None, awaited),
         }
     }
@@ -174,8 +176,17 @@ impl Restart {
         match &self.by {
             By::Command(command) => self.run(command, awaited)?,
             By::User(prompt) => ask(prompt, access, what, &before)?,
+            By::Nobody => return Err(nobody(what)),
         }
         self.wait(access, Some(&before), awaited)
+    }
+
+    /// Whether the server can be restarted at all: before anything is changed that only a restart takes back.
+    pub(super) fn check(&self) -> Result<(), EngineError> {
+        match &self.by {
+            By::Command(_) | By::User(_) => Ok(()),
+            By::Nobody => Err(nobody("move tempdb and restart the server")),
+        }
     }
 
     /// Shows a line on what is done to the server.
@@ -273,6 +284,13 @@ pub(super) fn does_not_start(rescue: &Path) -> String {
         "if it does not start because of tempdb's files, start it with -f -T3608, run {}, and start it again",
         rescue.display()
     )
+}
+
+fn nobody(what: &str) -> EngineError {
+    EngineError::Missing(format!(
+        "tempdb moves at a restart of the server, and nobody can be asked to restart it (stdin or stderr is not a \
+         terminal): give --restart-command. What would be asked:\n{what}"
+    ))
 }
 
 /// Asks the user, again and again, until the server was restarted or is down.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use sqlserver::capture::{self, Product};
+use sqlserver::capture::{
+    self, Identity, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, Product, obstacle_to_moving_tempdb,
+};
 use sqlserver::session::Driver;
 use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
 
@@ -30,10 +32,9 @@ const RESCUE: &str = "rescue.sql";
 /// A server for one run.
 pub struct ServerRun {
     access: Access,
+    identity: Identity,
     product: Product,
     major: u32,
-    /// Whether it is an instance of a failover cluster.
-    clustered: bool,
     /// Whether arms differ in where temporary space is, so that tempdb has to move.
     moves_tempdb: bool,
     /// Whether volumes are there for the length of a trial only, so that tempdb has to leave them at its end.
@@ -78,9 +79,10 @@ impl ServerRun {
         } = *opening;
         let options = &opening.options.sqlserver;
         let restart = Restart {
-            by: match &options.restart_command {
-                Some(command) => By::Command(command.clone()),
-                None => By::User(Arc::clone(&hooks.prompt)),
+            by: match (&options.restart_command, &hooks.prompt) {
+                (Some(command), _) => By::Command(command.clone()),
+                (None, Some(prompt)) => By::User(Arc::clone(prompt)),
+                (None, None) => By::Nobody,
             },
             interrupted: Arc::clone(&hooks.interrupted),
             limit: options.restart_limit,
@@ -106,7 +108,7 @@ impl ServerRun {
         let run = ServerRun {
             product: identity.product(),
             major: identity.major(),
-            clustered: identity.clustered == Some(true),
+            identity,
             moves_tempdb: differ_in(arms, Role::Temp),
             volumes_end: mode == Mode::Emulate,
             restart,
@@ -285,14 +287,6 @@ impl ServerRun {
                     ));
                 }
             }
-            Product::Boxed if self.moves_tempdb && self.clustered => {
-                return missing(format!(
-                    "{} is a failover cluster instance: a restart may bring it up on another node, where tempdb's \
-                     new directories need not be, and it does not start without them. `dbstow layout` writes the \
-                     scripts for moving tempdb by hand; compare on a server of its own",
-                    self.access.server()
-                ));
-            }
             Product::Boxed | Product::Other => {}
         }
         let allowed = capture::read(&mut session, &question::PERMISSIONS, |row| {
@@ -304,6 +298,19 @@ impl ServerRun {
         let allowed =
             allowed.map_err(|error| EngineError::failed("ask what the login may do", error))?;
         let allowed: BTreeMap<String, bool> = allowed.into_iter().collect();
+        let moves = self.moves_tempdb.then(|| obstacle_to_moving_tempdb(&self.identity, &allowed));
+        match moves.flatten() {
+            Some(Obstacle::Cluster) => {
+                return missing(format!(
+                    "{} is a failover cluster instance: a restart may bring it up on another node, where tempdb's \
+                     new directories need not be, and it does not start without them. `dbstow layout` writes the \
+                     scripts for moving tempdb by hand; compare on a server of its own",
+                    self.access.server()
+                ));
+            }
+            // What a login lacks is said after what every run takes.
+            Some(Obstacle::Service | Obstacle::Role | Obstacle::Unknown) | None => {}
+        }
         let may = |permission: &str| allowed.get(permission).copied().unwrap_or(false);
         if !may("VIEW SERVER STATE") && !may("VIEW SERVER PERFORMANCE STATE") {
             let grant = question::Needs::ServerState
@@ -318,12 +325,14 @@ impl ServerRun {
                 "the login may not make a database for the run: GRANT CREATE ANY DATABASE TO [login]".to_owned(),
             );
         }
-        if self.moves_tempdb && !may("sysadmin") {
-            return missing(
+        if moves.flatten().is_some() {
+            return missing(format!(
                 "the arms differ in where temporary space is, so that tempdb has to move, which takes a member of \
-                 sysadmin: ALTER SERVER ROLE sysadmin ADD MEMBER [login]"
-                    .to_owned(),
-            );
+                 {MOVES_TEMPDB}: {MAKE_ADMINISTRATOR}"
+            ));
+        }
+        if self.moves_tempdb && self.product == Product::Boxed {
+            self.restart.check()?;
         }
         Ok(())
     }

@@ -286,7 +286,7 @@ fn change(
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
         let why = match run.restart().by {
-            By::Command(_) => "look at its error log",
+            By::Command(_) | By::Nobody => "look at its error log",
             By::User(_) => "apply.sql was not run to completion",
         };
         return Err(EngineError::failed(
@@ -338,16 +338,8 @@ fn write(
         write_whole(&path, script(statements).as_bytes(), Readers::Umask)
             .map_err(|error| failed(&error))?;
     }
-    let tell = |file: &str| {
-        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; the script is UTF-8, which Windows has to be told.
-        let code_page = if cfg!(windows) { " -f 65001" } else { "" };
-        let server = run.access().server();
-        let path = folder.join(file);
-        format!(
-            "sqlcmd -S \"{server}\" -b -x{code_page} -i \"{}\"",
-            path.display()
-        )
-    };
+    let sqlcmd = run.access().sqlcmd();
+    let tell = |file: &str| format!("{sqlcmd} -i \"{}\"", folder.join(file).display());
     Ok(format!(
         "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
          To roll back: {}, restart, {} (where that says a file is in use, 5042 or 5054, restart and run it again).\n\
