@@ -54,6 +54,22 @@ pub enum LayoutError {
     /// What this kind of server does not do.
     #[error("{0}")]
     Impossible(String),
+    /// Files of tempdb would go that are advised.
+    #[error(
+        "tempdb has {now} data files and would have {then} data files, on {processors} logical processors, for which \
+         {advised} are advised (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or \
+         --allow-fewer-files if that is meant"
+    )]
+    FewerFiles {
+        /// How many there are.
+        now: usize,
+        /// How many there would be.
+        then: usize,
+        /// Logical processors.
+        processors: i64,
+        /// How many files are advised.
+        advised: usize,
+    },
     /// Too little space.
     #[error(
         "{volume} has {free} free, and the new files need {needed}; ask for smaller files (--size, --log-size), \

@@ -27,6 +27,8 @@ pub struct LayoutRequest {
     pub ephemeral: BTreeSet<String>,
     /// By how much files grow.
     pub growth: Bytes,
+    /// Whether tempdb may be left with fewer data files than are advised.
+    pub allow_fewer_files: bool,
     /// Size of the log of temporary space; `None`: as it is.
     pub log_size: Option<Bytes>,
     /// Service that is restarted, where it has another name than usual.
@@ -56,6 +58,7 @@ impl LayoutRequest {
             folders: BTreeMap::new(),
             ephemeral: BTreeSet::new(),
             growth: LayoutRequest::GROWTH,
+            allow_fewer_files: false,
             log_size: None,
             service: None,
             database: None,

@@ -49,6 +49,9 @@ pub struct Args {
     /// Number of temp files, assigned to the volumes in turn [default: the arm's; without one, 1 per volume]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767))]
     pub files: Option<u32>,
+    /// Allow fewer temp files than the server has, where that leaves fewer than `dbstow lint` advises
+    #[arg(long)]
+    pub allow_fewer_files: bool,
     /// Size of each temp file, such as "4 GiB" [default: the arm's, or that of the largest present file]
     #[arg(long)]
     pub size: Option<Bytes>,
@@ -155,6 +158,7 @@ impl Args {
             roles: self.role.iter().copied().collect(),
             folders,
             growth: self.growth,
+            allow_fewer_files: self.allow_fewer_files,
             log_size: self.log_size,
             service: self.service.clone(),
             database: self.database.clone(),

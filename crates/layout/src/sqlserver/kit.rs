@@ -8,6 +8,7 @@ use sqlserver::tsql::tempdb::{TempdbMove, TempdbPlan};
 
 use super::super::folder::{Folder, Style};
 use super::super::{LayoutError, LayoutRequest, Platform, Target};
+use super::changes::Fewer;
 use super::files;
 use super::service::Service;
 
@@ -36,6 +37,9 @@ impl<'a> Kit<'a> {
             None => files::assumed(target.style())?,
         };
         let moved = files::planned(wish, target, from, true)?;
+        if let Some(fewer) = Fewer::of(&moved, capture) {
+            fewer.check(wish.allow_fewer_files)?;
+        }
         let plan = moved.plan()?;
         let needs = needs(&moved);
         enough(target, &needs)?;

@@ -1,5 +1,6 @@
 //! Scripts for SQL Server.
 
+mod changes;
 mod check;
 mod database;
 mod files;

@@ -2,10 +2,11 @@
 
 use askama::Template;
 use model::Bytes;
-use sqlserver::tsql::{FilePath, FileSpec};
+use sqlserver::tsql::{FilePath, FileSpec, Statement};
 
 use super::super::quote::{self as filters, cell};
 use super::super::{README, Script};
+use super::changes::{Fewer, Regrown, regrown};
 use super::kit::Kit;
 
 #[derive(Template)]
@@ -17,6 +18,12 @@ struct Readme<'a> {
     is_pending: bool,
     /// Whether the data files are of unequal size.
     is_unequal: bool,
+    /// Data files that go.
+    fewer: Option<Fewer>,
+    /// Files that are to grow by another step.
+    regrown: Vec<Regrown>,
+    /// Whether files are shrunk before the restart.
+    shrinks: bool,
     /// Whether no size was asked for.
     is_unsized: bool,
     /// Ending of the names of the system's scripts.
@@ -47,6 +54,12 @@ pub(super) fn tempdb(kit: &Kit<'_>) -> Script {
         files: rows(kit),
         is_pending: is_pending(kit),
         is_unequal: sizes.any(|size| Some(size) != first),
+        fewer: Fewer::of(&kit.moved, kit.target.capture.as_ref()),
+        regrown: regrown(&kit.moved)
+            .into_iter()
+            .map(|(name, now, then)| (cell(&name), now, then))
+            .collect(),
+        shrinks: kit.plan.apply.iter().any(shrinks),
         is_unsized: kit.wish.temp.iter().all(|file| file.size.is_none()),
         end: if kit.is_windows() { "ps1" } else { "sh" },
         bytes_now: Bytes(now.fold(0, u64::saturating_add)),
@@ -80,6 +93,13 @@ fn rows(kit: &Kit<'_>) -> Vec<Row> {
         size_then: "-".to_owned(),
     });
     to.chain(goes).collect()
+}
+
+fn shrinks(statement: &Statement) -> bool {
+    match statement {
+        Statement::If { then, .. } => shrinks(then),
+        other => matches!(other, Statement::Shrink { .. }),
+    }
 }
 
 fn size(file: &FileSpec) -> String {

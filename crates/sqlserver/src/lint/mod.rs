@@ -40,6 +40,8 @@ use std::collections::BTreeSet;
 pub use profile::Profile;
 pub use rule::{Applies, Change, Finding, Location, Outcome, Rule, Severity, Source};
 
+pub use tempdb::tempdb_files_advised;
+
 use crate::capture::{Capture, Product};
 
 /// All rules, family by family.

@@ -81,6 +81,15 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+/// How many data files tempdb is advised to have at least on so many logical processors: as many as these, up to 8.
+///
+/// Source: Microsoft, "tempdb database" (read 2026-11).
+pub fn tempdb_files_advised(processors: i64) -> usize {
+    usize::try_from(processors)
+        .unwrap_or(0)
+        .clamp(1, FILES_START)
+}
+
 fn file_count(capture: &Capture) -> Vec<Outcome> {
     let files = tempdb_data(capture);
     let Some(processors) = capture.machine.processors else {
@@ -90,8 +99,8 @@ fn file_count(capture: &Capture) -> Vec<Outcome> {
     if files.is_empty() {
         return vec![tempdb_missing(capture)];
     }
+    let wanted = tempdb_files_advised(processors);
     let processors = usize::try_from(processors).unwrap_or(0);
-    let wanted = processors.clamp(1, FILES_START);
     let have = count(files.len(), "data file");
     let for_these = format!("for {}", count(processors, "logical processor"));
     let finding = |severity, message: String| {

@@ -46,7 +46,7 @@ pub struct TempdbMove {
 /// The statements of a move, in the order in which they are executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TempdbPlan {
-    /// While the server runs as it did: nothing moves yet.
+    /// While the server runs as it did: nothing moves yet. What is to be smaller is shrunk where it is.
     pub apply: Vec<Statement>,
     /// When it has started anew, and before it has work to do.
     pub after_restart: Vec<Statement>,
