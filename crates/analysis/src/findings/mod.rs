@@ -21,6 +21,7 @@ mod local_data;
 mod make;
 mod metrics;
 mod no_write_back;
+mod not_as_asked;
 mod one_writer;
 mod published;
 mod reason;

@@ -94,7 +94,10 @@ fn records_hold_the_servers_own_counters_and_no_password() {
         let memory = record["engine"]["settings"]["memory"]
             .as_str()
             .unwrap_or_default();
-        assert!(memory.starts_with("1024 MiB, not the"), "{memory}");
+        assert!(
+            memory.contains("MiB asked, max server memory is 1024 MiB"),
+            "{memory}"
+        );
         assert_eq!(
             record["engine"]["settings"]["statements"],
             "driven by the client, prepared"
@@ -180,5 +183,21 @@ fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
         adds.into_iter().all(|text| !text.contains("FILENAME")),
         "it takes no paths"
     );
+    settle(&bench);
+}
+
+#[test]
+fn a_report_leads_with_the_memory_that_the_server_did_not_get() {
+    let bench = Bench::start(SqlServer::windows(PASSWORD));
+    let memory = ["--set", "engine.memory=\"26 MiB\""];
+    moving(&bench, &memory)
+        .assert()
+        .success()
+        .stdout(contains("26 MiB asked, max server memory is 1024 MiB"));
+    let left = [&memory[..], &["--leave-memory", "--fresh"]].concat();
+    moving(&bench, &left)
+        .assert()
+        .success()
+        .stdout(contains("--leave-memory keeps it"));
     settle(&bench);
 }

@@ -17,6 +17,8 @@ pub enum Note {
     NotCleanedUp(String),
     /// `paused: ..`: the trial stood still while it was measured.
     Paused(String),
+    /// `not as asked: ..`: a setting that the engine did not get, with what it got instead.
+    NotAsAsked(String),
     /// The workload was written for SQLQueryStress, which averages in a way of its own.
     Stress,
     /// Anything else, for people.
@@ -27,6 +29,7 @@ const NOT_COLD: &str = "not cold: ";
 const NO_WRITE_BACK: &str = "no write-back: ";
 const NOT_CLEANED_UP: &str = "not cleaned up: ";
 const PAUSED: &str = "paused: ";
+const NOT_AS_ASKED: &str = "not as asked: ";
 const STRESS: &str = "the workload is one of SQLQueryStress";
 
 impl fmt::Display for Note {
@@ -36,6 +39,7 @@ impl fmt::Display for Note {
             Note::NoWriteBack(why) => write!(f, "{NO_WRITE_BACK}{why}"),
             Note::NotCleanedUp(what) => write!(f, "{NOT_CLEANED_UP}{what}"),
             Note::Paused(how) => write!(f, "{PAUSED}{how}"),
+            Note::NotAsAsked(what) => write!(f, "{NOT_AS_ASKED}{what}"),
             Note::Stress => f.write_str(STRESS),
             Note::Other(text) => f.write_str(text),
         }
@@ -52,6 +56,7 @@ impl FromStr for Note {
             .or_else(|| after(NO_WRITE_BACK).map(Note::NoWriteBack))
             .or_else(|| after(NOT_CLEANED_UP).map(Note::NotCleanedUp))
             .or_else(|| after(PAUSED).map(Note::Paused))
+            .or_else(|| after(NOT_AS_ASKED).map(Note::NotAsAsked))
             .unwrap_or_else(|| match text {
                 STRESS => Note::Stress,
                 other => Note::Other(other.to_owned()),
@@ -83,6 +88,7 @@ mod tests {
             Note::NoWriteBack("file mode".to_owned()),
             Note::NotCleanedUp("a mount".to_owned()),
             Note::Paused("3 s".to_owned()),
+            Note::NotAsAsked("memory: 1 GiB".to_owned()),
             Note::Stress,
             Note::Other("a histogram was clipped".to_owned()),
         ] {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
-use experiment::record::EngineRecord;
+use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::Driver;
 
@@ -67,6 +67,11 @@ pub trait Engine: Sync {
     /// When the engine does not let it in.
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
         Ok(None)
+    }
+
+    /// What was done otherwise than asked, and what else a record should say: asked once, when the sessions have ended.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
     }
 
     /// Ends statements under way, so that sessions come back at once with an error.

@@ -9,7 +9,7 @@ use volume::clock::Clock;
 use super::sampler::Sampler;
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, restore};
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
-use experiment::record::EngineRecord;
+use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::Database;
 
@@ -82,6 +82,10 @@ impl Engine for SqlServer {
 
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
         Ok(Some(Box::new(self.sampler()?)))
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.notes.clone()
     }
 
     fn interrupt(&self) {

@@ -19,6 +19,7 @@ mod counters;
 mod database_files;
 mod engine;
 mod journal;
+mod memory;
 pub(in crate::engine) mod provider;
 mod restart;
 mod restore;
@@ -47,7 +48,8 @@ use volume::site::Site;
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use database_files::Placed;
-use experiment::record::EngineRecord;
+use memory::Memory;
+use experiment::record::{EngineRecord, Note};
 use experiment::spec::{Commit, Role, Settings};
 use run::{Filed, Files};
 use tell::tell;
@@ -62,6 +64,8 @@ const OBSERVER: &str = "dbstow";
 /// Least memory that a server is given, in mebibytes: it takes 128, but may refuse logins with so little, and not
 /// start. Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is ours.
 const MEMORY_LEAST_MIB: u64 = 1024;
+
+const MAX_SERVER_MEMORY: &str = "max server memory (MB)";
 
 /// A database in a SQL Server, for one trial.
 pub struct SqlServer {
@@ -79,6 +83,8 @@ pub struct SqlServer {
     started: String,
     /// What was not done as asked, for the record: by what it is about.
     departures: BTreeMap<String, String>,
+    /// Of these, what changes the meaning of the figures.
+    notes: Vec<Note>,
     record: EngineRecord,
     /// For questions of our own.
     observer: Mutex<Option<Driver>>,
@@ -114,6 +120,7 @@ impl SqlServer {
             sessions: settings.workload.sessions as usize,
             started: String::new(),
             departures: BTreeMap::new(),
+            notes: Vec::new(),
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             kept: Mutex::default(),
@@ -156,9 +163,7 @@ impl SqlServer {
         let own = database_files::database(&self.name, settings, directories)?;
         self.run
             .note(|changes| changes.databases.push(self.name.text().to_owned()))?;
-        if self.run.sets_memory() {
-            self.set_memory(settings)?;
-        }
+        self.set_memory(settings)?;
         let mut session = self.run.access().connect(OBSERVER)?;
         self.create(&mut session, &own)?;
         for option in options(settings, self.run.product()) {
@@ -309,55 +314,69 @@ impl SqlServer {
         Ok(())
     }
 
+    /// Gives the server the memory of the experiment, unless it is to be left alone.
     fn set_memory(&mut self, settings: &Settings) -> Result<(), EngineError> {
         let asked = settings.engine.memory.0 >> 20;
-        let mib = asked.max(MEMORY_LEAST_MIB);
-        if mib > asked {
-            self.departs_in_memory(format!(
-                "{mib} MiB, not the {asked} MiB that were asked for: with less the server may not start; make the data at \
-                 least four times as large"
-            ));
-        }
         let mut session = self.run.access().connect(OBSERVER)?;
         let before = capture::read(&mut session, &question::SETTINGS, |row| {
             Ok((row.word("name")?, row.count("value")?))
         });
         let before =
             before.map_err(|error| EngineError::failed("look at the server's memory", error))?;
-        let before = before
-            .iter()
-            .find(|(name, _)| name == "max server memory (MB)")
-            .map(|(_, value)| *value);
-        let Some(before) = before else {
-            self.departs_in_memory("as it was: the server does not tell what it has".to_owned());
-            return Ok(());
+        let mut before = before.into_iter();
+        let before = before.find(|(name, _)| name == MAX_SERVER_MEMORY);
+        let before = before.and_then(|(_, mib)| u64::try_from(mib).ok());
+        let left = |why: String| Memory {
+            asked,
+            got: before,
+            why,
         };
-        if u64::try_from(before) == Ok(mib) {
-            return Ok(());
-        }
-        let first = self.run.journal().changes().memory_mib.is_none();
-        if first {
-            self.run.note(|changes| changes.memory_mib = Some(before))?;
-        }
-        let statement = Statement::MaxServerMemory {
-            mib: u32::try_from(mib).unwrap_or(u32::MAX),
+        let mib = asked.max(MEMORY_LEAST_MIB);
+        let memory = match before {
+            _ if !self.run.sets_memory() => left("--leave-memory keeps it".to_owned()),
+            None => left("the server does not tell what it has".to_owned()),
+            Some(before) => match self.give_memory(&mut session, before, mib)? {
+                None => Memory {
+                    asked,
+                    got: Some(mib),
+                    why: "with less the server may not start".to_owned(),
+                },
+                Some(refused) => left(refused),
+            },
         };
-        if let Err(error) = tell(&mut session, &statement) {
-            // Refused, and nothing else: whatever is in doubt is put back in the end.
-            let refused = sqlserver::session::Session::is_usable(&session);
-            if first && refused {
-                self.run.note(|changes| changes.memory_mib = None)?;
-            }
-            self.departs_in_memory(format!(
-                "as it was ({error}): GRANT ALTER SETTINGS TO [login], or compare with data \
-                 that is at least four times its memory"
-            ));
+        if let Some(how) = memory.departure() {
+            self.notes.push(Note::NotAsAsked(format!("memory: {how}")));
+            self.departures.insert("memory".to_owned(), how);
         }
         Ok(())
     }
 
-    fn departs_in_memory(&mut self, how: String) {
-        self.departures.insert("memory".to_owned(), how);
+    /// Sets it. Gives why the server refused.
+    fn give_memory(
+        &self,
+        session: &mut Driver,
+        before: u64,
+        mib: u64,
+    ) -> Result<Option<String>, EngineError> {
+        if before == mib {
+            return Ok(None);
+        }
+        let first = self.run.journal().changes().memory_mib.is_none();
+        if first {
+            let before = i64::try_from(before).ok();
+            self.run.note(|changes| changes.memory_mib = before)?;
+        }
+        let statement = Statement::MaxServerMemory {
+            mib: u32::try_from(mib).unwrap_or(u32::MAX),
+        };
+        let Err(error) = tell(session, &statement) else {
+            return Ok(None);
+        };
+        // Refused, and nothing else: whatever is in doubt is put back in the end.
+        if first && sqlserver::session::Session::is_usable(session) {
+            self.run.note(|changes| changes.memory_mib = None)?;
+        }
+        Ok(Some(format!("{error}; GRANT ALTER SETTINGS TO [login]")))
     }
 
     /// Puts a session's connection into the database, as the user whose tables it works on.

@@ -50,6 +50,7 @@ pub(super) fn record(
     }
     notes.extend(series.pauses.notes(&phases));
     notes.extend(ran.notes.iter().cloned());
+    notes.extend(engine.notes());
     if subject.workload.sessions.is_some() {
         notes.push(Note::Stress);
     }
