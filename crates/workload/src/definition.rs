@@ -100,6 +100,19 @@ pub struct Run {
     pub server_loop: Option<Script>,
     /// Operations that one turn of a script runs: more than one only in a loop on the server.
     pub per_turn: u64,
+    /// What its statements have to do.
+    pub claim: Option<Claim>,
+}
+
+/// What every statement of a run has to do for the run to be about what the workload says. An engine that can tell
+/// checks it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// Write to temporary files, because its memory does not suffice.
+    Spill,
+    /// Run on several threads, where its hint asks for that (T-SQL: `MAXDOP` above 1).
+    Parallel,
 }
 
 /// The variable with the number of the first operation of [`Run::server_loop`].

@@ -301,6 +301,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
             log_bytes_per_row,
             server_loop,
             per_turn: 1,
+            claim: run.claim,
         })
     }
 

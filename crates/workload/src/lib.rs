@@ -28,7 +28,7 @@ mod variables;
 mod wire;
 
 pub use definition::{
-    Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run, RunLength,
+    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run, RunLength,
     Setting, Tables, Weighted, Workload,
 };
 pub use dialect::Dialect;

@@ -221,6 +221,7 @@ impl Asked {
                 log_bytes_per_row: LOG_BYTES_PER_ROW,
                 server_loop: None,
                 per_turn: 1,
+                claim: None,
             },
             sessions: u32::try_from(threads).ok(),
             parameter_query: self.parameter_query,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 use toml::Spanned;
 
-use super::definition::{Database, OperationKind, Tables};
+use super::definition::{Claim, Database, OperationKind, Tables};
 use super::error::{WorkloadError, line_of};
 use super::suggest;
 use super::value::Value;
@@ -49,6 +49,7 @@ pub(super) struct RunFile {
     pub(super) scripts: Spanned<Vec<WeightedFile>>,
     pub(super) log_bytes_per_row: Option<Spanned<i64>>,
     pub(super) server_loop: Option<Spanned<String>>,
+    pub(super) claim: Option<Claim>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -11,7 +11,7 @@ use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
     Arm, Findings, SCHEMA, advice, conditions, default_decides, environment, inconclusive,
-    local_data, no_write_back, not_as_asked, one_writer, published, same_disk, stress, timing, too_little_io,
+    local_data, no_write_back, not_as_asked, not_exercised, one_writer, published, same_disk, stress, timing, too_little_io,
     warnings,
 };
 use experiment::question::{ArmQuestion, Question};
@@ -50,6 +50,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     };
     findings.cheapest = cheapest(question, &trials, &findings.comparisons);
     let mut warned = warnings::warnings(question, &trials, &findings);
+    warned.extend(not_exercised::warnings(&trials, &findings));
     warned.extend(not_as_asked::warnings(question, &trials));
     warned.extend(timing::warnings(&trials, &findings));
     warned.extend(conditions::warnings(&trials, &findings));

@@ -22,6 +22,7 @@ mod make;
 mod metrics;
 mod no_write_back;
 mod not_as_asked;
+mod not_exercised;
 mod one_writer;
 mod published;
 mod reason;
@@ -63,7 +64,7 @@ const LEADING: [&str; 12] = [
     "one-writer",
     "published-gap",
     "not-as-asked",
-    "not-as-claimed",
+    "not-exercised",
     "paused",
 ];
 

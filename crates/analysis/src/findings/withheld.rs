@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::trials::Trials;
-use super::{Comparison, Verdict, same_disk, too_little_io};
+use super::{Comparison, Verdict, not_exercised, same_disk, too_little_io};
 
 /// Why there is no verdict; the warning of the same name says more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ pub enum Withheld {
     TooLittleIo,
     /// What the two arms keep in different places is on one disk in both.
     SameDisk,
+    /// Statements did not do what the workload is about.
+    NotExercised,
 }
 
 impl Withheld {
@@ -21,6 +23,9 @@ impl Withheld {
         match self {
             Withheld::TooLittleIo => "the files in question saw next to no I/O (too-little-io)",
             Withheld::SameDisk => "both use the same disk (same-disk)",
+            Withheld::NotExercised => {
+                "the workload did not do what it is about (not-exercised)"
+            }
         }
     }
 }
@@ -40,6 +45,9 @@ pub(super) fn withhold(trials: &Trials, comparisons: Vec<Comparison>) -> Vec<Com
 }
 
 fn reason(trials: &Trials, comparison: &Comparison) -> Option<Withheld> {
+    if not_exercised::seen(trials, comparison).next().is_some() {
+        return Some(Withheld::NotExercised);
+    }
     let too_little = too_little_io::seen(trials, comparison).map(|_| Withheld::TooLittleIo);
     too_little.or_else(|| same_disk::disk(trials, comparison).map(|_| Withheld::SameDisk))
 }

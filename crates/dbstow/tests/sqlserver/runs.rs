@@ -4,10 +4,11 @@ use std::fs;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use tds_double::server::SqlServer;
+use tds_double::server::{SqlServer, Work};
+use tds_double::{Kind, Reply, Rows, Value};
 
 use crate::bench::{Bench, PASSWORD};
-use crate::{managed, moving, settle, small};
+use crate::{DATA_VOLUMES, data_files, managed, moving, settle, small};
 
 #[test]
 fn tempdb_is_moved_measured_and_put_back() {
@@ -190,14 +191,44 @@ fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
 fn a_report_leads_with_the_memory_that_the_server_did_not_get() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let memory = ["--set", "engine.memory=\"26 MiB\""];
-    moving(&bench, &memory)
-        .assert()
-        .success()
-        .stdout(contains("26 MiB asked, max server memory is 1024 MiB"));
     let left = [&memory[..], &["--leave-memory", "--fresh"]].concat();
-    moving(&bench, &left)
-        .assert()
-        .success()
-        .stdout(contains("--leave-memory keeps it"));
+    for (arguments, told) in [
+        (&memory[..], "26 MiB asked, max server memory is 1024 MiB"),
+        (&left, "(--leave-memory keeps it)"),
+    ] {
+        let shown = moving(&bench, arguments).assert().success();
+        let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+        // The report breaks its lines where they are full.
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(told), "{shown}");
+    }
     settle(&bench);
+}
+
+#[test]
+fn a_lookup_that_was_to_be_parallel_and_was_not_gives_no_verdict() {
+    let doubt = "ran on one thread, although its hint asks for more";
+    for (threads, doubted) in [(1, true), (2, false)] {
+        let mut server = SqlServer::windows(PASSWORD);
+        let work = Work {
+            threads,
+            ..Work::default()
+        };
+        let count = Rows::new([("count", Kind::BigInt)]).row([Value::from(100_i64)]);
+        server.works(
+            |question| question.text.contains("MAXDOP 2"),
+            work,
+            Reply::new().rows(count),
+        );
+        let bench = Bench::start(server);
+        let experiment = data_files(&bench);
+        let parallel = ["--set", "workload.parameters.maxdop=2", "--blocks", "3"];
+        let arguments = [&DATA_VOLUMES[..], &parallel].concat();
+        let shown = bench.run(&experiment, &arguments).assert().success();
+        let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+        // The report breaks its lines where they are full.
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(shown.contains(doubt), doubted, "{shown}");
+        settle(&bench);
+    }
 }

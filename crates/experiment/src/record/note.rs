@@ -19,6 +19,8 @@ pub enum Note {
     Paused(String),
     /// `not as asked: ..`: a setting that the engine did not get, with what it got instead.
     NotAsAsked(String),
+    /// `not exercised: ..`: what the workload is about, and its statements did not do.
+    NotExercised(String),
     /// The workload was written for SQLQueryStress, which averages in a way of its own.
     Stress,
     /// Anything else, for people.
@@ -30,6 +32,7 @@ const NO_WRITE_BACK: &str = "no write-back: ";
 const NOT_CLEANED_UP: &str = "not cleaned up: ";
 const PAUSED: &str = "paused: ";
 const NOT_AS_ASKED: &str = "not as asked: ";
+const NOT_EXERCISED: &str = "not exercised: ";
 const STRESS: &str = "the workload is one of SQLQueryStress";
 
 impl fmt::Display for Note {
@@ -40,6 +43,7 @@ impl fmt::Display for Note {
             Note::NotCleanedUp(what) => write!(f, "{NOT_CLEANED_UP}{what}"),
             Note::Paused(how) => write!(f, "{PAUSED}{how}"),
             Note::NotAsAsked(what) => write!(f, "{NOT_AS_ASKED}{what}"),
+            Note::NotExercised(what) => write!(f, "{NOT_EXERCISED}{what}"),
             Note::Stress => f.write_str(STRESS),
             Note::Other(text) => f.write_str(text),
         }
@@ -57,6 +61,7 @@ impl FromStr for Note {
             .or_else(|| after(NOT_CLEANED_UP).map(Note::NotCleanedUp))
             .or_else(|| after(PAUSED).map(Note::Paused))
             .or_else(|| after(NOT_AS_ASKED).map(Note::NotAsAsked))
+            .or_else(|| after(NOT_EXERCISED).map(Note::NotExercised))
             .unwrap_or_else(|| match text {
                 STRESS => Note::Stress,
                 other => Note::Other(other.to_owned()),
@@ -89,6 +94,7 @@ mod tests {
             Note::NotCleanedUp("a mount".to_owned()),
             Note::Paused("3 s".to_owned()),
             Note::NotAsAsked("memory: 1 GiB".to_owned()),
+            Note::NotExercised("a sort did not spill".to_owned()),
             Note::Stress,
             Note::Other("a histogram was clipped".to_owned()),
         ] {

@@ -325,8 +325,22 @@ pub const SESSION_READS: Question = Question {
     azure_database: true,
 };
 
+/// Statements of the current database that are in the plan cache: how many threads each used at most, and the pages
+/// that it spilled into tempdb. Spills are counted from 2016 SP2 and 2017 CU3 on.
+pub const STATEMENTS: Question = Question {
+    name: "statements",
+    text: "SELECT CAST(LEFT(t.text, 4000) AS nvarchar(4000)) AS text, CAST(s.max_dop AS bigint) AS threads, \
+        CAST(s.total_spills AS bigint) AS spilled_pages FROM sys.dm_exec_query_stats AS s \
+        CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t \
+        CROSS APPLY sys.dm_exec_plan_attributes(s.plan_handle) AS a \
+        WHERE a.attribute = N'dbid' AND CAST(a.value AS int) = DB_ID();",
+    needs: Needs::ServerState,
+    since: 13,
+    azure_database: true,
+};
+
 /// All of them.
-pub const QUESTIONS: [&Question; 20] = [
+pub const QUESTIONS: [&Question; 21] = [
     &IDENTITY,
     &PERMISSIONS,
     &HOST,
@@ -347,4 +361,5 @@ pub const QUESTIONS: [&Question; 20] = [
     &PERFORMANCE,
     &WAITING,
     &SESSION_READS,
+    &STATEMENTS,
 ];

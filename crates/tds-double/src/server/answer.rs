@@ -84,6 +84,7 @@ fn rows(server: &SqlServer, session: &Session, text: &str) -> Option<Rows> {
         _ if text == question::PERFORMANCE.text => performance(server),
         _ if text == question::WAITING.text => waiting(server),
         _ if text == question::SESSION_READS.text => session_reads(server),
+        _ if text == question::STATEMENTS.text => statements(server),
         _ => return None,
     };
     Some(rows)
@@ -389,4 +390,14 @@ fn session_reads(server: &SqlServer) -> Rows {
         .session_reads
         .map_or([None; 4], |numbers| numbers.map(Some));
     table("logical_reads reads writes cpu_ms", "nnnn").row(numbers.map(Value::from))
+}
+
+fn statements(server: &SqlServer) -> Rows {
+    let names = ["text", "threads", "spilled_pages"];
+    let kinds = [Kind::Text(4000), Kind::BigInt, Kind::BigInt];
+    let rows = Rows::new(names.into_iter().zip(kinds));
+    let plans = server.plan_cache.iter();
+    plans.fold(rows, |rows, (text, (threads, spilled))| {
+        rows.row([text.as_str().into(), (*threads).into(), (*spilled).into()])
+    })
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use crate::double::Double;
 use crate::login::{Login, Proof};
-use crate::model::{Admitted, Identity, Model, Question, Refusal, Session};
+use crate::model::{Admitted, Form, Identity, Model, Question, Refusal, Session};
 use crate::reply::{Item, Message, Reply};
 
 pub use error::System;
@@ -89,6 +89,8 @@ pub struct SqlServer {
     recovering: u32,
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
+    /// What was executed of other texts since the start: most threads, and all pages spilled
+    pub plan_cache: BTreeMap<String, (i64, i64)>,
     works: Vec<Rule>,
     hangs: Vec<Known>,
     /// `@shown` of the batch under way
@@ -209,6 +211,7 @@ impl SqlServer {
             tempdb_recovers: 0,
             recovering: 0,
             instant_file_initialization: true,
+            plan_cache: BTreeMap::new(),
             works: Vec::new(),
             hangs: Vec::new(),
             kept: 0,
@@ -390,6 +393,14 @@ impl Model for SqlServer {
         }
         let rule = self.works.iter().find(|rule| (rule.known)(question))?;
         let (work, reply) = (rule.work.clone(), rule.reply.clone());
+        // As SQL Server keeps it: with the declarations of its parameters before it.
+        let text = match question.form {
+            Form::Statement => format!("(@p1 bigint){}", question.text),
+            Form::Batch | Form::Procedure => question.text.clone(),
+        };
+        let (threads, spilled) = self.plan_cache.entry(text).or_default();
+        *threads = work.threads.max(1).max(*threads);
+        *spilled += work.spilled_pages;
         Some(match space::work(self, &work) {
             Ok(()) => reply,
             Err(error) => Reply::error(error),

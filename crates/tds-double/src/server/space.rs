@@ -122,6 +122,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
         server.tempdb_in_use = false;
     }
     server.waits.clear();
+    server.plan_cache.clear();
     server.session_reads = None;
     for database in server.databases.values_mut() {
         (database.clean_pages, database.dirty_pages) = (0, 0);

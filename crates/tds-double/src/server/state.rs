@@ -162,6 +162,10 @@ pub struct Work {
     pub cached_pages: BTreeMap<String, u64>,
     /// Pages of these databases that are changed
     pub dirty_pages: BTreeMap<String, u64>,
+    /// Threads of the execution; 0 counts as 1
+    pub threads: i64,
+    /// Pages that it spills into tempdb
+    pub spilled_pages: i64,
     /// Pages that become used, spread over the data files of these databases, which grow where they may
     pub filled_pages: BTreeMap<String, u64>,
 }

@@ -85,7 +85,8 @@ impl Engine for SqlServer {
     }
 
     fn notes(&self) -> Vec<Note> {
-        self.notes.clone()
+        let missed = self.claims.iter().flat_map(|claims| self.missed(claims));
+        self.notes.iter().cloned().chain(missed).collect()
     }
 
     fn interrupt(&self) {

@@ -13,6 +13,7 @@
 //! Parse-checked and protocol-tested; not yet run on SQL Server.
 
 mod access;
+mod claims;
 mod client;
 mod cold;
 mod counters;
@@ -47,6 +48,7 @@ use volume::site::Site;
 
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
+use claims::{Claims, Remembered};
 use database_files::Placed;
 use memory::Memory;
 use experiment::record::{EngineRecord, Note};
@@ -85,6 +87,8 @@ pub struct SqlServer {
     departures: BTreeMap<String, String>,
     /// Of these, what changes the meaning of the figures.
     notes: Vec<Note>,
+    /// What the statements have to do, where the workload says so.
+    claims: Option<Claims>,
     record: EngineRecord,
     /// For questions of our own.
     observer: Mutex<Option<Driver>>,
@@ -121,6 +125,7 @@ impl SqlServer {
             started: String::new(),
             departures: BTreeMap::new(),
             notes: Vec::new(),
+            claims: Claims::of(workload),
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             kept: Mutex::default(),
@@ -377,6 +382,25 @@ impl SqlServer {
             self.run.note(|changes| changes.memory_mib = None)?;
         }
         Ok(Some(format!("{error}; GRANT ALTER SETTINGS TO [login]")))
+    }
+
+    /// What the statements did not do that they have to.
+    fn missed(&self, claims: &Claims) -> Vec<Note> {
+        let remembered = self.observe(|session| {
+            tell(session, &Statement::Use(self.name.clone()))?;
+            let rows = capture::read(session, &question::STATEMENTS, |row| {
+                Ok(Remembered {
+                    text: row.word("text")?,
+                    threads: row.count("threads")?,
+                    spilled_pages: row.count("spilled_pages")?,
+                })
+            });
+            rows.map_err(|error| EngineError::failed("read the plan cache", error))
+        });
+        match remembered {
+            Ok(remembered) => claims.judge(&remembered),
+            Err(error) => vec![claims.unknown(&error.to_string())],
+        }
     }
 
     /// Puts a session's connection into the database, as the user whose tables it works on.
