@@ -162,7 +162,14 @@ fn a_server_is_asked_and_its_capture_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("double.json");
     let out = out.to_str().expect("its name is text");
-    let arguments = ["--server", &server, "--encrypt", "off-insecure", "--out", out];
+    let arguments = [
+        "--server",
+        &server,
+        "--encrypt",
+        "off-insecure",
+        "--out",
+        out,
+    ];
     let output = doctor(&arguments)
         .env("SQLCMDPASSWORD", PASSWORD)
         .assert()

@@ -28,8 +28,8 @@ mod variables;
 mod wire;
 
 pub use definition::{
-    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run, RunLength,
-    Setting, Tables, Weighted, Workload,
+    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run,
+    RunLength, Setting, Tables, Weighted, Workload,
 };
 pub use dialect::Dialect;
 pub use error::WorkloadError;

@@ -11,8 +11,8 @@ use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
     Arm, Findings, SCHEMA, advice, conditions, default_decides, environment, inconclusive,
-    local_data, no_write_back, not_as_asked, not_exercised, one_writer, published, same_disk, stress, timing, too_little_io,
-    warnings,
+    local_data, no_write_back, not_as_asked, not_exercised, one_writer, published, same_disk,
+    stress, timing, too_little_io, warnings,
 };
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;

@@ -24,7 +24,10 @@ pub(super) fn warnings(question: &Question, trials: &Trials) -> Option<Warning> 
     }
     let departures = departures.into_iter();
     let told = list(departures.map(|(what, arms)| format!("{}: {what}", arms.join(", "))))?;
-    Some(warning("not-as-asked", format!("not run as asked: {told}.")))
+    Some(warning(
+        "not-as-asked",
+        format!("not run as asked: {told}."),
+    ))
 }
 
 #[cfg(test)]
@@ -43,7 +46,10 @@ mod tests {
 
         let findings = make(&question(), &records);
 
-        let told = findings.warnings.iter().find(|told| told.id == "not-as-asked");
+        let told = findings
+            .warnings
+            .iter()
+            .find(|told| told.id == "not-as-asked");
         let expected = "not run as asked: local-ssd, p30: memory: 26 MiB asked, 1,024 MiB set.";
         assert_eq!(told.expect("it is said").text, expected);
     }

@@ -60,7 +60,10 @@ mod tests {
         let findings = make(&question(), &records);
 
         assert_eq!(findings.comparisons[0].verdict, Verdict::CannotTell);
-        assert_eq!(findings.comparisons[0].withheld, Some(Withheld::NotExercised));
+        assert_eq!(
+            findings.comparisons[0].withheld,
+            Some(Withheld::NotExercised)
+        );
         let (leading, _) = findings.warnings_by_weight();
         let told = leading[0];
         assert_eq!(told.id, "not-exercised");

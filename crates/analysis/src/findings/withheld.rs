@@ -23,9 +23,7 @@ impl Withheld {
         match self {
             Withheld::TooLittleIo => "the files in question saw next to no I/O (too-little-io)",
             Withheld::SameDisk => "both use the same disk (same-disk)",
-            Withheld::NotExercised => {
-                "the workload did not do what it is about (not-exercised)"
-            }
+            Withheld::NotExercised => "the workload did not do what it is about (not-exercised)",
         }
     }
 }

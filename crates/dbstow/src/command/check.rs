@@ -21,7 +21,7 @@ pub struct Args {
 /// The first mistake.
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
-    let prepared = Prepared::new(&plan, &inventory, &args.asked.place.options())?;
+    let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
     prepared.rehearse()?;
     if prepared.has_one_writer() {
         note(

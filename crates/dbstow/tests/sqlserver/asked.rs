@@ -161,7 +161,8 @@ fn a_named_instance_is_found_by_the_browser_or_the_browser_is_named() {
         return;
     }
     let doctor = |server: &str| {
-        let mut command = bench.dbstow(&["doctor", "--server", server, "--encrypt", "off-insecure"]);
+        let mut command =
+            bench.dbstow(&["doctor", "--server", server, "--encrypt", "off-insecure"]);
         command.env("SQLCMDUSER", "sa");
         command.assert()
     };

@@ -54,7 +54,10 @@ pub(super) type Regrown = (String, String, String);
 pub(super) fn regrown(moved: &TempdbMove) -> Vec<Regrown> {
     let to = moved.data.iter().chain(&moved.log);
     let changed = to.filter_map(|file| {
-        let present = moved.from.iter().find(|present| present.name == file.name)?;
+        let present = moved
+            .from
+            .iter()
+            .find(|present| present.name == file.name)?;
         let growth = file.growth.filter(|growth| *growth != present.growth)?;
         let name = file.name.text().to_owned();
         Some((name, present.growth.to_string(), growth.to_string()))

@@ -346,9 +346,12 @@ fn is_out_of_step(error: &Error) -> bool {
 
 /// What the client says before it logs in to a server that does not encrypt.
 fn has_no_tls(text: &str) -> bool {
-    ["Server does not support encryption", "Server disallowed encryption"]
-        .iter()
-        .any(|start| text.starts_with(start))
+    [
+        "Server does not support encryption",
+        "Server disallowed encryption",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
 }
 
 fn failure(error: Error) -> Failure {

@@ -149,7 +149,10 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
         .into_iter()
         .fold(table("permission allowed", "tn"), |rows, name| {
             // A name that the version does not know is NULL.
-            let parts = ["VIEW SERVER PERFORMANCE STATE", "VIEW SERVER SECURITY STATE"];
+            let parts = [
+                "VIEW SERVER PERFORMANCE STATE",
+                "VIEW SERVER SECURITY STATE",
+            ];
             let known = !parts.contains(&name) || server.major() >= 16;
             // The double has no roles: who may control it is its administrator.
             let permission = if name == "sysadmin" {

@@ -37,9 +37,11 @@ impl Memory {
             Some(got) if got < asked => {
                 "the data is larger in relation to memory than the experiment means".to_owned()
             }
-            Some(_) | None => "the data may fit into memory: make it at least four times the server's memory \
+            Some(_) | None => {
+                "the data may fit into memory: make it at least four times the server's memory \
                                (--set workload.parameters.rows=..)"
-                .to_owned(),
+                    .to_owned()
+            }
         };
         Some(format!("{asked} MiB asked, {what} ({why}); {relation}"))
     }

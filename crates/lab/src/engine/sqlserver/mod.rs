@@ -50,9 +50,9 @@ use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use claims::{Claims, Remembered};
 use database_files::Placed;
-use memory::Memory;
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::{Commit, Role, Settings};
+use memory::Memory;
 use run::{Filed, Files};
 use tell::tell;
 use workload::{Database, Workload};
@@ -225,14 +225,10 @@ impl SqlServer {
                 &Statement::alter(&self.name, Alter::Modify { file, change }),
             )?;
         }
-        create
-            .data
-            .into_iter()
-            .skip(1)
-            .try_for_each(|file| {
-                self.run
-                    .tell(session, &Statement::alter(&self.name, Alter::Add(file)))
-            })
+        create.data.into_iter().skip(1).try_for_each(|file| {
+            self.run
+                .tell(session, &Statement::alter(&self.name, Alter::Add(file)))
+        })
     }
 
     /// The number that the server gave the run's own database.

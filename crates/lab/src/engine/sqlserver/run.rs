@@ -233,7 +233,8 @@ impl ServerRun {
 
     /// A server on the way back to what the journal says.
     pub(super) fn awaited<'a>(&self, rescue: &'a Path) -> Awaited<'a> {
-        let original = &self.journal().changes().tempdb;
+        let journal = self.journal();
+        let original = &journal.changes().tempdb;
         let bytes = |file: &capture::File| u64::try_from(file.size_bytes).unwrap_or(0);
         Awaited {
             rescue,
@@ -298,7 +299,9 @@ impl ServerRun {
         let allowed =
             allowed.map_err(|error| EngineError::failed("ask what the login may do", error))?;
         let allowed: BTreeMap<String, bool> = allowed.into_iter().collect();
-        let moves = self.moves_tempdb.then(|| obstacle_to_moving_tempdb(&self.identity, &allowed));
+        let moves = self
+            .moves_tempdb
+            .then(|| obstacle_to_moving_tempdb(&self.identity, &allowed));
         match moves.flatten() {
             Some(Obstacle::Cluster) => {
                 return missing(format!(

@@ -121,7 +121,8 @@ fn is_at_most(session: &mut Driver, file: &Name, size: Size) -> Result<bool, Eng
     let name = file.text();
     let same = |(known, _): &&(String, i64)| known.eq_ignore_ascii_case(name);
     let known = sizes.iter().find(same);
-    Ok(known.is_some_and(|(_, pages)| u64::try_from(*pages).is_ok_and(|pages| pages <= size.pages())))
+    Ok(known
+        .is_some_and(|(_, pages)| u64::try_from(*pages).is_ok_and(|pages| pages <= size.pages())))
 }
 
 #[cfg(test)]

@@ -130,8 +130,7 @@ fn prove(
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
     let rescue = run.rescue();
-    run.restart()
-        .await_it(run.access(), run.awaited(&rescue))?;
+    run.restart().await_it(run.access(), run.awaited(&rescue))?;
     let mut session = run.access().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
@@ -190,7 +189,11 @@ impl Wanted {
             let after = wanted.iter().filter_map(|file| file.size);
             before.max(after.map(Size::get).sum())
         };
-        let data = if instant { 0 } else { of(Kind::Data, &self.data) };
+        let data = if instant {
+            0
+        } else {
+            of(Kind::Data, &self.data)
+        };
         data + of(Kind::Log, &self.log)
     }
 
