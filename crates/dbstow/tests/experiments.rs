@@ -57,7 +57,7 @@ fn runs_without_errors(name: &str) {
             workload: &workload,
         };
         let never: trial::Cancel = std::rc::Rc::new(|| false);
-        let record = trial::simulate(&subject, &never);
+        let record = trial::simulate(&subject, &never, &|_| {});
         let record = record.expect("nobody cancels it");
         let shown = format!("{name}, {}", trial.arm);
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);

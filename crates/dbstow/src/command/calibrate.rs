@@ -157,7 +157,7 @@ fn measure(
             stop,
         )?;
         ended_s = outcome.ended_s.unwrap_or(ended_s);
-        progress.step();
+        progress.step(1);
         Ok(outcome)
     };
     let samples = calibrate::sweep(&mut one);

@@ -34,9 +34,9 @@ impl Progress {
         self.0.set_prefix(output::printable(text).into_owned());
     }
 
-    /// One step is done.
-    pub(super) fn step(&self) {
-        self.0.inc(1);
+    /// Some more steps are done.
+    pub(super) fn step(&self, steps: u64) {
+        self.0.inc(steps);
     }
 
     /// Takes the bar away while `what` is done.

@@ -27,7 +27,7 @@ use model::Duration;
 use crate::engine::Options;
 use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
-use crate::trial::memory_needed;
+use crate::trial::{Moment, memory_needed};
 use crate::trial::real::{Leftovers, VolumeRate, VolumesError};
 
 pub use prepared::{PrepareError, Prepared};
@@ -80,6 +80,13 @@ pub enum Event<'a> {
         trial: &'a Trial,
         /// What its volumes did in that second.
         volumes: &'a [VolumeRate],
+    },
+    /// A simulated trial got on.
+    Simulated {
+        /// Which one.
+        trial: &'a Trial,
+        /// Where it is.
+        moment: Moment,
     },
     /// A trial ended, and its record is kept. One that failed has a record too.
     TrialEnded {

@@ -7,7 +7,7 @@ use workload::Workload;
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
-use crate::trial::{RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
+use crate::trial::{Forecast, RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
 
 /// A plan and what its names stand for.
 pub struct Prepared {
@@ -102,31 +102,37 @@ impl Prepared {
         }
     }
 
-    /// Executes every script of the plan's workloads once, on few rows, before anything is measured; simulate only.
+    /// Executes every script of the plan's workloads on few rows, before anything is measured; simulate only. Gives
+    /// what all trials take together of time, and the largest of them of memory and disk.
     ///
     /// # Errors
     /// The first script that fails.
-    pub fn rehearse(&self) -> Result<(), RehearsalError> {
+    pub fn rehearse(&self) -> Result<Forecast, RehearsalError> {
+        let mut all = Forecast::default();
         if self.plan.variant.mode != Mode::Simulate {
-            return Ok(());
+            return Ok(all);
         }
-        let mut done: Vec<&spec::Workload> = Vec::new();
+        let mut done: Vec<(&spec::Workload, Forecast)> = Vec::new();
+        let blocks = u64::from(self.plan.protocol.blocks);
         for trial in self.plan.trials().iter().filter(|trial| trial.block == 0) {
             let arm = self
                 .plan
                 .arm(&trial.arm)
                 .expect("a plan's trials are of its arms");
             let asked = &arm.settings.workload;
-            if done
-                .iter()
-                .any(|done| done.script == asked.script && done.parameters == asked.parameters)
-            {
-                continue;
-            }
-            rehearse(&self.subject(&self.id(trial)))?;
-            done.push(asked);
+            let known = done.iter().find(|(done, _)| *done == asked);
+            let forecast = match known {
+                Some((_, forecast)) => *forecast,
+                None => rehearse(&self.subject(&self.id(trial)))?,
+            };
+            done.push((asked, forecast));
+            all = Forecast {
+                time: all.time + forecast.time * blocks,
+                memory: all.memory.max(forecast.memory),
+                disk: all.disk.max(forecast.disk),
+            };
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Whether sessions of some arm write to one database together, which simulate lets them do one at a time only.

@@ -53,7 +53,8 @@ impl Run<'_> {
     fn simulated_trial(&self, trial: &Trial, stop: &Cancel) -> Result<bool, RunError> {
         self.observer.on(Event::TrialBegan { trial, left: None });
         let id = self.prepared.id(trial);
-        let Ok(record) = trial::simulate(&self.prepared.subject(&id), stop) else {
+        let tell = |moment| self.observer.on(Event::Simulated { trial, moment });
+        let Ok(record) = trial::simulate(&self.prepared.subject(&id), stop, &tell) else {
             return Ok(false);
         };
         self.store.keep(&record).map_err(RunError::Store)?;

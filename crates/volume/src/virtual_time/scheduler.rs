@@ -7,12 +7,13 @@ use std::rc::Rc;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use model::store::Store;
-use model::{Duration, Instant};
+use model::{Bytes, Duration, Instant};
 
 use super::cost::CpuCosts;
 use super::files;
 use super::inode::Inodes;
 use super::session::{Session, enter, leave};
+use super::spool::Held;
 use super::world::World;
 
 /// Stack of a session; SQLite needs a small part of it.
@@ -186,6 +187,16 @@ impl Simulation {
     /// CPU time given out so far.
     pub fn cpu_busy(&self) -> Duration {
         self.world.cores.borrow().busy
+    }
+
+    /// What the bytes of all files with names take of this machine now.
+    pub fn held(&self) -> Held {
+        let files = self.files.borrow();
+        let each = files.values().map(|inode| inode.bytes.borrow().held());
+        each.fold(Held::default(), |sum, held| Held {
+            memory: Bytes(sum.memory.0 + held.memory.0),
+            disk: Bytes(sum.disk.0 + held.disk.0),
+        })
     }
 
     /// Pages that SQLite asked for so far, found in its own small cache or not.

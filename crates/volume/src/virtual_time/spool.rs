@@ -133,7 +133,32 @@ impl Spool {
     }
 }
 
+/// What bytes of a simulation take of this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// In memory.
+    pub memory: model::Bytes,
+    /// In the temporary file.
+    pub disk: model::Bytes,
+}
+
 impl Bytes {
+    /// What these take.
+    pub(crate) fn held(&self) -> Held {
+        let (mut memory, mut disk) = (self.blocks.len() * mem::size_of::<Block>(), 0);
+        for block in &self.blocks {
+            match block {
+                Block::Empty => {}
+                Block::Packed(packed) => memory += packed.len(),
+                Block::Spooled(_) => disk += BLOCK,
+            }
+        }
+        Held {
+            memory: model::Bytes(memory as u64),
+            disk: model::Bytes(disk as u64),
+        }
+    }
+
     /// Has a block for every byte below `end`.
     fn reach(&mut self, end: u64) {
         let count = end.div_ceil(BLOCK as u64) as usize;

@@ -1,5 +1,6 @@
 //! Shows on the terminal what happens in a run.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
 
@@ -7,9 +8,12 @@ use experiment::plan::Trial;
 use experiment::record::Outcome;
 use experiment::spec::Mode;
 use lab::hooks::Progress as Report;
+use lab::trial::Moment;
 use lab::trial::real::VolumeRate;
 use lab::{Event, Observer};
+use model::{Duration, Instant};
 use parking_lot::Mutex;
+use volume::clock::Clock;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
@@ -21,7 +25,21 @@ pub(super) struct Shown {
     pub(super) progress: Progress,
     /// What the trial in real time is at, and its volumes with it.
     now: Mutex<Now>,
+    /// Steps of the bar for each simulated trial under way, by its place in the plan, and how many have ended.
+    simulated: Mutex<(BTreeMap<u32, u64>, usize)>,
+    /// Of the bar, for a trial.
+    steps: u64,
+    trials: usize,
+    clock: Clock,
+    /// When the last line was printed that nobody else asked for.
+    last: Mutex<Instant>,
 }
+
+/// Steps of the bar for a trial.
+const STEPS: u64 = 1_000;
+
+/// How often a run says where it is, where nobody watches a bar.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// What a trial is doing.
 #[derive(Default)]
@@ -35,16 +53,22 @@ struct Now {
 impl Shown {
     /// Nothing yet, of `trials` trials.
     pub(super) fn new(experiment: &str, mode: Mode, trials: usize) -> Shown {
-        let template = match mode {
-            Mode::Simulate => "{bar:30} {pos}/{len} trials, {eta} left: {msg}",
-            Mode::Emulate | Mode::Measure => {
-                "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}"
-            }
+        let (steps, template) = match mode {
+            Mode::Simulate => (STEPS, "{bar:30} {prefix}, {eta} left: {msg}"),
+            Mode::Emulate | Mode::Measure => (
+                1,
+                "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
+            ),
         };
         Shown {
             experiment: experiment.to_owned(),
-            progress: Progress::new(trials as u64, template),
+            progress: Progress::new(trials as u64 * steps, template),
             now: Mutex::default(),
+            simulated: Mutex::default(),
+            steps,
+            trials,
+            clock: Clock::start(),
+            last: Mutex::new(Instant::ZERO),
         }
     }
 
@@ -58,6 +82,46 @@ impl Shown {
     fn say(&self, text: &str) {
         let line = format!("{}: {text}", self.experiment);
         self.progress.suspend(|| note(&line));
+    }
+
+    /// Shows how far a simulated trial is.
+    fn simulated(&self, trial: &Trial, moment: Moment) {
+        let mut simulated = self.simulated.lock();
+        let (steps, at) = match moment {
+            Moment::Loading => (0, "loading".to_owned()),
+            Moment::Running { done, now } => {
+                // A trial has ended only with its record.
+                let steps = (done * STEPS as f64) as u64;
+                (steps.min(STEPS - 1), format!("{:.1} s of virtual time", now.as_secs_f64()))
+            }
+        };
+        let (under_way, ended) = &mut *simulated;
+        let before = under_way.insert(trial.index, steps).unwrap_or(0);
+        self.progress.step(steps.saturating_sub(before));
+        self.progress.set_prefix(&format!("{ended}/{} trials", self.trials));
+        self.progress.set_message(&format!("{}, {at}", named(trial)));
+        self.minute(|| format!("{ended} of {} trials done; {}, {at}", self.trials, named(trial)));
+    }
+
+    fn ended(&self, trial: &Trial) {
+        let mut simulated = self.simulated.lock();
+        let (under_way, ended) = &mut *simulated;
+        *ended += 1;
+        let before = under_way.remove(&trial.index).unwrap_or(0);
+        self.progress.step(self.steps - before);
+    }
+
+    /// Where nobody watches a bar, prints a line a minute.
+    fn minute(&self, line: impl FnOnce() -> String) {
+        if std::io::stderr().is_terminal() {
+            return;
+        }
+        let mut last = self.last.lock();
+        let now = self.clock.now();
+        if now.since(*last) >= MINUTE {
+            *last = now;
+            self.say(&line());
+        }
     }
 
     /// Shows what a trial is at, after a change.
@@ -78,10 +142,8 @@ impl Observer for Shown {
                     self.say(&format!("takes {left}"));
                 }
             }
-            Event::TrialBegan { trial, left: None } => {
-                let text = format!("block {} {}", trial.block + 1, trial.arm);
-                self.progress.set_message(&text);
-            }
+            Event::TrialBegan { left: None, .. } => {}
+            Event::Simulated { trial, moment } => self.simulated(trial, moment),
             Event::TrialBegan {
                 trial,
                 left: Some(left),
@@ -91,6 +153,10 @@ impl Observer for Shown {
                 now.volumes.clear();
             }),
             Event::SecondPassed { trial, volumes } => {
+                self.minute(|| {
+                    let now = self.now.lock();
+                    format!("{}: {}{}", named(trial), now.phase, now.volumes)
+                });
                 self.draw(trial, |now| {
                     now.volumes = volumes.iter().map(volume).collect()
                 });
@@ -100,7 +166,7 @@ impl Observer for Shown {
                 record,
                 took,
             } => {
-                self.progress.step();
+                self.ended(trial);
                 let is_watched = std::io::stderr().is_terminal();
                 match (&record.outcome, took) {
                     (_, None) => {}

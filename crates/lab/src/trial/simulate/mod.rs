@@ -2,6 +2,7 @@
 
 mod collect;
 mod meter;
+mod progress;
 mod raw;
 mod rehearsal;
 mod session;
@@ -16,10 +17,12 @@ use model::store::Role;
 use rusqlite::Connection;
 use volume::virtual_time::{self, Session, Simulation};
 
-pub use rehearsal::{RehearsalError, rehearse};
+pub use progress::{Moment, Tell};
+pub use rehearsal::{Forecast, RehearsalError, rehearse};
 
 use collect::{Collected, Snapshot, record};
 use meter::SharedMeter;
+use progress::Progress;
 use session::{Body, Sums};
 
 use super::sessions::{Tally, Task, Window};
@@ -29,14 +32,18 @@ use experiment::record::{Phase, Record};
 use experiment::spec::{Settings, Temperature};
 use workload::{Database, Tables, Workload};
 
-/// Runs a trial. A trial that fails is a record too.
+/// Runs a trial, and tells how far it is. A trial that fails is a record too.
 ///
 /// # Errors
 /// When `cancelled` says so before the end.
-pub fn run_trial(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Cancelled> {
+pub fn run_trial(
+    subject: &Subject<'_>,
+    cancelled: &Cancel,
+    tell: &Tell<'_>,
+) -> Result<Record, Cancelled> {
     let record = match subject.engine.simulated() {
         Some(Simulated::PlainIo) => raw::record(subject, &**cancelled),
-        Some(Simulated::Statements) | None => sql(subject, cancelled),
+        Some(Simulated::Statements) | None => sql(subject, cancelled, tell),
     };
     if cancelled() {
         return Err(Cancelled);
@@ -44,7 +51,7 @@ pub fn run_trial(subject: &Subject<'_>, cancelled: &Cancel) -> Result<Record, Ca
     Ok(record)
 }
 
-fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
+fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
     let Subject {
         id,
         settings,
@@ -61,7 +68,7 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel) -> Record {
         cancelled,
         meter: meter.clone(),
     }
-    .run();
+    .run(tell);
     record(id, stage, workload, &meter, result)
 }
 
@@ -75,7 +82,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn run(&self) -> Result<Collected, String> {
+    fn run(&self, tell: &Tell<'_>) -> Result<Collected, String> {
+        tell(Moment::Loading);
         let mut store = self.stage.build(random::derive(self.id.seed, "store", 0));
         store.observe(Box::new(self.meter.clone()));
         let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
@@ -86,6 +94,7 @@ impl Trial<'_> {
         let loaded = Snapshot::take(&simulation, Instant::ZERO, self.stage);
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
+        let progress = &Progress::of(&task, tell);
         let sums = Rc::new(RefCell::new(Sums {
             tally: Tally::new(),
             split: TimeSplit::default(),
@@ -104,6 +113,7 @@ impl Trial<'_> {
                     task,
                     session,
                     sums,
+                    progress,
                 };
                 body.run_session(connection);
             }));

@@ -1,22 +1,31 @@
-//! Every script of a workload once, on little data: what cannot work is found before anything is measured.
+//! Every script of a workload on little data: what cannot work is found before anything is measured, and what a trial
+//! takes of this machine is estimated.
 
 use std::rc::Rc;
 
-use model::random;
+use model::{Bytes, Duration, random};
 use rusqlite::Connection;
-use volume::virtual_time::{Session, Simulation};
+use volume::clock::Clock;
+use volume::virtual_time::{Held, Session, Simulation};
 
 use super::super::sessions::SessionContext;
 use super::session::{self, VirtualSession};
 use super::{Trial, meter};
 use crate::engine::Simulated;
 use crate::trial::{Cancel, Subject};
-use experiment::spec::Settings;
+use experiment::spec::{Amount, Settings};
 use workload::script::Command;
-use workload::{Dialect, Value, Workload};
+use workload::{Database, Dialect, Value, Workload};
 
-/// The parameter that says by convention how many rows a workload has, and how many a rehearsal takes.
-const ROWS: (&str, i64) = ("rows", 1_000);
+/// The parameter that says by convention how many rows a workload has.
+const ROWS: &str = "rows";
+
+/// How many of them a rehearsal takes, and a second one that shows what more of them take.
+const FEW: i64 = 1_000;
+const MORE: i64 = 4 * FEW;
+
+/// How often a rehearsal executes each script: often enough that the first time, which reads the schema, does not count.
+const EXECUTIONS: u64 = 10;
 
 /// How SQLite says that data is not as a table wants it, which few rows can cause and many do not.
 const OF_DATA: &str = "constraint failed";
@@ -30,37 +39,94 @@ pub struct RehearsalError {
     hint: &'static str,
 }
 
-/// Loads the workload of `subject` with few rows in one session, and executes each of its scripts once.
+/// What one trial takes of this machine, extrapolated from few rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// Time of one processor; without the operations of a run that ends by the clock, whose number is not known.
+    pub time: Duration,
+    /// Memory for its database.
+    pub memory: Bytes,
+    /// Temporary space for the part of its database that does not pack.
+    pub disk: Bytes,
+}
+
+/// Loads the workload of `subject` with few rows in one session, and executes each of its scripts. Where the workload
+/// has many rows, does it again with more, and says what all of them take.
 ///
 /// # Errors
 /// The first script that fails, with its file and line.
-pub fn rehearse(subject: &Subject<'_>) -> Result<(), RehearsalError> {
+pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
     if subject.engine.simulated() != Some(Simulated::Statements) {
-        return Ok(());
+        return Ok(Forecast::default());
     }
+    let on = |rows| {
+        with_rows(subject, rows).map_err(|error| RehearsalError {
+            workload: subject.settings.workload.script.to_string(),
+            error,
+            hint: hint(subject.workload),
+        })
+    };
+    let rows = match subject.workload.parameters().get(ROWS) {
+        Some(Value::Int(rows)) => *rows,
+        _ => FEW,
+    };
+    let few = on(rows.min(FEW))?;
+    match rows > MORE {
+        true => Ok(forecast(subject, &few, &on(MORE)?, rows)),
+        false => Ok(Forecast::default()),
+    }
+}
+
+/// What a rehearsal took.
+struct Taken {
+    load: Duration,
+    /// Of one execution of each script, all together.
+    scripts: Duration,
+    held: Held,
+}
+
+/// A straight line through what few and more rows took, at `rows`.
+fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Forecast {
+    let times = (rows - FEW) as f64 / (MORE - FEW) as f64;
+    let at = |few: f64, more: f64| few + (more - few).max(0.0) * times;
+    let seconds = |of: fn(&Taken) -> Duration| at(of(few).as_secs_f64(), of(more).as_secs_f64());
+    let bytes = |of: fn(&Taken) -> Bytes| at(of(few).0 as f64, of(more).0 as f64);
+    let asked = &subject.settings.workload;
+    let databases = match subject.workload.database {
+        Database::PerSession => f64::from(asked.sessions),
+        Database::Shared => 1.0,
+    };
+    let operations = match asked.amount {
+        Amount::Operations(operations) => operations as f64,
+        Amount::Duration(_) => 0.0,
+    };
+    // The mix by its number of scripts, not by their weights: an estimate needs no more.
+    let operation = seconds(|taken| taken.scripts) / subject.workload.run.scripts.len() as f64;
+    let load = seconds(|taken| taken.load);
+    Forecast {
+        time: Duration::from_secs_f64(databases * load + operations * operation),
+        memory: Bytes((databases * bytes(|taken| taken.held.memory)) as u64),
+        disk: Bytes((databases * bytes(|taken| taken.held.disk)) as u64),
+    }
+}
+
+fn with_rows(subject: &Subject<'_>, rows: i64) -> Result<Taken, String> {
     let mut workload = subject.workload.clone();
-    let (rows, few) = ROWS;
-    if let Some(Value::Int(count)) = workload.parameters().get(rows)
-        && *count > few
-    {
+    if workload.parameters().contains_key(ROWS) {
         workload
-            .set_parameter(rows, Value::Int(few))
+            .set_parameter(ROWS, Value::Int(rows))
             .expect("it has this parameter");
     }
     let mut settings = subject.settings.clone();
     settings.workload.sessions = 1;
-    on_few_rows(subject, &settings, &workload).map_err(|error| RehearsalError {
-        workload: subject.settings.workload.script.to_string(),
-        error,
-        hint: hint(subject.workload),
-    })
+    rehearsed(subject, &settings, &workload)
 }
 
-fn on_few_rows(
+fn rehearsed(
     subject: &Subject<'_>,
     settings: &Settings,
     workload: &Workload,
-) -> Result<(), String> {
+) -> Result<Taken, String> {
     let never: Cancel = Rc::new(|| false);
     let trial = Trial {
         id: subject.id,
@@ -70,15 +136,26 @@ fn on_few_rows(
         cancelled: &never,
         meter: meter::SharedMeter::of(subject.stage),
     };
-    let store = subject
-        .stage
-        .build(random::derive(subject.id.seed, "store", 0));
+    let seed = subject.id.seed;
+    let store = subject.stage.build(random::derive(seed, "store", 0));
     let simulation = Simulation::new(store, subject.stage.machine.cores, subject.stage.costs)
         .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
+    let clock = Clock::start();
     simulation.timeless(|session| {
         let connections = trial.prepare(session)?;
-        connections.first().map_or(Ok(()), |connection| {
-            every_script(session, connection, workload, subject.id.seed)
+        let connection = connections.first().expect("there is one session");
+        if workload.load.measured {
+            let mut variables = workload.variables(0, 1);
+            session::load(session, connection, workload, &mut variables, seed)
+                .map_err(|error| format!("the data could not be loaded: {error}"))?;
+        }
+        let loaded = clock.now();
+        let held = simulation.held();
+        every_script(session, connection, workload, seed)?;
+        Ok(Taken {
+            load: loaded.since(model::Instant::ZERO),
+            scripts: Duration::from_nanos(clock.now().since(loaded).as_nanos() / EXECUTIONS),
+            held,
         })
     })
 }
@@ -90,24 +167,22 @@ fn every_script(
     seed: u64,
 ) -> Result<(), String> {
     let mut variables = workload.variables(0, 1);
-    if workload.load.measured {
-        let load = session::load(session, connection, workload, &mut variables, seed);
-        load.map_err(|error| format!("the data could not be loaded: {error}"))?;
-    }
     let mut random = random::stream(seed, "keys");
     let mut context = VirtualSession::new(session, connection, workload);
-    variables.set_operation(0);
-    for (number, weighted) in workload.run.scripts.iter().enumerate() {
-        context.enter(number);
-        let executed = weighted
-            .script
-            .execute(&mut variables, &mut random, &mut context)
-            .map_err(|error| format!("{}: {error}", weighted.script.name))
-            .and_then(|()| context.settle());
-        match executed {
-            Err(error) if !error.contains(OF_DATA) => return Err(error),
-            Err(_) => context.roll_back(),
-            Ok(()) => {}
+    for operation in 0..EXECUTIONS {
+        variables.set_operation(operation);
+        for (number, weighted) in workload.run.scripts.iter().enumerate() {
+            context.enter(number);
+            let executed = weighted
+                .script
+                .execute(&mut variables, &mut random, &mut context)
+                .map_err(|error| format!("{}: {error}", weighted.script.name))
+                .and_then(|()| context.settle());
+            match executed {
+                Err(error) if !error.contains(OF_DATA) => return Err(error),
+                Err(_) => context.roll_back(),
+                Ok(()) => {}
+            }
         }
     }
     Ok(())

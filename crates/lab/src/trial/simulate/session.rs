@@ -8,6 +8,7 @@ use model::{Duration, Instant};
 use rusqlite::Connection;
 use volume::virtual_time::Session;
 
+use super::progress::Progress;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use crate::engine::sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
@@ -25,6 +26,7 @@ pub(super) struct Body<'a> {
     pub(super) task: &'a Task<'a>,
     pub(super) session: &'a Session,
     pub(super) sums: Rc<RefCell<Sums>>,
+    pub(super) progress: &'a Progress<'a>,
 }
 
 impl Body<'_> {
@@ -35,7 +37,10 @@ impl Body<'_> {
         if task.workload.load.measured && !self.load(connection, &mut variables) {
             return;
         }
-        let mut seat = VirtualSession::new(session, connection, task.workload);
+        let mut seat = VirtualSession {
+            progress: Some(self.progress),
+            ..VirtualSession::new(session, connection, task.workload)
+        };
         let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
         session.settle();
         let mut sums = self.sums.borrow_mut();
@@ -79,6 +84,7 @@ pub(super) struct VirtualSession<'a> {
     driver: SqliteDriver<'a>,
     /// Where time had gone when the measured time began.
     before: Option<TimeSplit>,
+    progress: Option<&'a Progress<'a>>,
 }
 
 impl<'a> VirtualSession<'a> {
@@ -91,6 +97,7 @@ impl<'a> VirtualSession<'a> {
             session,
             driver: SqliteDriver::new(session, connection, workload.run.log_bytes_per_row),
             before: None,
+            progress: None,
         }
     }
 }
@@ -138,7 +145,11 @@ impl SessionContext for VirtualSession<'_> {
         self.before = Some(self.session.split());
     }
 
-    fn ended(&mut self, _now: Instant, _success: bool) {}
+    fn ended(&mut self, now: Instant, _success: bool) {
+        if let Some(progress) = self.progress {
+            progress.ended(now);
+        }
+    }
 
     fn stopping(&self) -> bool {
         self.session.stopping()

@@ -1,0 +1,94 @@
+//! How far a simulated trial is.
+
+use std::cell::Cell;
+
+use model::{Duration, Instant};
+
+use super::super::sessions::Task;
+
+/// How many times a trial tells of its operations.
+const STEPS: u64 = 500;
+
+/// Where a simulated trial is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moment {
+    /// It loads its data, which takes no virtual time.
+    Loading,
+    /// Its sessions run.
+    Running {
+        /// Share of it that is done, from 0 to 1.
+        done: f64,
+        /// Virtual time since its start.
+        now: Duration,
+    },
+}
+
+/// Whoever wants to know.
+pub type Tell<'a> = dyn Fn(Moment) + 'a;
+
+/// Counts operations, and tells now and then.
+pub(super) struct Progress<'a> {
+    tell: &'a Tell<'a>,
+    operations: Option<u64>,
+    until: Option<Instant>,
+    ended: Cell<u64>,
+    told: Cell<u64>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn of(task: &Task<'_>, tell: &'a Tell<'a>) -> Progress<'a> {
+        Progress {
+            tell,
+            operations: task.operations,
+            until: task.window.until,
+            ended: Cell::new(0),
+            told: Cell::new(0),
+        }
+    }
+
+    /// An operation ended at `now`.
+    pub(super) fn ended(&self, now: Instant) {
+        let ended = self.ended.get() + 1;
+        self.ended.set(ended);
+        let at = now.since(Instant::ZERO);
+        let done = match (self.operations, self.until) {
+            (Some(operations), _) => ended as f64 / operations.max(1) as f64,
+            (None, Some(until)) => at.as_secs_f64() / until.since(Instant::ZERO).as_secs_f64(),
+            (None, None) => return,
+        };
+        let step = (done * STEPS as f64) as u64;
+        if step > self.told.replace(step.max(self.told.get())) {
+            let done = done.min(1.0);
+            (self.tell)(Moment::Running { done, now: at });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn a_trial_tells_how_much_of_its_operations_is_done_and_no_more_often_than_is_of_use() {
+        let told = RefCell::new(Vec::new());
+        let tell = |moment| told.borrow_mut().push(moment);
+        let progress = Progress {
+            tell: &tell,
+            operations: Some(1_000_000),
+            until: None,
+            ended: Cell::new(0),
+            told: Cell::new(0),
+        };
+
+        for number in 0..1_000_000_u64 {
+            progress.ended(Instant::from_nanos(number));
+        }
+
+        let told = told.into_inner();
+        assert_eq!(told.len() as u64, STEPS);
+        let last = told.last().copied();
+        assert!(matches!(last, Some(Moment::Running { done: 1.0, .. })), "{last:?}");
+    }
+}
