@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::output::note;
-use super::{Asked, ResolvedRun};
+use super::{Asked, ResolvedRun, ready};
 use lab::Prepared;
 
 /// Checks an experiment without running it
@@ -22,7 +22,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-    prepared.rehearse()?;
+    ready::check(&prepared, &args.asked, 1)?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: simulate lets one of them write at a time, so that locks may limit \

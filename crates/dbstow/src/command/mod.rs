@@ -6,6 +6,7 @@ mod login;
 mod names;
 pub mod output;
 mod progress;
+mod ready;
 mod real_time;
 
 pub mod calibrate;

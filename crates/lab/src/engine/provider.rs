@@ -52,6 +52,14 @@ pub trait EngineProvider: Sync {
         Ok(())
     }
 
+    /// Looks for what a run needs on this machine: programs, users.
+    ///
+    /// # Errors
+    /// What is missing, with the remedy.
+    fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// The workload as this engine runs it under `options`.
     ///
     /// # Errors

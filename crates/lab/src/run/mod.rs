@@ -27,8 +27,8 @@ use model::Duration;
 use crate::engine::Options;
 use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
-use crate::trial::{Moment, memory_needed};
 use crate::trial::real::{Leftovers, VolumeRate, VolumesError};
+use crate::trial::{Moment, memory_needed};
 
 pub use prepared::{PrepareError, Prepared};
 pub use store::{Memory, Store};

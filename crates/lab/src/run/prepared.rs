@@ -7,6 +7,7 @@ use workload::Workload;
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
+use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{Forecast, RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
 
 /// A plan and what its names stand for.
@@ -99,6 +100,17 @@ impl Prepared {
             variations: plan.variations.iter().map(variation).collect(),
             changed: plan.changed(),
             aa: plan.twin.is_some(),
+        }
+    }
+
+    /// Looks for what a run in real time needs of this machine, before anything is made.
+    ///
+    /// # Errors
+    /// What is missing, with the remedy.
+    pub fn preflight(&self, options: &Options) -> Result<(), VolumesError> {
+        match self.plan.variant.mode {
+            Mode::Simulate => Ok(()),
+            Mode::Emulate | Mode::Measure => preflight(&self.plan, self.engine, options),
         }
     }
 

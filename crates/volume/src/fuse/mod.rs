@@ -45,6 +45,7 @@ pub use emulation::Emulation;
 pub use error::EmulationError;
 pub use front::{DataPath, Done, Errno};
 pub use loop_device::exist as loop_devices_exist;
+pub use prepare::device;
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use setup::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};

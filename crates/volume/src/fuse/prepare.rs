@@ -46,8 +46,11 @@ pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
     Ok(())
 }
 
-/// Whether FUSE can be had by this user.
-fn device() -> Result<(), EmulationError> {
+/// Whether this user can mount FUSE volumes on this machine.
+///
+/// # Errors
+/// What is missing, and what to do about it.
+pub fn device() -> Result<(), EmulationError> {
     let opened = OpenOptions::new().read(true).write(true).open("/dev/fuse");
     match opened {
         Ok(_) => {}

@@ -14,7 +14,7 @@ use shown::Shown;
 
 use super::output::note;
 use super::report::{Output, show};
-use super::{Asked, Mistake, ResolvedRun};
+use super::{Asked, Mistake, ResolvedRun, ready};
 use analysis::findings::Findings;
 use experiment::plan::Plan;
 use experiment::results::Results;
@@ -69,8 +69,12 @@ pub fn run(args: &Args) -> Result<()> {
     check(args, &plan)?;
     let options = args.asked.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
-    prepared.rehearse()?;
+    let defaults = RunInputs::default();
+    let jobs = args.jobs.unwrap_or(defaults.jobs);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
+    if args.fresh || !is_complete(&folder, &plan) {
+        ready::check(&prepared, &args.asked, jobs)?;
+    }
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
     let results = Results::create(&folder, prepared.question(), plan, args.fresh)?;
@@ -89,12 +93,11 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let shown = Shown::new(&results.plan.experiment, mode, outstanding);
     let interrupted = Arc::clone(&interruption.asked);
-    let defaults = RunInputs::default();
     let inputs = RunInputs {
         inventory,
         options,
         keep: args.keep,
-        jobs: args.jobs.unwrap_or(defaults.jobs),
+        jobs,
         hooks: HostHooks {
             emulator,
             prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
@@ -110,6 +113,15 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let findings = show(&results, &args.output)?;
     check_end(&findings, &left)
+}
+
+/// Whether `folder` has all records of `plan`, so that nothing is left to run.
+fn is_complete(folder: &Path, plan: &Plan) -> bool {
+    Results::open(folder).is_ok_and(|results| {
+        let same = results.plan.digest() == plan.digest()
+            && results.plan.protocol.blocks >= plan.protocol.blocks;
+        same && results.outstanding().is_empty()
+    })
 }
 
 /// The error as a user is told, who can go on from what the folder holds.

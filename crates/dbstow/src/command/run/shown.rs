@@ -92,15 +92,26 @@ impl Shown {
             Moment::Running { done, now } => {
                 // A trial has ended only with its record.
                 let steps = (done * STEPS as f64) as u64;
-                (steps.min(STEPS - 1), format!("{:.1} s of virtual time", now.as_secs_f64()))
+                (
+                    steps.min(STEPS - 1),
+                    format!("{:.1} s of virtual time", now.as_secs_f64()),
+                )
             }
         };
         let (under_way, ended) = &mut *simulated;
         let before = under_way.insert(trial.index, steps).unwrap_or(0);
         self.progress.step(steps.saturating_sub(before));
-        self.progress.set_prefix(&format!("{ended}/{} trials", self.trials));
-        self.progress.set_message(&format!("{}, {at}", named(trial)));
-        self.minute(|| format!("{ended} of {} trials done; {}, {at}", self.trials, named(trial)));
+        self.progress
+            .set_prefix(&format!("{ended}/{} trials", self.trials));
+        self.progress
+            .set_message(&format!("{}, {at}", named(trial)));
+        self.minute(|| {
+            format!(
+                "{ended} of {} trials done; {}, {at}",
+                self.trials,
+                named(trial)
+            )
+        });
     }
 
     fn ended(&self, trial: &Trial) {

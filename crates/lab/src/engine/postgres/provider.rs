@@ -10,7 +10,7 @@ use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::{Arm, Role};
+use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
 /// PostgreSQL: a private server for each trial, or a database in a given server.
@@ -59,6 +59,16 @@ impl EngineProvider for Provider {
             check_logs(arms)?;
         }
         Ok(())
+    }
+
+    fn look(&self, options: &Options, _mode: Mode) -> Result<(), EngineError> {
+        match &options.server {
+            Some(url) => ServerUrl::parse(url).map(|_| ()),
+            None => {
+                Binaries::find(options.postgres.bin.as_deref())?;
+                owner().map(|_| ())
+            }
+        }
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {

@@ -1,11 +1,12 @@
 //! Plain reads and writes, which need no engine.
 
-use crate::engine::options::FrontKind;
+use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
+use crate::engine::raw::{Fio, RawError};
 use crate::engine::real::EngineError;
-use experiment::spec::Arm;
+use experiment::spec::{Arm, Mode};
 use workload::Dialect;
 
 /// Plain reads and writes.
@@ -37,6 +38,11 @@ impl EngineProvider for Provider {
 
     fn measured(&self, _arms: &[Arm]) -> Measured {
         Measured::Directories
+    }
+
+    fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {
+        let missing = |error: RawError| EngineError::Missing(error.to_string());
+        Fio::find().map(|_| ()).map_err(missing)
     }
 
     fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {

@@ -8,9 +8,11 @@
 
 mod collect;
 mod emulated;
+mod error;
 mod gate;
 mod load;
 mod pauses;
+mod preflight;
 mod raw;
 mod run;
 mod run_volumes;
@@ -32,11 +34,13 @@ use volume::site::Site;
 use super::sessions::Window;
 use super::{Cancelled, Subject};
 use crate::engine::{Engine, EngineError, Started};
+pub use error::VolumesError;
 use experiment::record::{Note, Phase, Record};
 use experiment::spec::{Mode, Temperature};
 use gate::Gate;
+pub use preflight::check as preflight;
 use run::Ran;
-pub use run_volumes::{Leftovers, RunVolumes, VolumesError};
+pub use run_volumes::{Leftovers, RunVolumes};
 use series::SecondBySecond;
 use session::Common;
 use stop::{Stop, StopOnDrop};

@@ -1,25 +1,24 @@
 //! Directories for the volumes of every trial of a run, and the engine on them.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::{Bytes, random};
+use model::random;
 use parking_lot::Mutex;
 use volume::leftovers::Registration;
-use volume::plain::{PlainSite, PlainVolume, free_space};
+use volume::plain::{PlainSite, PlainVolume};
 use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
 
+use super::error::VolumesError;
+use super::preflight::{self, Parents};
 use super::work_dir::{self, WorkDir, WorkDirError};
 use super::{Placed, Subject, Supply};
-use crate::engine::{
-    EngineError, EngineProvider, EngineRun, Measured, Modelled, Opening, Options, TrialVolumes,
-};
+use crate::engine::{EngineProvider, EngineRun, Modelled, Opening, Options, TrialVolumes};
 use crate::hooks::{Emulator, HostHooks};
 use experiment::plan::Plan;
-use experiment::spec::{Arm, Mode};
+use experiment::spec::Mode;
 
 /// Where the volumes of a run are.
 pub struct RunVolumes {
@@ -60,40 +59,6 @@ pub struct Leftovers {
     pub others: Vec<String>,
 }
 
-/// Why a run cannot have its volumes where it should.
-#[derive(Debug, thiserror::Error)]
-pub enum VolumesError {
-    /// A directory cannot be used.
-    #[error(transparent)]
-    WorkDir(#[from] WorkDirError),
-    /// The server cannot be used.
-    #[error(transparent)]
-    Server(#[from] EngineError),
-    /// There is too little room.
-    #[error(
-        "{directory} has {free} free, and the volumes of an arm may take {needed}; make room, or give another directory"
-    )]
-    Full {
-        /// Which directory.
-        directory: PathBuf,
-        /// What is free.
-        free: Bytes,
-        /// What may be needed.
-        needed: Bytes,
-    },
-    /// The system refused something.
-    #[error("{what}: {source}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// Why it did not work.
-        source: std::io::Error,
-    },
-}
-
-/// Least free space a run asks for, where the experiment does not say how large its files are.
-const SPACE_LEAST: Bytes = Bytes::gib(1);
-
 impl RunVolumes {
     /// Opens the engine, and makes dbstow's own directory in each that the user gave. With `keep`, they stay in the
     /// end.
@@ -107,32 +72,7 @@ impl RunVolumes {
         keep: bool,
         hooks: &HostHooks,
     ) -> Result<RunVolumes, VolumesError> {
-        let temporary = env::temp_dir();
-        let mut parents: Vec<PathBuf> = Vec::new();
-        let mut on = BTreeMap::new();
-        match (plan.variant.mode, engine.measured(&plan.arms)) {
-            (Mode::Measure, Measured::Server(_)) => {}
-            (Mode::Measure, Measured::Directories) => {
-                for (volume, directory) in &options.volumes {
-                    let whole = whole(directory)?;
-                    let known = parents.iter().position(|parent| *parent == whole);
-                    let place = known.unwrap_or(parents.len());
-                    if known.is_none() {
-                        parents.push(whole);
-                    }
-                    on.insert(volume.clone(), place);
-                }
-            }
-            (Mode::Simulate | Mode::Emulate, _) => {
-                parents.push(whole(options.backing.as_ref().unwrap_or(&temporary))?);
-                parents.push(whole(&temporary)?);
-                parents.dedup();
-            }
-        }
-        for (place, parent) in parents.iter().enumerate() {
-            let holds = |volume: &str| on.get(volume).map_or(place == 0, |on| *on == place);
-            check_space(parent, space(&plan.arms, holds))?;
-        }
+        let Parents { paths, on } = preflight::look(plan, engine, options)?;
         let digest = &plan.digest()[..8];
         let registration = Arc::new(registration()?);
         // Before any directory is claimed: files of a server may still lie in one that a killed run left.
@@ -162,7 +102,7 @@ impl RunVolumes {
             emulator: hooks.emulator,
             registration,
         };
-        for parent in &parents {
+        for parent in &paths {
             match volumes.claim_in(parent, digest) {
                 Ok(work_dir) => volumes.work_dirs.push(work_dir),
                 Err(error) => {
@@ -405,49 +345,6 @@ fn registration() -> Result<Registration, VolumesError> {
         what: "writing down what is made, so that it can be cleared".to_owned(),
         source,
     })
-}
-
-/// What the files on those volumes for which `holds` may take, for the arm that needs most.
-fn space(arms: &[Arm], holds: impl Fn(&str) -> bool) -> Bytes {
-    let of_arm = |arm: &Arm| {
-        let volumes = arm.settings.volumes.iter();
-        let volumes = volumes.filter(|volume| holds(&volume.name));
-        volumes
-            .map(|volume| arm.settings.placement.size_on(&volume.name).0)
-            .sum()
-    };
-    Bytes(arms.iter().map(of_arm).max().unwrap_or(0)).max(SPACE_LEAST)
-}
-
-fn check_space(directory: &Path, needed: Bytes) -> Result<(), VolumesError> {
-    if !directory.is_dir() {
-        return Err(WorkDirError::NoDirectory(directory.to_owned()).into());
-    }
-    let free = free_space(directory).map_err(|source| VolumesError::Io {
-        what: format!("the free space of {}", directory.display()),
-        source,
-    })?;
-    if free >= needed {
-        return Ok(());
-    }
-    Err(VolumesError::Full {
-        directory: directory.to_owned(),
-        free,
-        needed,
-    })
-}
-
-fn whole(directory: &Path) -> Result<PathBuf, VolumesError> {
-    match directory.canonicalize() {
-        Ok(whole) => Ok(whole),
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            Err(WorkDirError::NoDirectory(directory.to_owned()).into())
-        }
-        Err(source) => Err(VolumesError::Io {
-            what: directory.display().to_string(),
-            source,
-        }),
-    }
 }
 
 /// The directory of a trial: block and arm.

@@ -89,6 +89,9 @@ mod tests {
         let told = told.into_inner();
         assert_eq!(told.len() as u64, STEPS);
         let last = told.last().copied();
-        assert!(matches!(last, Some(Moment::Running { done: 1.0, .. })), "{last:?}");
+        assert!(
+            matches!(last, Some(Moment::Running { done: 1.0, .. })),
+            "{last:?}"
+        );
     }
 }

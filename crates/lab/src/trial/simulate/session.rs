@@ -8,8 +8,8 @@ use model::{Duration, Instant};
 use rusqlite::Connection;
 use volume::virtual_time::Session;
 
-use super::progress::Progress;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
+use super::progress::Progress;
 use crate::engine::sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 

@@ -1,0 +1,73 @@
+//! Whether a plan can run here: what its mode needs of this machine, and whether it fits.
+
+use std::env;
+
+use anyhow::Result;
+use model::{Bytes, Duration};
+use volume::plain::free_space;
+
+use super::output::note;
+use super::{Asked, Mistake};
+use lab::Prepared;
+use lab::trial::{Forecast, memory};
+
+/// Time from which on a run says how long it takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Looks for what `prepared` needs, executes each simulated script on few rows, and says how long it takes where that is
+/// more than a minute.
+///
+/// # Errors
+/// What is missing or does not fit, with the remedy.
+pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
+    prepared.preflight(&asked.real_time.options())?;
+    let forecast = prepared.rehearse()?;
+    if !asked.allow_large {
+        fits(&forecast)?;
+    }
+    let time = Duration::from_nanos(forecast.time.as_nanos() / jobs.max(1) as u64);
+    if time > LONG {
+        let Forecast { memory, disk, .. } = forecast;
+        note(&format!(
+            "dbstow: takes about {}; each trial up to {memory} of memory and {disk} of temporary space",
+            words(time)
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses databases that this machine cannot hold.
+fn fits(forecast: &Forecast) -> Result<(), Mistake> {
+    let refuse = |needed: Bytes, what: String| {
+        Err(Mistake(format!(
+            "a trial needs about {needed} of {what}; use fewer rows (--set workload.parameters.rows=..), or give \
+             --allow-large to try"
+        )))
+    };
+    if let Some(there) = memory().filter(|there| forecast.memory > *there) {
+        return refuse(
+            forecast.memory,
+            format!("memory, and this machine has {there}"),
+        );
+    }
+    let temporary = env::temp_dir();
+    match free_space(&temporary) {
+        Ok(free) if forecast.disk > free => refuse(
+            forecast.disk,
+            format!(
+                "temporary space, and {} has {free} free",
+                temporary.display()
+            ),
+        ),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// `4 min`, `2 h 10 min`
+fn words(time: Duration) -> String {
+    let minutes = (time.as_secs_f64() / 60.0).ceil() as u64;
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
