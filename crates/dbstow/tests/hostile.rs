@@ -49,6 +49,7 @@ memory = "1 MiB"
 [protocol]
 blocks = 2
 metric = "elapsed_s"
+errors_max = 0.9
 [published.one]
 elapsed_s = "= HOSTILE"
 "#;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use model::store::Store;
-use model::{Bytes, Duration, Instant};
+use model::{Duration, Instant};
 
 use super::cost::CpuCosts;
 use super::files;
@@ -189,14 +189,9 @@ impl Simulation {
         self.world.cores.borrow().busy
     }
 
-    /// What the bytes of all files with names take of this machine now.
+    /// What the bytes of all files take of this machine now.
     pub fn held(&self) -> Held {
-        let files = self.files.borrow();
-        let each = files.values().map(|inode| inode.bytes.borrow().held());
-        each.fold(Held::default(), |sum, held| Held {
-            memory: Bytes(sum.memory.0 + held.memory.0),
-            disk: Bytes(sum.disk.0 + held.disk.0),
-        })
+        self.world.spool.borrow().held()
     }
 
     /// Pages that SQLite asked for so far, found in its own small cache or not.

@@ -33,6 +33,8 @@ static ZEROS: [u8; BLOCK] = [0; BLOCK];
 pub(crate) struct Spool {
     packer: Packer,
     slots: Slots,
+    /// Bytes of packed blocks in memory.
+    packed: u64,
     /// Scratch for a block of which only a part is read or written.
     plain: Box<[u8]>,
 }
@@ -53,7 +55,17 @@ impl Spool {
         Spool {
             packer: Packer::new(),
             slots: Slots::default(),
+            packed: 0,
             plain: vec![0; BLOCK].into_boxed_slice(),
+        }
+    }
+
+    /// What all files take now.
+    pub(crate) fn held(&self) -> Held {
+        let slots = self.slots.count - self.slots.free.len() as u64;
+        Held {
+            memory: model::Bytes(self.packed),
+            disk: model::Bytes(slots * BLOCK as u64),
         }
     }
 
@@ -104,6 +116,7 @@ impl Spool {
     pub(crate) fn truncate(&mut self, bytes: &mut Bytes, length: u64) {
         let keep = (length.div_ceil(BLOCK as u64) as usize).min(bytes.blocks.len());
         for block in bytes.blocks.drain(keep..) {
+            self.packed -= block.packed();
             self.slots.release(block);
         }
         bytes.length = bytes.length.min(length);
@@ -124,12 +137,16 @@ impl Spool {
 
     /// Writes a part of a block, or all of it.
     fn put(&mut self, block: &mut Block, inside: usize, new: &[u8]) -> io::Result<()> {
-        if new.len() == BLOCK {
-            return block.store(&mut self.packer, &mut self.slots, new);
-        }
-        block.load(&self.slots, &mut self.plain)?;
-        self.plain[inside..][..new.len()].copy_from_slice(new);
-        block.store(&mut self.packer, &mut self.slots, &self.plain)
+        let before = block.packed();
+        let stored = if new.len() == BLOCK {
+            block.store(&mut self.packer, &mut self.slots, new)
+        } else {
+            block.load(&self.slots, &mut self.plain)?;
+            self.plain[inside..][..new.len()].copy_from_slice(new);
+            block.store(&mut self.packer, &mut self.slots, &self.plain)
+        };
+        self.packed = self.packed - before + block.packed();
+        stored
     }
 }
 
@@ -143,22 +160,6 @@ pub struct Held {
 }
 
 impl Bytes {
-    /// What these take.
-    pub(crate) fn held(&self) -> Held {
-        let (mut memory, mut disk) = (self.blocks.len() * mem::size_of::<Block>(), 0);
-        for block in &self.blocks {
-            match block {
-                Block::Empty => {}
-                Block::Packed(packed) => memory += packed.len(),
-                Block::Spooled(_) => disk += BLOCK,
-            }
-        }
-        Held {
-            memory: model::Bytes(memory as u64),
-            disk: model::Bytes(disk as u64),
-        }
-    }
-
     /// Has a block for every byte below `end`.
     fn reach(&mut self, end: u64) {
         let count = end.div_ceil(BLOCK as u64) as usize;
@@ -181,6 +182,14 @@ enum Block {
 }
 
 impl Block {
+    /// Bytes that it takes in memory.
+    fn packed(&self) -> u64 {
+        match self {
+            Block::Packed(packed) => packed.len() as u64,
+            Block::Empty | Block::Spooled(_) => 0,
+        }
+    }
+
     fn load(&self, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
         match self {
             Block::Empty => plain.fill(0),
@@ -344,6 +353,27 @@ mod tests {
         let mut noise = vec![0; length];
         rand::Rng::fill_bytes(&mut model::random::stream(seed, "noise"), &mut noise);
         noise
+    }
+
+    #[test]
+    fn what_is_held_is_counted_where_it_is() {
+        let (mut spool, mut bytes) = (Spool::new(), Bytes::default());
+        let mut write = |offset: u64, data: &[u8]| {
+            spool
+                .write(&mut bytes, offset, data)
+                .expect("there is room");
+            spool.held()
+        };
+
+        let packed = write(0, &[7; BLOCK]);
+        assert!(packed.memory.0 > 0 && packed.memory.0 < BLOCK as u64 / 4);
+        assert_eq!(packed.disk, model::Bytes(0));
+        let spooled = write(0, &noise(1, BLOCK));
+        assert_eq!(spooled.memory, model::Bytes(0));
+        assert_eq!(spooled.disk, model::Bytes(BLOCK as u64));
+
+        spool.truncate(&mut bytes, 0);
+        assert_eq!(spool.held(), Held::default());
     }
 
     fn read(spool: &mut Spool, bytes: &Bytes, offset: u64, length: usize) -> (usize, Vec<u8>) {

@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use model::{Bytes, Duration, random};
+use model::random::{self, Stream};
+use model::{Bytes, Duration};
 use rusqlite::Connection;
 use volume::clock::Clock;
 use volume::virtual_time::{Held, Session, Simulation};
@@ -15,7 +16,7 @@ use crate::engine::Simulated;
 use crate::trial::{Cancel, Subject};
 use experiment::spec::{Amount, Settings};
 use workload::script::Command;
-use workload::{Database, Dialect, Value, Workload};
+use workload::{Database, Dialect, Value, Variables, Workload};
 
 /// The parameter that says by convention how many rows a workload has.
 const ROWS: &str = "rows";
@@ -24,8 +25,10 @@ const ROWS: &str = "rows";
 const FEW: i64 = 1_000;
 const MORE: i64 = 4 * FEW;
 
-/// How often a rehearsal executes each script: often enough that the first time, which reads the schema, does not count.
-const EXECUTIONS: u64 = 10;
+/// How long and how often a rehearsal executes the scripts for the time that they take, after a first time, which
+/// prepares their statements.
+const TIMED: Duration = Duration::from_millis(30);
+const EXECUTIONS_MAX: u64 = 50;
 
 /// How SQLite says that data is not as a table wants it, which few rows can cause and many do not.
 const OF_DATA: &str = "constraint failed";
@@ -151,41 +154,64 @@ fn rehearsed(
         }
         let loaded = clock.now();
         let held = simulation.held();
-        every_script(session, connection, workload, seed)?;
+        let mut scripts = Scripts::of(session, connection, workload, seed);
+        scripts.execute(0)?;
+        let from = clock.now();
+        let mut times = 0;
+        while times < EXECUTIONS_MAX && clock.now().since(from) < TIMED {
+            times += 1;
+            // Operations that fail now and then are counted by the trial.
+            let _ = scripts.execute(times);
+        }
         Ok(Taken {
             load: loaded.since(model::Instant::ZERO),
-            scripts: Duration::from_nanos(clock.now().since(loaded).as_nanos() / EXECUTIONS),
+            scripts: Duration::from_nanos(clock.now().since(from).as_nanos() / times.max(1)),
             held,
         })
     })
 }
 
-fn every_script(
-    session: &Session,
-    connection: &Connection,
-    workload: &Workload,
-    seed: u64,
-) -> Result<(), String> {
-    let mut variables = workload.variables(0, 1);
-    let mut random = random::stream(seed, "keys");
-    let mut context = VirtualSession::new(session, connection, workload);
-    for operation in 0..EXECUTIONS {
-        variables.set_operation(operation);
-        for (number, weighted) in workload.run.scripts.iter().enumerate() {
-            context.enter(number);
+/// The scripts of a workload, in one session.
+struct Scripts<'a> {
+    workload: &'a Workload,
+    variables: Variables,
+    random: Stream,
+    context: VirtualSession<'a>,
+}
+
+impl<'a> Scripts<'a> {
+    fn of(
+        session: &'a Session,
+        connection: &'a Connection,
+        workload: &'a Workload,
+        seed: u64,
+    ) -> Scripts<'a> {
+        Scripts {
+            workload,
+            variables: workload.variables(0, 1),
+            random: random::stream(seed, "keys"),
+            context: VirtualSession::new(session, connection, workload),
+        }
+    }
+
+    /// Executes each of them once, as `operation` of the session.
+    fn execute(&mut self, operation: u64) -> Result<(), String> {
+        self.variables.set_operation(operation);
+        for (number, weighted) in self.workload.run.scripts.iter().enumerate() {
+            self.context.enter(number);
             let executed = weighted
                 .script
-                .execute(&mut variables, &mut random, &mut context)
+                .execute(&mut self.variables, &mut self.random, &mut self.context)
                 .map_err(|error| format!("{}: {error}", weighted.script.name))
-                .and_then(|()| context.settle());
+                .and_then(|()| self.context.settle());
             match executed {
                 Err(error) if !error.contains(OF_DATA) => return Err(error),
-                Err(_) => context.roll_back(),
+                Err(_) => self.context.roll_back(),
                 Ok(()) => {}
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What to do where the scripts look like those of another dialect.
