@@ -40,7 +40,7 @@ const WRITES: [&str; 21] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 30] = [
+const WRITERS: [(&str, &str); 29] = [
     (
         "dbstow/src/command/layout.rs",
         "makes the folder that --out names",
@@ -88,10 +88,6 @@ const WRITERS: [(&str, &str); 30] = [
         "the default for --backing, claimed by `WorkDir`",
     ),
     ("volume/src/virtual_time/spool.rs", "a file without a name"),
-    (
-        "volume/src/virtual_time/files.rs",
-        "names the temporary directory in a message",
-    ),
     ("files/src/elsewhere.rs", "is files"),
     ("files/src/folder.rs", "is files"),
     (

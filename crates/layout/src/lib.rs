@@ -14,6 +14,7 @@ mod error;
 #[cfg(any(test, feature = "examples"))]
 mod examples;
 mod folder;
+mod platform;
 mod postgres;
 mod quote;
 mod request;
@@ -26,8 +27,9 @@ pub use error::LayoutError;
 #[cfg(any(test, feature = "examples"))]
 pub use examples::examples;
 pub use folder::{Folder, Style};
+pub use platform::Platform;
 pub use request::LayoutRequest;
-pub use target::{Platform, Target};
+pub use target::Target;
 
 /// What is to be read first.
 const README: &str = "README.md";

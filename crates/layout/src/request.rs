@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Bytes;
 
+use super::LayoutError;
 use super::folder::{Folder, Style};
-use super::{LayoutError, Platform};
+use super::platform::Platform;
 use experiment::spec::{Disk, File, Role, Settings};
 
 /// What is to live where, whoever asked for it.

@@ -1,35 +1,10 @@
 //! The server that scripts are for: what a capture says of it, or what is taken for granted without one.
 
-use std::fmt;
-
 use sqlserver::capture::{Capture, FORMAT, Product};
 
 use super::folder::{Folder, Style};
+use super::platform::Platform;
 use super::{LayoutError, LayoutRequest};
-
-/// What a server is, as far as its files go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Platform {
-    /// A machine with Windows
-    Windows,
-    /// A machine or container with Linux
-    Linux,
-    /// Azure SQL Managed Instance
-    ManagedInstance,
-    /// Azure SQL Database
-    AzureSqlDatabase,
-}
-
-impl fmt::Display for Platform {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Platform::Windows => "windows",
-            Platform::Linux => "linux",
-            Platform::ManagedInstance => "managed-instance",
-            Platform::AzureSqlDatabase => "azure-sql-database",
-        })
-    }
-}
 
 /// A server that scripts are for.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::ValueHint;
 
 use super::choice::{self, MODES, one_of};
+use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
 use experiment::plan::Plan;
 use experiment::spec::{
@@ -213,26 +214,10 @@ fn add_disk(inventory: &mut Inventory, file: &Path) -> Result<String> {
     }
 }
 
-/// For `NAME=PATH` on the command line.
-pub(super) fn name_and_path(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok((name.trim().to_owned(), PathBuf::from(path)))
-        }
-        Some(_) | None => Err("give a volume's name and a path, such as d=/mnt/fast".to_owned()),
-    }
-}
-
 /// A name that is built in is that experiment, whatever the current folder holds.
 fn is_path(experiment: &str) -> bool {
     !builtin_names().contains(&experiment)
         && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
-}
-
-pub(super) fn key_and_value(text: &str) -> Result<(String, String), String> {
-    text.split_once('=')
-        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-        .ok_or_else(|| "give a key and a value, such as workload.sessions=4".to_owned())
 }
 
 #[cfg(test)]
@@ -245,12 +230,5 @@ mod tests {
         assert!(!is_path("tempdb-spil"));
         assert!(is_path("mine.toml"));
         assert!(is_path("experiments/tempdb-spill.toml"));
-    }
-
-    #[test]
-    fn a_value_may_hold_an_equals_sign() {
-        let both = |key: &str, value: &str| Ok((key.to_owned(), value.to_owned()));
-        assert_eq!(key_and_value("a.b = c=d"), both("a.b", "c=d"));
-        assert!(key_and_value("a.b").is_err());
     }
 }

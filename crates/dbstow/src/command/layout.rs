@@ -9,8 +9,8 @@ use files::{FileError, Readers, write_new};
 use model::Bytes;
 use sqlserver::capture::Capture;
 
-use super::asked::key_and_value;
 use super::choice::{PRODUCTS, SYSTEMS, one_of};
+use super::pair::key_and_value;
 use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
 use experiment::spec::{File, Mode, Role};

@@ -5,6 +5,7 @@ mod listing;
 mod login;
 mod names;
 pub mod output;
+mod pair;
 mod progress;
 mod ready;
 mod real_time;

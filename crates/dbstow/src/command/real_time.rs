@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use model::Duration;
 
-use super::asked::name_and_path;
 use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
 use super::login::ServerLogin;
 use super::names;
+use super::pair::name_and_path;
 use experiment::spec::Arm;
 use lab::engine::{
     DrivenKind, EngineProvider, FrontKind, Measured, Options, PostgresOptions, SqlServerOptions,

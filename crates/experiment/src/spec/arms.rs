@@ -11,7 +11,7 @@ use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::placement::Placement;
 use super::settings::{Settings, Volume};
-use super::{Arm, Origin, Source, Spec, placement, protocol, resolve, wire};
+use super::{Arm, Origin, Source, Spec, deal, protocol, resolve, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -124,7 +124,7 @@ fn check_whole(text: &Text, asked: &wire::Experiment) -> Result<(), Fault> {
 
 fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Settings, Fault> {
     let defined = text.in_order("volume", asked.volume.keys());
-    let placement = placement::resolve(placement, &asked.placement[placement], &defined)?;
+    let placement = deal::placement(placement, &asked.placement[placement], &defined)?;
     let used = placement.volumes();
     let volumes = defined
         .iter()

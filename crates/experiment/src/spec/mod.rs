@@ -1,7 +1,7 @@
 //! An experiment as asked: read, understood and checked, but nothing left open decided yet.
 //!
 //! ```text
-//! text ──document──> wire ──resolve, placement, protocol──> Spec ──check──> Spec ──> crate::plan
+//! text ──document──> wire ──resolve, deal, protocol──> Spec ──check──> Spec ──> crate::plan
 //!        --quick, --set                                       catalogue, workloads
 //! ```
 //!
@@ -12,6 +12,7 @@ mod arms;
 mod bounds;
 mod builtin;
 mod check;
+mod deal;
 mod document;
 mod error;
 mod known;

@@ -1,6 +1,6 @@
 //! Why a server could not be asked, or refused.
 
-use super::Message;
+use super::message::Message;
 
 /// What went wrong on a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

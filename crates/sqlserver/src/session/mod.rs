@@ -8,16 +8,18 @@ mod driver;
 mod failure;
 #[cfg(feature = "driver")]
 mod login;
+mod message;
 #[cfg(any(test, feature = "examples"))]
 mod scripted;
 mod server;
 
-pub use answer::{Batch, Cell, Item, Message, Missing, Row, Rows};
+pub use answer::{Batch, Cell, Item, Missing, Row, Rows};
 #[cfg(feature = "driver")]
 pub use driver::{Canceller, Driver};
 pub use failure::Failure;
 #[cfg(feature = "driver")]
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};
+pub use message::Message;
 #[cfg(any(test, feature = "examples"))]
 pub use scripted::Scripted;
 pub use server::{Server, ServerError};

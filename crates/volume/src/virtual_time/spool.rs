@@ -49,6 +49,14 @@ pub(crate) struct Bytes {
     pub(crate) length: u64,
 }
 
+/// Why the temporary file could not be used, for people.
+pub(crate) fn failure(error: &io::Error) -> String {
+    format!(
+        "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
+        std::env::temp_dir().display()
+    )
+}
+
 impl Spool {
     /// An empty spool; the temporary file will be in the system's directory for them.
     pub(crate) fn new() -> Spool {

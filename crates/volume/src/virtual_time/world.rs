@@ -12,7 +12,7 @@ use model::cores::Cores;
 use model::store::Store;
 
 use super::cost::CpuCosts;
-use super::spool::Spool;
+use super::spool::{Spool, failure};
 use crate::vfs::Code;
 
 /// What sessions and the VFS share.
@@ -121,10 +121,7 @@ impl World {
 
     /// Keeps why the temporary file could not be used, which SQLite has no room for in its `code`.
     pub(super) fn spool_failed(&self, error: &io::Error, code: c_int) -> Code {
-        self.spool_error.replace(Some(format!(
-            "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
-            std::env::temp_dir().display()
-        )));
+        self.spool_error.replace(Some(failure(error)));
         Code(code)
     }
 }

@@ -6,8 +6,8 @@ use model::random::Stream;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal, Zipf};
 
-use super::EvaluationError;
-use super::evaluate::{Number, add, out_of_range};
+use super::error::EvaluationError;
+use super::number::{Number, add, out_of_range, remainder};
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Function {
             Function::HashMurmur2 => Number::Int(hash_murmur2(int(0)?, seed(1)?)),
             Function::Int => Number::Int(int(0)?),
             Function::Ln => Number::Double(double(0).ln()),
-            Function::Mod => Number::Int(super::evaluate::remainder(int(0)?, int(1)?)?),
+            Function::Mod => Number::Int(remainder(int(0)?, int(1)?)?),
             Function::Permute => Number::Int(permute(int(0)?, int(1)?, seed(2)?)?),
             Function::Pi => Number::Double(std::f64::consts::PI),
             Function::Power => Number::Double(double(0).powf(double(1))),

@@ -4,14 +4,15 @@
 //! Source: PostgreSQL, `src/bin/pgbench/exprparse.y` and `doc/src/sgml/ref/pgbench.sgml`, "Built-In
 //! Operators" and "Built-In Functions", read 2026-11-21.
 
+mod error;
 mod evaluate;
 mod function;
+mod number;
 mod parse;
 mod token;
 
-pub use evaluate::EvaluationError;
+pub use error::{EvaluationError, ExpressionError};
 pub use function::Function;
-pub use parse::ExpressionError;
 
 use super::value::Value;
 use super::variables::Slot;

@@ -3,55 +3,10 @@
 use super::super::suggest;
 use super::super::value::Value;
 use super::super::variables::Slot;
+use super::error::{DEPTH_MAX, ExpressionError, WORDS_MAX};
+use super::function::Function;
 use super::token::{Token, tokens};
-use super::{Arithmetic, Binary, Comparison, Expression, Function, Unary};
-
-/// Longest expression, in words; it bounds the depth of the tree, and so the stack that running takes.
-const WORDS_MAX: usize = 1_000;
-/// Deepest nesting of parentheses, calls and prefix operators.
-const DEPTH_MAX: usize = 60;
-
-/// What can be wrong with an expression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExpressionError {
-    /// A word that cannot stand there.
-    #[error("`{found}` where {wanted} should stand")]
-    Unexpected {
-        /// The word, or `end of line`.
-        found: String,
-        /// What could stand there.
-        wanted: &'static str,
-    },
-    /// A function that does not exist.
-    #[error("no function `{name}`{remedy}")]
-    UnknownFunction {
-        /// The name.
-        name: String,
-        /// The near one, or all.
-        remedy: String,
-    },
-    /// A function called with too few or too many arguments.
-    #[error("`{name}` was given {given} arguments; it takes {wanted}")]
-    Arguments {
-        /// The function.
-        name: String,
-        /// How many it got.
-        given: usize,
-        /// How many it takes.
-        wanted: String,
-    },
-    /// A number that is malformed or does not fit in 64 bits.
-    #[error("`{given}` is not a number of 64 bits, such as 42 or 1.5")]
-    Number {
-        /// The text.
-        given: String,
-    },
-    /// An expression too long or too deep.
-    #[error(
-        "the expression is longer than {WORDS_MAX} words or deeper than {DEPTH_MAX}; split it over several `\\set`"
-    )]
-    TooLong,
-}
+use super::{Arithmetic, Binary, Comparison, Expression, Unary};
 
 impl Expression {
     /// Reads `text`; `resolve` gives the slot of a variable.

@@ -1,6 +1,6 @@
 //! The words of an expression.
 
-use super::ExpressionError;
+use super::error::ExpressionError;
 
 /// A word of an expression.
 #[derive(Clone, Debug, PartialEq)]

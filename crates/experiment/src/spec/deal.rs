@@ -1,0 +1,204 @@
+//! What a placement as written means: its files, dealt to volumes.
+
+use model::Bytes;
+
+use super::bounds::FILE_MAX;
+use super::error::{Fault, listed};
+use super::placement::{File, Placement, Role};
+use super::wire;
+
+/// What a placement as written means, given the volumes there are.
+pub(crate) fn placement(
+    name: &str,
+    asked: &wire::Placement,
+    defined: &[&String],
+) -> Result<Placement, Fault> {
+    let files = |role: Role| {
+        let files = match role {
+            Role::Data => &asked.data,
+            Role::Temp => &asked.temp,
+            Role::Log => &asked.log,
+        };
+        let path = ["placement", name, role.name()];
+        let Some(files) = files else {
+            return Err(Fault::at(
+                &path,
+                format!(
+                    "placement \"{name}\" does not say where {role} lives; \
+                     add {role} = {{ volumes = \"...\" }} (defined: {})",
+                    listed(defined)
+                ),
+            ));
+        };
+        dealt(name, role, files, defined)
+    };
+    let mut log = files(Role::Log)?;
+    let log = match (log.pop(), log.is_empty()) {
+        (Some(file), true) => file,
+        (_, _) => {
+            return Err(Fault::at(
+                &["placement", name, "log"],
+                format!(
+                    "placement \"{name}\" puts the log in several files, but a log is written in \
+                     one file at a time; to spread it, give its volume several disks (count)"
+                ),
+            ));
+        }
+    };
+    Ok(Placement {
+        name: name.to_owned(),
+        data: files(Role::Data)?,
+        temp: files(Role::Temp)?,
+        log,
+    })
+}
+
+/// Most files a role can have: what SQL Server allows a database (32,767).
+///
+/// Source: <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
+const FILES_MAX: u32 = 32_767;
+
+/// The files of one role, dealt to its volumes in turn.
+fn dealt(
+    name: &str,
+    role: Role,
+    asked: &wire::Files,
+    defined: &[&String],
+) -> Result<Vec<File>, Fault> {
+    let fault = |message: String| {
+        let message = format!("placement \"{name}\" {message}");
+        Fault::at(&["placement", name, role.name()], message)
+    };
+    let volumes = asked.volumes.as_slice();
+    if volumes.is_empty() {
+        return Err(fault(format!("names no volume for {role}")));
+    }
+    if let Some(unknown) = volumes.iter().find(|volume| !defined.contains(volume)) {
+        return Err(fault(format!(
+            "puts {role} on volume \"{unknown}\", which is not defined (defined: {})",
+            listed(defined)
+        )));
+    }
+    let count = asked
+        .files
+        .unwrap_or(u32::try_from(volumes.len()).unwrap_or(u32::MAX));
+    if count == 0 || count > FILES_MAX {
+        return Err(fault(format!(
+            "gives {role} {count} files; it needs 1 to {FILES_MAX}"
+        )));
+    }
+    let count = count as usize;
+    if count < volumes.len() {
+        return Err(fault(format!(
+            "gives {role} {count} file(s) for {} volumes, so that some would stay empty; \
+             name fewer volumes, or ask for more files",
+            volumes.len()
+        )));
+    }
+    let sizes = sizes(asked, count).map_err(|message| fault(format!("{message} for {role}")))?;
+    Ok(volumes
+        .iter()
+        .cycle()
+        .zip(sizes)
+        .map(|(volume, size)| File {
+            volume: volume.clone(),
+            size,
+        })
+        .collect())
+}
+
+/// One size for each of `count` files.
+fn sizes(asked: &wire::Files, count: usize) -> Result<Vec<Option<Bytes>>, String> {
+    let Some(given) = &asked.file_size else {
+        return Ok(vec![None; count]);
+    };
+    if given.as_slice().contains(&Bytes::ZERO) {
+        return Err("has a file_size of zero; leave it out for a file that grows".to_owned());
+    }
+    if let Some(size) = given.as_slice().iter().find(|size| **size > FILE_MAX) {
+        return Err(format!(
+            "has a file_size of {size}, and at most {FILE_MAX} can be modelled,"
+        ));
+    }
+    match given {
+        super::amount::OneOrMany::One(size) => Ok(vec![Some(*size); count]),
+        super::amount::OneOrMany::Many(list) if list.len() == count => {
+            Ok(list.iter().copied().map(Some).collect())
+        }
+        super::amount::OneOrMany::Many(list) => Err(format!(
+            "lists {} sizes where there are {count} file(s); give one size each, or one for all,",
+            list.len()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(text: &str) -> Result<Placement, String> {
+        let asked: wire::Placement = toml::from_str(text).map_err(|error| error.to_string())?;
+        let defined = ["d".to_owned(), "e".to_owned()];
+        let defined: Vec<&String> = defined.iter().collect();
+        super::placement("p", &asked, &defined).map_err(|fault| fault.message)
+    }
+
+    fn with_temp(temp: &str) -> Result<Placement, String> {
+        placed(&format!(
+            "data = {{ volumes = \"d\" }}\nlog = {{ volumes = \"d\" }}\ntemp = {temp}"
+        ))
+    }
+
+    #[test]
+    fn files_are_dealt_to_volumes_in_turn() {
+        let placement = with_temp("{ volumes = [\"d\", \"e\"], files = 3, file_size = \"1 GiB\" }")
+            .expect("a placement");
+        let volumes: Vec<&str> = placement.temp.iter().map(|f| f.volume.as_str()).collect();
+        assert_eq!(volumes, ["d", "e", "d"]);
+        assert_eq!(placement.size_on("d"), Bytes::gib(2));
+        assert_eq!(placement.volumes().len(), 2);
+    }
+
+    #[test]
+    fn files_may_be_of_unequal_size() {
+        let placement =
+            with_temp("{ volumes = \"d\", files = 2, file_size = [\"1 GiB\", \"2 GiB\"] }")
+                .expect("a placement");
+        assert_eq!(placement.size_on("d"), Bytes::gib(3));
+        let error = with_temp("{ volumes = \"d\", files = 3, file_size = [\"1 GiB\", \"2 GiB\"] }");
+        assert!(error.expect_err("two of three").contains("lists 2 sizes"));
+    }
+
+    #[test]
+    fn a_role_without_a_home_is_refused() {
+        let error = placed("data = { volumes = \"d\" }\nlog = { volumes = \"d\" }");
+        assert!(
+            error
+                .expect_err("no temp")
+                .contains("does not say where temp lives")
+        );
+    }
+
+    #[test]
+    fn impossible_files_are_refused() {
+        for (temp, expected) in [
+            ("{ volumes = [] }", "names no volume"),
+            ("{ volumes = \"f\" }", "which is not defined"),
+            ("{ volumes = \"d\", files = 0 }", "0 files"),
+            ("{ volumes = \"d\", files = 40000 }", "40000 files"),
+            ("{ volumes = [\"d\", \"e\"], files = 1 }", "for 2 volumes"),
+            ("{ volumes = \"d\", file_size = 0 }", "file_size of zero"),
+        ] {
+            let error = with_temp(temp).expect_err(temp);
+            assert!(error.contains(expected), "{temp}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_log_of_several_files_is_refused() {
+        let error = placed(
+            "data = { volumes = \"d\" }\ntemp = { volumes = \"d\" }\nlog = { volumes = \"d\", files = 2 }",
+        );
+        assert!(error.expect_err("two logs").contains("one file at a time"));
+    }
+}
