@@ -84,7 +84,7 @@ const WRITERS: [(&str, &str); 29] = [
         "removes the run's own directory",
     ),
     (
-        "lab/src/trial/real/run_volumes.rs",
+        "lab/src/trial/real/preflight.rs",
         "the default for --backing, claimed by `WorkDir`",
     ),
     ("volume/src/virtual_time/spool.rs", "a file without a name"),

@@ -33,7 +33,7 @@ fn start(server: SqlServer) -> Double<SqlServer> {
 }
 
 fn session(double: &Double<SqlServer>) -> Driver {
-    connect(double.address().port(), "sa", Protection::Optional)
+    connect(double.address().port(), "sa", Protection::OffInsecure)
 }
 
 fn taken(session: &mut Driver) -> Capture {
@@ -67,7 +67,7 @@ fn a_login_without_permissions_gets_a_capture_with_holes() {
     let capture = taken(&mut connect(
         double.address().port(),
         "guest",
-        Protection::Optional,
+        Protection::OffInsecure,
     ));
     let needing = question::QUESTIONS
         .iter()
@@ -209,7 +209,7 @@ fn the_program_says_where_it_is_and_keeps_what_it_heard_in_files() {
         .as_u64()
         .and_then(|port| u16::try_from(port).ok())
         .expect("a port");
-    let mut session = connect(port, "sa", Protection::Optional);
+    let mut session = connect(port, "sa", Protection::OffInsecure);
     for text in ["SELECT 1 AS one", "SELECT 2 AS two", "SELECT 1 AS one"] {
         session.batch(text, None).expect("an answer");
     }

@@ -29,7 +29,7 @@ fn connect(double: &Double<Script>) -> Driver {
             user: "sa".to_owned(),
             password: Secret::new(PASSWORD),
         },
-        encryption: Protection::Optional,
+        encryption: Protection::OffInsecure,
         trust_certificate: true,
     };
     Driver::connect(&server, &login, "dbstow").expect("let in")

@@ -32,6 +32,9 @@ pub struct Workload {
     pub load: Load,
     /// What is measured.
     pub run: Run,
+    /// What the statements of the run have to do. It decides no trial, so that it is no part of [`Run`], which a
+    /// plan's digest is made of.
+    pub claim: Option<Claim>,
     /// How many sessions it was written for, where it says so.
     pub sessions: Option<u32>,
     /// Where an imported workload takes parameter rows from; kept for engines that can ask it.
@@ -100,8 +103,6 @@ pub struct Run {
     pub server_loop: Option<Script>,
     /// Operations that one turn of a script runs: more than one only in a loop on the server.
     pub per_turn: u64,
-    /// What its statements have to do.
-    pub claim: Option<Claim>,
 }
 
 /// What every statement of a run has to do for the run to be about what the workload says. An engine that can tell

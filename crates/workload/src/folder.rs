@@ -99,6 +99,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         database,
         tables,
         operation,
+        claim,
         sessions,
         parameters,
         load,
@@ -125,6 +126,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         database,
         tables,
         operation,
+        claim,
         load,
         run,
         sessions,
@@ -301,7 +303,6 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
             log_bytes_per_row,
             server_loop,
             per_turn: 1,
-            claim: run.claim,
         })
     }
 

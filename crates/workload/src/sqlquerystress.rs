@@ -214,6 +214,7 @@ impl Asked {
             database: Database::Shared,
             tables: Tables::Data,
             operation: OperationKind::Operation,
+            claim: None,
             load: Load::default(),
             run: Run {
                 length: RunLength::Operations(Setting::Fixed(threads * iterations)),
@@ -221,7 +222,6 @@ impl Asked {
                 log_bytes_per_row: LOG_BYTES_PER_ROW,
                 server_loop: None,
                 per_turn: 1,
-                claim: None,
             },
             sessions: u32::try_from(threads).ok(),
             parameter_query: self.parameter_query,

@@ -22,6 +22,7 @@ pub(super) struct WorkloadFile {
     pub(super) tables: Tables,
     #[serde(default)]
     pub(super) operation: OperationKind,
+    pub(super) claim: Option<Claim>,
     pub(super) sessions: Option<Spanned<i64>>,
     #[serde(default)]
     pub(super) parameters: BTreeMap<Spanned<String>, Parameter>,
@@ -49,7 +50,6 @@ pub(super) struct RunFile {
     pub(super) scripts: Spanned<Vec<WeightedFile>>,
     pub(super) log_bytes_per_row: Option<Spanned<i64>>,
     pub(super) server_loop: Option<Spanned<String>>,
-    pub(super) claim: Option<Claim>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -34,9 +34,11 @@ pub(super) fn seen<'a>(
     arms.into_iter().flat_map(|arm| {
         let records = trials.finished(arm).iter();
         let notes = records.flat_map(|record| &record.notes);
-        notes.filter_map(move |note| match note {
-            Note::NotExercised(what) => Some((arm.as_str(), what.as_str())),
-            _ => None,
+        notes.filter_map(move |note| {
+            let Note::NotExercised(what) = note else {
+                return None;
+            };
+            Some((arm.as_str(), what.as_str()))
         })
     })
 }

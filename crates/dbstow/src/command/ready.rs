@@ -1,10 +1,8 @@
 //! Whether a plan can run here: what its mode needs of this machine, and whether it fits.
 
-use std::env;
-
 use anyhow::Result;
 use model::{Bytes, Duration};
-use volume::plain::free_space;
+use volume::virtual_time::temporary_space;
 
 use super::output::note;
 use super::{Asked, Mistake};
@@ -50,13 +48,13 @@ fn fits(forecast: &Forecast) -> Result<(), Mistake> {
             format!("memory, and this machine has {there}"),
         );
     }
-    let temporary = env::temp_dir();
-    match free_space(&temporary) {
+    let (directory, free) = temporary_space();
+    match free {
         Ok(free) if forecast.disk > free => refuse(
             forecast.disk,
             format!(
                 "temporary space, and {} has {free} free",
-                temporary.display()
+                directory.display()
             ),
         ),
         Ok(_) | Err(_) => Ok(()),

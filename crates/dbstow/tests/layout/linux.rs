@@ -147,12 +147,13 @@ fn a_whole_set_for_linux() {
     echo 'The service was started. Now undo.sql, a restart, undo-after-restart.sql.'
     ==> rescue.sql
     -- For a service that does not start with tempdb's new files; see rescue. Every file goes where the old
-    -- ones were. When the service runs again: undo.sql, restart, undo-after-restart.sql.
+    -- ones were; first the first data file and the first log, since the server may know no others in this
+    -- state. When the service runs again: undo.sql, restart, undo-after-restart.sql.
     ALTER DATABASE [tempdb] MODIFY FILE (NAME = [tempdev], FILENAME = N'/var/opt/mssql/data/tempdb.mdf');
     GO
-    ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], FILENAME = N'/var/opt/mssql/data/rescued-data-1.ndf');
-    GO
     ALTER DATABASE [tempdb] MODIFY FILE (NAME = [templog], FILENAME = N'/var/opt/mssql/data/templog.ldf');
+    GO
+    ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], FILENAME = N'/var/opt/mssql/data/rescued-data-1.ndf');
     GO
     ==> undo-after-restart.sql
     -- The rest of the rollback: files that were added go, sizes and growth are as they were.

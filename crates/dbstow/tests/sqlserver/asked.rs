@@ -71,7 +71,13 @@ fn doctor_says_of_a_login_that_may_only_look_what_is_missing_for_what() {
         .dbstow(&["doctor", "--server", &reader, "--encrypt", "off-insecure"])
         .assert()
         .success()
-        .stdout(contains("GRANT CREATE ANY DATABASE").and(contains("GRANT VIEW ANY DEFINITION")));
+        .stdout(
+            contains("GRANT CREATE ANY DATABASE")
+                .and(contains("GRANT VIEW ANY DEFINITION"))
+                // sys.dm_server_services, from 2022 on.
+                .and(contains("GRANT VIEW SERVER SECURITY STATE"))
+                .and(contains("ALTER SERVER ROLE sysadmin ADD MEMBER")),
+        );
     settle(&bench);
 }
 

@@ -17,6 +17,9 @@ fn without_somebody_to_ask_a_restart_needs_a_command() {
         .failure()
         .stderr(contains("--restart-command"));
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    let heard = bench.double().heard();
+    let tried = heard.iter().any(|text| text.contains("CREATE DATABASE"));
+    assert!(!tried, "nothing is tried on the volumes before");
 }
 
 #[test]

@@ -45,7 +45,7 @@ const COUNTERS: [&Question; 5] = [
 ];
 
 /// The role of a login that moves tempdb. `ALTER DATABASE` alone would do with less, `DBCC SHRINKFILE` in tempdb does not:
-/// it takes a member of the role, or of db_owner, which nobody stays in tempdb beyond a restart.
+/// it takes a member of the role, or of tempdb's own db_owner, which is made anew at every start.
 ///
 /// Source: Microsoft, "DBCC SHRINKFILE", permissions (read 2026-11).
 pub const MOVES_TEMPDB: &str = "sysadmin";

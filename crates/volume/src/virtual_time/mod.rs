@@ -25,4 +25,4 @@ mod world;
 pub use cost::CpuCosts;
 pub use scheduler::{Body, RunError, Simulation};
 pub use session::Session;
-pub use spool::Held;
+pub use spool::{Held, temporary_space};

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::mem;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
@@ -55,6 +56,13 @@ pub(crate) fn failure(error: &io::Error) -> String {
         "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
         std::env::temp_dir().display()
     )
+}
+
+/// The directory of the temporary file, and what is free there.
+pub fn temporary_space() -> (PathBuf, io::Result<model::Bytes>) {
+    let directory = std::env::temp_dir();
+    let free = fs4::available_space(&directory).map(model::Bytes);
+    (directory, free)
 }
 
 impl Spool {

@@ -158,3 +158,42 @@ fn of_words(text: &str) -> &'static str {
         NOT_THERE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlserver::session::Secret;
+
+    use super::*;
+
+    fn line(credentials: Credentials, encryption: Encryption, trust_certificate: bool) -> String {
+        let access = Access {
+            server: Server::parse("db1,1433").expect("a server"),
+            login: Login {
+                credentials,
+                encryption,
+                trust_certificate,
+            },
+        };
+        access.sqlcmd()
+    }
+
+    #[test]
+    fn a_line_of_sqlcmd_logs_in_as_the_run_does() {
+        let sa = |user: &str| Credentials::Password {
+            user: user.to_owned(),
+            password: Secret::new("hunter2"),
+        };
+        let trusted = line(sa("sa"), Encryption::Mandatory, true);
+        assert!(
+            trusted.starts_with("sqlcmd -S \"db1,1433\" -U sa -C -b -x"),
+            "{trusted}"
+        );
+        let strict = line(Credentials::Integrated, Encryption::Strict, false);
+        assert!(strict.contains(" -E -Ns -b"), "{strict}");
+        let odd = line(sa("o'hara"), Encryption::Optional, false);
+        assert!(!odd.contains("hunter2") && odd.contains(" -No "), "{odd}");
+        if cfg!(unix) {
+            assert!(odd.contains("-U 'o'\\''hara'"), "{odd}");
+        }
+    }
+}

@@ -29,7 +29,7 @@ pub(super) struct Remembered {
 impl Claims {
     /// `None` where the workload claims nothing.
     pub(super) fn of(workload: &Workload) -> Option<Claims> {
-        let claim = workload.run.claim?;
+        let claim = workload.claim?;
         let mut statements = Vec::new();
         for weighted in &workload.run.scripts {
             collect(&weighted.script.commands, &mut |statement| {

@@ -14,6 +14,7 @@ version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | 
 permission | allowed
 VIEW SERVER STATE | 1
 VIEW SERVER PERFORMANCE STATE | 1
+VIEW SERVER SECURITY STATE | 1
 VIEW ANY DEFINITION | 1
 ALTER SERVER STATE | 1
 ALTER SETTINGS | 1
@@ -78,6 +79,7 @@ const NOTHING_ALLOWED: &str = r"
 permission | allowed
 VIEW SERVER STATE | 0
 VIEW SERVER PERFORMANCE STATE | 0
+VIEW SERVER SECURITY STATE | 0
 VIEW ANY DEFINITION | 0
 ALTER SERVER STATE | 0
 ALTER SETTINGS | 0
@@ -90,7 +92,7 @@ error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server'
 # machine
 error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
 # services
-error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.
+error 300 VIEW SERVER SECURITY STATE permission was denied on object 'server', database 'master'.
 # files
 database_id | id | kind | name | path | size_pages | max_pages | growth | percent_growth | state
 # volumes
@@ -230,7 +232,8 @@ fn a_login_without_permissions_is_told_the_grants() {
      empty the cache (CHECKPOINT, DBCC    no       the login lacks ALTER SERVER STATE
      DROPCLEANBUFFERS)
      set max server memory                no       the login lacks ALTER SETTINGS
-     move tempdb                          no       the login lacks ALTER ANY DATABASE
+     move tempdb                          no       the login is no member of sysadmin, which shrinking
+                                                   and removing files of tempdb takes
 
     An administrator can let it do more; [login] is [ACME\eva]:
       GRANT VIEW SERVER PERFORMANCE STATE TO [login];
@@ -238,7 +241,7 @@ fn a_login_without_permissions_is_told_the_grants() {
       GRANT CREATE ANY DATABASE TO [login];
       GRANT ALTER SERVER STATE TO [login];
       GRANT ALTER SETTINGS TO [login];
-      GRANT ALTER ANY DATABASE TO [login];
+      ALTER SERVER ROLE sysadmin ADD MEMBER [login];
 
     files: the server showed none; what helps is above
 
@@ -249,9 +252,11 @@ fn a_login_without_permissions_is_told_the_grants() {
      tempdb's system tables in memory      no
 
     Without an answer
-    - host, machine, services, file statistics, waits, buffer pool, space in tempdb: error 300, class
-      14, line 1: VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database
-      'master'; what helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - host, machine, file statistics, waits, buffer pool, space in tempdb: error 300, class 14, line 1:
+      VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'; what
+      helps: GRANT VIEW SERVER PERFORMANCE STATE TO [login]
+    - services: error 300, class 14, line 1: VIEW SERVER SECURITY STATE permission was denied on object
+      'server', database 'master'; what helps: GRANT VIEW SERVER SECURITY STATE TO [login]
     - trace flags: error 2571, class 14, line 1: User 'ACME\eva' does not have permission to run DBCC
       TRACESTATUS
     - volumes: error 297, class 14, line 1: The user does not have permission to perform this action;
