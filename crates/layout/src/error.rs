@@ -56,9 +56,9 @@ pub enum LayoutError {
     Impossible(String),
     /// Files of tempdb would go that are advised.
     #[error(
-        "tempdb has {now} data files and would have {then} data files, on {processors} logical processors, for which \
-         {advised} are advised (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or \
-         --allow-fewer-files if that is meant"
+        "tempdb would have {then} data files instead of {now}; for {processors} logical processors {advised} are advised \
+         (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or --allow-fewer-files if that is \
+         intended"
     )]
     FewerFiles {
         /// How many there are.

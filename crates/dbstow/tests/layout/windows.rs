@@ -47,7 +47,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
     END;
     IF ISNULL(IS_SRVROLEMEMBER(N'sysadmin'), 0) = 0
     BEGIN
-        RAISERROR(N'This login may not do it: moving tempdb takes a member of sysadmin.', 16, 1);
+        RAISERROR(N'This login cannot do it: moving tempdb requires a member of sysadmin.', 16, 1);
         SET @bad += 1;
     END;
 
@@ -223,7 +223,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
     net stop "SQLSERVERAGENT"
     net stop "MSSQLSERVER"
     net start "MSSQLSERVER" /f /T3608 || exit /b 1
-    sqlcmd -S . -E -C -b -x -f 65001 -i rescue.sql || echo rescue.sql failed, see above. What it did before that counts.
+    sqlcmd -S . -E -C -b -x -f 65001 -i rescue.sql || echo rescue.sql failed, see above. What it changed before that is in effect.
     net stop "MSSQLSERVER" || exit /b 1
     net start "MSSQLSERVER" || exit /b 1
     echo The service runs. Now undo.sql, a restart, undo-after-restart.sql.
@@ -402,7 +402,8 @@ fn files_that_go_are_removed_when_they_are_empty() {
     // On 8 processors.
     let error = refused(Engine::Sqlserver, &local(2), Some(capture.clone()));
     assert!(
-        error.contains("tempdb has 4 data files") && error.contains("--allow-fewer-files"),
+        error.contains("tempdb would have 2 data files instead of 4")
+            && error.contains("--allow-fewer-files"),
         "{error}"
     );
     let meant = LayoutRequest {

@@ -12,7 +12,7 @@ BEGIN
 END;
 IF ISNULL(IS_SRVROLEMEMBER({{ MOVES_TEMPDB|tsql }}), 0) = 0
 BEGIN
-    RAISERROR(N'This login may not do it: moving tempdb takes a member of {{ MOVES_TEMPDB }}.', 16, 1);
+    RAISERROR(N'This login cannot do it: moving tempdb requires a member of {{ MOVES_TEMPDB }}.', 16, 1);
     SET @bad += 1;
 END;
 

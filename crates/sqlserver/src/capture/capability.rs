@@ -282,7 +282,7 @@ impl Capture {
             ),
             Some(Obstacle::Role) => with(
                 Can::No,
-                "the login is no member of sysadmin, which shrinking and removing files of tempdb takes",
+                "the login is not a member of sysadmin, which shrinking and removing files of tempdb requires",
                 Some(MAKE_ADMINISTRATOR),
             ),
             Some(Obstacle::Unknown) => with(

@@ -335,7 +335,7 @@ impl SqlServer {
         let mib = asked.max(MEMORY_LEAST_MIB);
         let memory = match before {
             _ if !self.run.sets_memory() => left("--leave-memory keeps it".to_owned()),
-            None => left("the server does not tell what it has".to_owned()),
+            None => left("the server does not report it".to_owned()),
             Some(before) => match self.give_memory(&mut session, before, mib)? {
                 None => Memory {
                     asked,

@@ -232,8 +232,8 @@ fn a_login_without_permissions_is_told_the_grants() {
      empty the cache (CHECKPOINT, DBCC    no       the login lacks ALTER SERVER STATE
      DROPCLEANBUFFERS)
      set max server memory                no       the login lacks ALTER SETTINGS
-     move tempdb                          no       the login is no member of sysadmin, which shrinking
-                                                   and removing files of tempdb takes
+     move tempdb                          no       the login is not a member of sysadmin, which
+                                                   shrinking and removing files of tempdb requires
 
     An administrator can let it do more; [login] is [ACME\eva]:
       GRANT VIEW SERVER PERFORMANCE STATE TO [login];
