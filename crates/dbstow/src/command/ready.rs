@@ -13,17 +13,18 @@ use lab::trial::{Forecast, memory};
 const LONG: Duration = Duration::from_secs(60);
 
 /// Looks for what `prepared` needs, executes each simulated script on few rows, and says how long it takes where that is
-/// more than a minute.
+/// more than a minute. Gives how many of `jobs` trials at the same time this machine has the memory for.
 ///
 /// # Errors
 /// What is missing or does not fit, with the remedy.
-pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
+pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
     prepared.preflight(&asked.real_time.options())?;
     let forecast = prepared.rehearse()?;
     if !asked.allow_large {
         fits(&forecast)?;
     }
-    let time = Duration::from_nanos(forecast.time.as_nanos() / jobs.max(1) as u64);
+    let jobs = jobs.min(fitting(&forecast)).max(1);
+    let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
     if time > LONG {
         let Forecast { memory, disk, .. } = forecast;
         note(&format!(
@@ -31,7 +32,15 @@ pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<(
             words(time)
         ));
     }
-    Ok(())
+    Ok(jobs)
+}
+
+/// How many trials fit into memory together.
+fn fitting(forecast: &Forecast) -> usize {
+    let times = memory().map(|there| there.0 / forecast.memory.0.max(1));
+    times.map_or(usize::MAX, |times| {
+        usize::try_from(times).unwrap_or(usize::MAX)
+    })
 }
 
 /// Refuses databases that this machine cannot hold.

@@ -70,10 +70,10 @@ pub fn run(args: &Args) -> Result<()> {
     let options = args.asked.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
     let defaults = RunInputs::default();
-    let jobs = args.jobs.unwrap_or(defaults.jobs);
+    let mut jobs = args.jobs.unwrap_or(defaults.jobs);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     if args.fresh || !is_complete(&folder, &plan) {
-        ready::check(&prepared, &args.asked, jobs)?;
+        jobs = ready::check(&prepared, &args.asked, jobs)?;
     }
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;

@@ -1,0 +1,330 @@
+//! Ordinary commands whose result would be a confident wrong answer: each says what is wrong with it instead.
+
+use std::fs;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// What the program printed.
+struct Printed {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> Printed {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    let command = command.current_dir(folder.path()).args(arguments);
+    let output = command.output().expect("it starts");
+    let text = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).expect("it is UTF-8");
+        // As it was written, whatever the width of the terminal.
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    Printed {
+        code: output.status.code().expect("it ended by itself"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Writes a file, and gives its name.
+fn write<'a>(folder: &TempDir, name: &'a str, text: &str) -> &'a str {
+    fs::write(folder.path().join(name), text).expect("the folder is ours");
+    name
+}
+
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+}
+
+const QUICK: [&str; 3] = ["run", "tempdb-ssd-vs-premium", "--quick"];
+
+#[test]
+fn scripts_of_another_dialect_are_refused_with_their_line_before_anything_runs() {
+    let folder = folder();
+    let tsql = write(
+        &folder,
+        "top.sql",
+        "SELECT 1;\nSELECT TOP 10 * FROM sys.objects;\n",
+    );
+    let postgres = write(&folder, "do.sql", "SELECT '1'::text;\n");
+    for (script, parts) in [
+        (
+            tsql,
+            [
+                "top.sql: line 2: near \"10\"",
+                "looks like T-SQL",
+                "--engine sqlserver",
+            ],
+        ),
+        (
+            postgres,
+            [
+                "do.sql: line 1: ",
+                "looks like PostgreSQL's SQL",
+                "--engine postgres",
+            ],
+        ),
+    ] {
+        for command in ["check", "run"] {
+            let printed = dbstow(&folder, &[command, QUICK[1], "--workload", script]);
+            assert_eq!(printed.code, 2, "{}", printed.stderr);
+            says(&printed.stderr, &parts);
+            assert_eq!(printed.stdout, "");
+        }
+    }
+    assert!(!folder.path().join("dbstow-results").exists());
+}
+
+#[test]
+fn a_run_whose_operations_fail_is_a_failure() {
+    let folder = folder();
+    // One in twenty fails; the first one does not.
+    let script = "\\set k random(1, 20)\nSELECT CASE WHEN :k = 7 THEN abs(-9223372036854775807 - 1) ELSE 1 END;\n";
+    let script = write(&folder, "overflow.sql", script);
+    let operations = ["--workload", script, "--set", "workload.operations=2_000"];
+
+    let failed = dbstow(&folder, &[&QUICK[..], &operations].concat());
+    assert_eq!(failed.code, 1, "{}", failed.stdout);
+    says(
+        &failed.stdout,
+        &[
+            "of its operations failed (at most 1 %",
+            "integer overflow",
+            "0 of 2",
+        ],
+    );
+    says(&failed.stderr, &["no trial completed"]);
+    assert!(!failed.stdout.contains("tie"), "{}", failed.stdout);
+
+    let allowed = ["--set", "protocol.errors_max=0.2", "--out", "allowed"];
+    let counted = dbstow(&folder, &[&QUICK[..], &operations, &allowed].concat());
+    assert_eq!(counted.code, 0, "{}", counted.stderr);
+    says(&counted.stdout, &["! errors: operations failed"]);
+}
+
+#[test]
+fn an_arm_whose_data_did_not_fit_is_named_and_not_compared() {
+    let folder = folder();
+    let small = "placement.p30.temp={ volumes = \"f\", files = 2, file_size = \"1 MiB\" }";
+
+    let printed = dbstow(&folder, &[&QUICK[..], &["--set", small]].concat());
+
+    assert_eq!(printed.code, 1, "{}", printed.stdout);
+    says(&printed.stdout, &["p30 failed twice", "full"]);
+    says(&printed.stderr, &["no trial completed of p30"]);
+    assert!(!printed.stdout.contains("slower"), "{}", printed.stdout);
+}
+
+#[test]
+fn files_that_saw_no_io_decide_nothing_and_are_not_priced() {
+    let folder = folder();
+    let memory = ["--set", "engine.memory=1 GiB"];
+
+    let printed = dbstow(
+        &folder,
+        &[&["run", "tempdb-spill", "--quick"][..], &memory].concat(),
+    );
+
+    let parts = [
+        "changed: quick settings",
+        "engine.memory = 1 GiB",
+        "Read first ! too-little-io:",
+        "p30 (0 requests of temp files in a trial)",
+        "p30 vs local-ssd: no verdict: the files in question saw next to no I/O",
+    ];
+    says(&printed.stdout, &parts);
+    assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
+}
+
+#[test]
+fn a_verdict_that_turns_with_a_default_says_so_first() {
+    let folder = folder();
+    let experiment = r#"
+name = "open"
+question = "Local SSD or P30?"
+[machine]
+type = "azure.DS2"
+[volume.d]
+disk = "local"
+[volume.f]
+disk = "azure.premium.p30"
+host_cache = "read-only"
+bursting = false
+[placement.local-ssd]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+[placement.p30]
+data = { volumes = "f" }
+temp = { volumes = "f" }
+log = { volumes = "f" }
+[workload]
+name = "read-only"
+operations = 2_000
+[workload.parameters]
+rows = 50_000
+[engine]
+memory = "26 MiB"
+read_unit = "extent"
+checkpoint = "none"
+[protocol]
+blocks = 2
+"#;
+    let file = write(&folder, "open.toml", experiment);
+
+    let left_open = dbstow(&folder, &["run", file]);
+    says(
+        &left_open.stdout,
+        &[
+            "Read first ! default-decides:",
+            "p30 vs local-ssd:",
+            "with warm",
+        ],
+    );
+    let cold = [
+        "run",
+        file,
+        "--set",
+        "engine.host_cache_start=cold",
+        "--out",
+        "cold",
+    ];
+    let chosen = dbstow(&folder, &cold);
+    assert!(
+        !chosen.stdout.contains("default-decides"),
+        "{}",
+        chosen.stdout
+    );
+    says(&chosen.stdout, &["p30 is", "slower than local-ssd"]);
+}
+
+#[test]
+fn published_figures_are_not_shown_beside_other_settings() {
+    let folder = folder();
+    let sessions = ["--set", "workload.sessions=2"];
+
+    let printed = dbstow(&folder, &[&QUICK[..], &sessions].concat());
+
+    says(
+        &printed.stdout,
+        &[
+            "without its figures, since settings are not those",
+            "workload.sessions = 2",
+        ],
+    );
+    assert!(!printed.stdout.contains("publ."), "{}", printed.stdout);
+}
+
+#[test]
+fn one_block_names_no_cheapest_arm() {
+    let folder = folder();
+
+    let printed = dbstow(&folder, &[&QUICK[..], &["--blocks", "1"]].concat());
+
+    says(&printed.stdout, &["inconclusive"]);
+    assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
+}
+
+#[test]
+fn results_without_an_arm_in_common_say_which_they_have() {
+    let folder = folder();
+    for (experiment, out) in [
+        ("tempdb-ssd-vs-premium", "a"),
+        ("ultra-vs-premium-pool", "b"),
+    ] {
+        let printed = dbstow(&folder, &["run", experiment, "--quick", "--out", out]);
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+    }
+
+    let printed = dbstow(&folder, &["report", "a", "b"]);
+
+    assert_eq!(printed.code, 2);
+    says(
+        &printed.stderr,
+        &["no arm in common", "local-ssd, p30", "premium-pool, ultra"],
+    );
+}
+
+#[test]
+fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
+    let folder = folder();
+    let rows = [
+        "check",
+        "tempdb-spill",
+        "--set",
+        "workload.parameters.rows=1_000_000_000_000",
+    ];
+
+    let printed = dbstow(&folder, &rows);
+
+    assert_eq!(printed.code, 2, "{}", printed.stderr);
+    says(
+        &printed.stderr,
+        &[
+            "a trial needs about",
+            "of memory, and this machine has",
+            "--allow-large",
+        ],
+    );
+}
+
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[test]
+fn what_a_run_needs_is_one_message_before_it() {
+    let folder = folder();
+    let emulate = [
+        "tempdb-ssd-vs-premium",
+        "--mode",
+        "emulate",
+        "--engine",
+        "postgres",
+    ];
+    for command in ["check", "run"] {
+        let bin = [&[command][..], &emulate, &["--postgres-bin", "nowhere"]].concat();
+        let printed = dbstow(&folder, &bin);
+        assert_ne!(printed.code, 0);
+        says(&printed.stderr, &["nowhere: there is no `initdb` in it"]);
+        let memory = [&[command][..], &emulate, &["--set", "engine.memory=30 TiB"]].concat();
+        says(
+            &dbstow(&folder, &memory).stderr,
+            &["30 TiB of memory, and this machine has"],
+        );
+    }
+    let given = [
+        &[
+            "check",
+            "tempdb-ssd-vs-premium",
+            "--mode",
+            "measure",
+            "--engine",
+            "postgres",
+        ][..],
+        &[
+            "--server",
+            "postgresql://ann@localhost/x",
+            "--volume",
+            "d=/tmp",
+            "--volume",
+            "f=/tmp",
+        ],
+    ];
+    let printed = dbstow(&folder, &given.concat());
+    assert_eq!(printed.code, 2, "{}", printed.stderr);
+    says(
+        &printed.stderr,
+        &[
+            "puts the log on d and \"p30\" on f",
+            "pg_wal",
+            "--set placement",
+        ],
+    );
+}
