@@ -327,7 +327,15 @@ mod signals {
         let rows = "workload.parameters.rows=2000000000";
         let child = spawn(
             &folder,
-            &["run", "small.toml", "--out", "out", "--allow-large", "--set", rows],
+            &[
+                "run",
+                "small.toml",
+                "--out",
+                "out",
+                "--allow-large",
+                "--set",
+                rows,
+            ],
         );
         // Written once all is known, by then signals are listened to: the load of the first trial takes hours.
         wait_for(&head(&folder));

@@ -171,7 +171,7 @@ fn tell(capture: &mut Capture, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A results folder with what came of it.
+/// A results folder, and what was found in it.
 struct Opened {
     folder: String,
     results: Results,

@@ -199,7 +199,7 @@ fn slow_files(capture: &Capture, database: i64, files: &[&File]) -> Outcome {
         finding = finding.with(&file.name, value);
     }
     if let Some(held) = held {
-        finding = finding.with("held back by governance", percent(held));
+        finding = finding.with("waits limited by governance", percent(held));
     }
     finding.remedy(
         "if reads or writes of it are slow, make its files larger (129 GiB is the next class) or more; `dbstow run` compares both",

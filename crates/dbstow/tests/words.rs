@@ -1,0 +1,152 @@
+//! Every text that a user may read: one list, for whoever goes through it, and none of the words that STYLE.md replaces.
+//!
+//! `cargo test --workspace --test words -- --nocapture` prints the list, a line for each text of the sources: file, then
+//! the text. (`--help` is made of the doc comments in `command`; they are in it too.)
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// From the table in STYLE.md, as far as a phrase by itself is wrong wherever it stands.
+const REPLACED: [&str; 18] = [
+    "carry out",
+    "carried out",
+    "carries out",
+    "came of it",
+    "bring about",
+    "brings about",
+    "way back",
+    "as it was on the server",
+    "came to its end",
+    "is mended",
+    "vouches",
+    "to be found in",
+    "is not whole",
+    "held back by",
+    "times as long",
+    "of no account",
+    "is let go",
+    "heed",
+];
+
+#[test]
+fn no_text_for_users_has_words_that_style_replaces() {
+    let mut texts = Vec::new();
+    for source in sources() {
+        let code = fs::read_to_string(&source).expect("a source is text");
+        let tokens = TokenStream::from_str(&code).expect("it was compiled");
+        let is_help = source
+            .components()
+            .any(|part| part.as_os_str() == "command");
+        let mut found = Vec::new();
+        collect(tokens, is_help, &mut found);
+        let shown = source
+            .strip_prefix(crates())
+            .expect("it is in there")
+            .display()
+            .to_string();
+        texts.extend(found.into_iter().map(|text| (shown.clone(), text)));
+    }
+    for (source, text) in &texts {
+        println!("{source}\t{text}");
+    }
+    assert!(texts.len() > 1_000, "only {} texts were found", texts.len());
+    let wrong = texts.iter().filter(|(_, text)| {
+        let text = text.to_lowercase();
+        REPLACED.iter().any(|phrase| has_words(&text, phrase))
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(
+        wrong.is_empty(),
+        "STYLE.md has better words for these: {wrong:#?}"
+    );
+}
+
+/// Whether `phrase` stands in `text` as whole words.
+fn has_words(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + phrase.len()..].chars().next();
+        let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+        !is_letter(before) && !is_letter(after)
+    })
+}
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The sources that end in the program, without tests in files of their own.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![crates()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the sources are there") {
+            let path = entry.expect("it can be read").path();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            let is_other = [
+                "tds-double",
+                "tests",
+                "benches",
+                "examples",
+                "tests.rs",
+                "examples.rs",
+            ]
+            .contains(&name);
+            if path.is_dir() && !is_other {
+                folders.push(path);
+            } else if name.ends_with(".rs") && !is_other {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Texts of at least two words in `tokens`, without what is compiled for tests alone; with documentation where `is_help`.
+fn collect(tokens: TokenStream, is_help: bool, found: &mut Vec<String>) {
+    let mut skips_next_body = false;
+    let mut after_hash = false;
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) if after_hash && group.delimiter() == Delimiter::Bracket => {
+                let attribute = group.stream().to_string();
+                skips_next_body |= attribute.replace(' ', "").starts_with("cfg(test)");
+                if is_help && attribute.starts_with("doc") {
+                    collect(group.stream(), is_help, found);
+                }
+                after_hash = false;
+            }
+            TokenTree::Group(group) => {
+                let is_body = group.delimiter() == Delimiter::Brace;
+                match skips_next_body && is_body {
+                    true => skips_next_body = false,
+                    false => collect(group.stream(), is_help, found),
+                }
+            }
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                let Some((_, text)) = text.split_once('"') else {
+                    continue;
+                };
+                let text = text.trim_end_matches(['#', '"']).split_whitespace();
+                let text: Vec<&str> = text.filter(|word| *word != "\\").collect();
+                if text.len() > 1 {
+                    found.push(text.join(" "));
+                }
+            }
+            TokenTree::Punct(punct) => {
+                after_hash = punct.as_char() == '#' || (after_hash && punct.as_char() == '!');
+                // `#[cfg(test)] mod tests;` has no body.
+                skips_next_body &= punct.as_char() != ';';
+            }
+            TokenTree::Ident(_) => after_hash = false,
+        }
+    }
+}
