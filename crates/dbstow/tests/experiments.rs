@@ -77,6 +77,21 @@ fn managed_instance_files_runs() {
 }
 
 #[test]
+fn postgres_iops_runs() {
+    runs_without_errors("postgres-iops");
+}
+
+#[test]
+fn postgres_temp_volume_runs() {
+    runs_without_errors("postgres-temp-volume");
+}
+
+#[test]
+fn postgres_wal_volume_runs() {
+    runs_without_errors("postgres-wal-volume");
+}
+
+#[test]
 fn tempdb_mixes_runs() {
     runs_without_errors("tempdb-mixes");
 }

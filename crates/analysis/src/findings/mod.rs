@@ -53,7 +53,7 @@ use experiment::spec::{Mode, Role};
 pub const SCHEMA: &str = "dbstow.findings/1";
 
 /// Ids of warnings that take back some of what the rest says.
-const LEADING: [&str; 12] = [
+const LEADING: [&str; 13] = [
     "failed-trials",
     "errors",
     "too-little-io",
@@ -62,6 +62,7 @@ const LEADING: [&str; 12] = [
     "default-decides",
     "no-write-back",
     "one-writer",
+    "late",
     "published-gap",
     "not-as-asked",
     "not-exercised",
