@@ -96,6 +96,7 @@ fn question(plan: &Plan) -> Question {
         published: arm.published.clone(),
         fitted: arm.fitted,
         usd_per_month: None,
+        price_lists: Vec::new(),
     };
     Question {
         experiment: plan.experiment.clone(),

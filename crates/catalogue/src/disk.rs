@@ -88,6 +88,14 @@ impl DiskEntry {
         })
     }
 
+    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026`. `None` where it has no price, or
+    /// its sources do not say.
+    pub fn price_list(&self) -> Option<String> {
+        self.price.as_ref()?;
+        let list = |source: &Source| Some(format!("{}, {}", source.prices.as_ref()?, source.date));
+        self.sources.iter().find_map(list)
+    }
+
     fn choose_iops(
         &self,
         asked: &Provision,

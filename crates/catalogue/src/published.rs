@@ -132,6 +132,18 @@ fn gp3_gives_a_quarter_mib_per_s_for_each_iops() {
     assert!(refusal("aws.gp3.2020_2024", &at(16_000, 1001)).contains("125 MiB/s to 1000 MiB/s"));
 }
 
+#[test]
+fn every_price_says_whose_list_it_is_of_and_from_when() {
+    let catalogue = Catalogue::builtin();
+    let without = catalogue
+        .disks()
+        .filter(|disk| disk.price.is_some() && disk.price_list().is_none());
+    let without: Vec<&str> = without.map(|disk| disk.name.as_str()).collect();
+    assert_eq!(without, [""; 0]);
+    let gp3 = catalogue.disk("aws.gp3").expect("it is built in");
+    assert_eq!(gp3.price_list().as_deref(), Some("AWS us-east-1, 2026"));
+}
+
 /// List prices as of 2026: 80,000 IOPS of gp3 cost 385 dollars more than the first 3,000.
 #[test]
 fn gp3_is_charged_for_what_exceeds_the_free_iops() {

@@ -131,6 +131,7 @@ fn source(id: &str, wire: &SourceWire) -> Source {
         url: wire.url.clone(),
         date: wire.date.clone(),
         note: wire.note.clone(),
+        prices: wire.prices.clone(),
     }
 }
 

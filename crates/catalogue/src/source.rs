@@ -17,6 +17,9 @@ pub struct Source {
     pub date: String,
     /// What to know before relying on it.
     pub note: Option<String>,
+    /// Of list prices that it holds: whose they are, and of which region; `None` where it holds none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<String>,
 }
 
 /// How the limits of an entry are known.

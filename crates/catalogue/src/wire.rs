@@ -31,6 +31,7 @@ pub(super) struct SourceWire {
     pub(super) url: Option<String>,
     pub(super) date: String,
     pub(super) note: Option<String>,
+    pub(super) prices: Option<String>,
 }
 
 #[derive(Deserialize)]

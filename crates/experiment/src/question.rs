@@ -71,6 +71,9 @@ pub struct ArmQuestion {
     pub fitted: bool,
     /// Price of its disks a month, in US dollars, where all are known.
     pub usd_per_month: Option<f64>,
+    /// Whose list prices these are, of which region, and the date; without repetitions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_lists: Vec<String>,
 }
 
 /// The arm name under which records of `baseline`'s identical twin are written (`--aa`).

@@ -91,6 +91,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         next: diagnosis.next,
         reason,
         usd_per_month: asked.usd_per_month,
+        price_lists: asked.price_lists.clone(),
         counters: counters(finished),
     }
 }

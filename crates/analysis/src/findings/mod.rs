@@ -191,6 +191,9 @@ pub struct Arm {
     /// Price of its disks a month, in US dollars, where all are known.
     pub usd_per_month: Option<f64>,
     /// The engine's own counters over the measured time, by name; real-time modes only.
+    /// Whose list prices these are, of which region, and the date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_lists: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Metric>,
 }

@@ -153,6 +153,47 @@ fn legend(findings: &Findings) -> String {
     let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
     let interval = repeated.then_some("±: 95 % interval between trials");
     let published = compared.then_some("publ.: published elsewhere (and how far ours is off)");
-    let parts: Vec<&str> = interval.into_iter().chain(published).collect();
-    parts.join("; ")
+    let parts = interval.into_iter().chain(published).map(str::to_owned);
+    parts.chain(prices(findings)).collect::<Vec<_>>().join("; ")
+}
+
+/// What a price is, and what it leaves out.
+fn prices(findings: &Findings) -> Option<String> {
+    let arms = findings.arms.iter();
+    let mut priced = arms.filter(|arm| arm.usd_per_month.is_some()).peekable();
+    priced.peek()?;
+    let lists: BTreeSet<&str> = priced
+        .flat_map(|arm| arm.price_lists.iter().map(String::as_str))
+        .collect();
+    let lists: Vec<&str> = lists.into_iter().collect();
+    let of = match lists.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", lists.join("; ")),
+    };
+    Some(format!(
+        "$/month: list price of the disks{of}, without the machine"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::make;
+    use experiment::examples;
+
+    #[test]
+    fn a_price_stands_with_region_date_and_what_it_leaves_out() {
+        let mut question = examples::question();
+        let note = |question: &_| table(&make(question, &examples::records())).note;
+        assert!(!note(&question).contains("price"), "{}", note(&question));
+
+        for arm in &mut question.arms {
+            arm.usd_per_month = Some(135.17);
+            arm.price_lists = vec!["AWS us-east-1, 2026".into()];
+        }
+
+        let note = note(&question);
+        let price = "$/month: list price of the disks (AWS us-east-1, 2026), without the machine";
+        assert!(note.ends_with(price), "{note}");
+    }
 }

@@ -213,13 +213,15 @@ impl Ready {
 
     fn question(&self, arm: &Arm, mode: Mode) -> ArmQuestion {
         // Real directories have no list price.
-        let price = self.stage.usd_per_month;
+        let price = self.stage.usd_per_month.filter(|_| mode != Mode::Measure);
+        let lists = self.stage.price_lists.iter().filter(|_| price.is_some());
         ArmQuestion {
             name: arm.name.clone(),
             baseline: arm.baseline.clone(),
             published: arm.published.clone(),
             fitted: arm.fitted,
-            usd_per_month: price.filter(|_| mode != Mode::Measure),
+            usd_per_month: price,
+            price_lists: lists.cloned().collect(),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! From an arm's settings to the model: machine, volumes, files and store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::store::{Commit, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
 use model::{Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
 use volume::virtual_time::CpuCosts;
 
-use catalogue::{Catalogue, CatalogueError, Provision};
+use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
 use experiment::spec::{self, Disk, Settings};
 
 /// An arm, ready to run.
@@ -25,6 +25,8 @@ pub struct Stage {
     pub costs: CpuCosts,
     /// Price of all disks a month, in US dollars, where every one is known.
     pub usd_per_month: Option<f64>,
+    /// Whose list prices these are, of which region, and the date; without repetitions.
+    pub price_lists: BTreeSet<String>,
 }
 
 /// Why an arm cannot run.
@@ -95,6 +97,7 @@ impl Stage {
                 vm_step: settings.engine.cpu.vm_step,
             },
             usd_per_month: Some(0.0),
+            price_lists: BTreeSet::new(),
         };
         for volume in settings
             .volumes
@@ -133,6 +136,10 @@ impl Stage {
         }
         let usd = usd.map(|usd| usd * f64::from(volume.count));
         self.usd_per_month = self.usd_per_month.zip(usd).map(|(sum, usd)| sum + usd);
+        if let Disk::Catalogue(name) = &volume.disk {
+            let list = catalogue.disk(name).ok().and_then(DiskEntry::price_list);
+            self.price_lists.extend(list);
+        }
         self.disks.push(volume.disk.to_string());
         self.files.push(files_by_role(settings, &volume.name));
         self.volumes.push(striped(volume, disk));
