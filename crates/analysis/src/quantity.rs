@@ -68,6 +68,27 @@ pub fn percent_bare(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// A limit that was used by more than this share of it was exceeded, and not only rounded: what is in a bucket when a
+/// trial begins, and requests that were let through in its last moments, come to less.
+const BURST_MIN: f64 = 1.02;
+
+/// A share of a limit that was used, in percent: `71 %`, `100 %`, `140 % (burst)`.
+pub fn used(share: f64) -> String {
+    used_as(share, percent)
+}
+
+/// The same, for a table whose header says percent: `71`, `140 (burst)`.
+pub fn used_bare(share: f64) -> String {
+    used_as(share, percent_bare)
+}
+
+fn used_as(share: f64, percent: fn(f64) -> String) -> String {
+    match share >= BURST_MIN {
+        true => format!("{} (burst)", percent(share)),
+        false => percent(if share > 1.0 { 1.0 } else { share }),
+    }
+}
+
 /// A deviation in percent, with its sign: `+4.5 %`, `-12 %`.
 pub fn percent_signed(share: f64) -> String {
     let text = percent(share);
@@ -219,6 +240,18 @@ mod tests {
         assert_eq!(percent(0.097), "9.7 %");
         assert_eq!(percent_signed(0.0446), "+4.5 %");
         assert_eq!(percent_signed(-0.12), "-12 %");
+    }
+
+    #[test]
+    fn more_than_all_of_a_limit_is_all_of_it_or_a_burst() {
+        assert_eq!(used(0.714), "71 %");
+        assert_eq!(used(1.0), "100 %");
+        assert_eq!(used(1.013), "100 %");
+        assert_eq!(used(1.4), "140 % (burst)");
+        assert_eq!(
+            (used_bare(1.013), used_bare(1.4)),
+            ("100".into(), "140 (burst)".into())
+        );
     }
 
     #[test]

@@ -64,8 +64,17 @@ fn over_trials(name: &str, trials: &[&Record]) -> Disk {
             iops: utilisation(&Limit::of_disk(name, Measure::Iops), trials),
             throughput: utilisation(&Limit::of_disk(name, Measure::Throughput), trials),
         },
+        cache_hits: cache_hits(name, trials),
         counted: counted(name, trials),
     }
+}
+
+/// Share of all reads of all trials.
+fn cache_hits(name: &str, trials: &[&Record]) -> Option<f64> {
+    let disks = || trials.iter().filter_map(|record| disk(record, name));
+    let sum = |of: fn(&DiskRecord) -> u64| disks().map(of).fold(0, u64::saturating_add);
+    let (hits, reads) = (sum(|disk| disk.cache_hits), sum(|disk| disk.reads));
+    (hits > 0).then(|| ratio(hits as f64, reads as f64).min(1.0))
 }
 
 /// What the operating system counted of a real disk, over all of `trials` that have it.
@@ -159,6 +168,21 @@ mod tests {
 
         assert!((latency.mean - 2.0).abs() < 0.01);
         assert!((latency.p50 - 1.0).abs() < 0.01 && (latency.p99 - 3.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn reads_that_the_host_cache_served_are_a_share_of_all_reads() {
+        let with_hits = |hits: u64| {
+            let mut record = trial("p30", 0, 100.0);
+            record.volumes[0].disks[0].cache_hits = hits;
+            record
+        };
+        let (cold, warm) = (with_hits(0), with_hits(33_500));
+        let hits = |trials: &[&Record]| volumes(trials)[0].disks[0].cache_hits;
+
+        // 33,500 of 2 x 67,000 reads
+        assert_eq!(hits(&[&cold, &warm]), Some(0.25));
+        assert_eq!(hits(&[&cold]), None);
     }
 
     #[test]

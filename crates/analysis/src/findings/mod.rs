@@ -244,6 +244,9 @@ pub struct Disk {
     /// Share of the disk's own limits that was used.
     pub utilisation: Utilisation,
     /// What the operating system counts of a real disk; `None` for a modelled one.
+    /// Share of its reads that the machine's host cache served; `None` where it served none, as without a host cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hits: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
 }

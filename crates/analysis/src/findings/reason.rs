@@ -3,7 +3,7 @@
 use super::BoundBy;
 use super::bound::{Bottleneck, Bound, By};
 use super::split::Family;
-use crate::quantity::{number, percent};
+use crate::quantity::{number, percent, used};
 use experiment::record::{Cause, Limit};
 use reading::cause::{Io, Measure, Owner, Part};
 
@@ -29,7 +29,7 @@ fn limited(seen: &Seen) -> String {
     match bound.by {
         By::Throttling => {
             let used = bound.limit.as_ref().map_or_else(String::new, |limit| {
-                format!(", {} used", percent(limit.utilisation))
+                format!(", {} used", used(limit.utilisation))
             });
             format!(
                 "limited by {}: {share} of session time waiting on it{used}",
@@ -37,7 +37,7 @@ fn limited(seen: &Seen) -> String {
             )
         }
         By::Use => {
-            let used = percent(bound.limit.as_ref().map_or(0.0, |limit| limit.utilisation));
+            let used = used(bound.limit.as_ref().map_or(0.0, |limit| limit.utilisation));
             format!(
                 "limited by {}: {used} used, and {share} of session time waiting for that I/O",
                 words(bound)
@@ -76,7 +76,7 @@ fn io_beside(seen: &Seen) -> String {
 
 fn next(next: &Bound) -> String {
     let figure = match (next.by, &next.limit) {
-        (By::Use, Some(limit)) => format!("{} used", percent(limit.utilisation)),
+        (By::Use, Some(limit)) => format!("{} used", used(limit.utilisation)),
         (By::Use | By::Throttling | By::Time, _) => {
             format!("{} of session time", percent(next.share))
         }

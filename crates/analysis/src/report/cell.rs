@@ -1,7 +1,7 @@
 //! A typed value of a table, and how it is written.
 
 use crate::findings::{Metric, Published};
-use crate::quantity::{Quantity, bytes, number, percent_bare, percent_signed, ratio};
+use crate::quantity::{Quantity, bytes, number, percent_bare, percent_signed, ratio, used_bare};
 
 /// A value. It knows how it is written; a form only places it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub(super) enum Cell {
     Number(f64),
     /// A share, in a column of percent.
     Percent(f64),
+    /// A share of a limit that was used, in a column of percent.
+    Used(f64),
     /// How many times as much.
     Ratio(f64),
     /// A metric with its interval and its own unit.
@@ -53,6 +55,7 @@ impl Cell {
             | Cell::Count(_)
             | Cell::Number(_)
             | Cell::Percent(_)
+            | Cell::Used(_)
             | Cell::Ratio(_)
             | Cell::Metric(_)
             | Cell::Published(_)
@@ -78,6 +81,7 @@ impl Cell {
             Cell::Count(count) => count.to_string(),
             Cell::Number(value) => number(*value),
             Cell::Percent(share) => percent_bare(*share),
+            Cell::Used(share) => used_bare(*share),
             Cell::Ratio(value) => ratio(*value),
             Cell::Metric(metric) => quantity(metric).to_string(),
             Cell::Published(published) => said(published),
@@ -113,7 +117,9 @@ impl Cell {
             Cell::Missing | Cell::Beside(None, _) => String::new(),
             Cell::Name(name, _) => name.clone(),
             Cell::Trials { finished, .. } => finished.to_string(),
-            Cell::Number(value) | Cell::Percent(value) | Cell::Ratio(value) => value.to_string(),
+            Cell::Number(value) | Cell::Percent(value) | Cell::Used(value) | Cell::Ratio(value) => {
+                value.to_string()
+            }
             Cell::Metric(metric) | Cell::Beside(Some(metric), _) => metric.mean.to_string(),
             Cell::Published(Published::Number(value)) => value.to_string(),
             Cell::Bytes(count) => count.to_string(),

@@ -60,6 +60,7 @@ mod tests {
             .series
             .values
             .insert("temp.1.reads".into(), vec![1, 2, 3]);
+        records[0].volumes[0].disks[0].cache_hits = 67;
         records[0].operations = records[0].volumes[0].disks[0].read_latency.clone();
         records
     }

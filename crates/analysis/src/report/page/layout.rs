@@ -3,7 +3,7 @@
 use super::super::cell::Cell;
 use super::super::disks::{self, Shown};
 use crate::findings::{Arm, Volume};
-use crate::quantity::percent;
+use crate::quantity::{percent, used};
 
 /// Disks of a volume that are drawn one by one.
 const DISKS_MAX: usize = 16;
@@ -31,7 +31,7 @@ impl Gauge {
     }
 
     pub(super) fn percent(&self) -> String {
-        percent(self.share)
+        used(self.share)
     }
 
     /// In percent, at most 100, for the drawing.
@@ -60,9 +60,9 @@ pub(super) fn disks(volume: &Volume) -> Vec<DiskBox> {
 }
 
 fn disk(shown: Shown) -> DiskBox {
-    let disk = shown.disk;
-    let name = match shown.busiest_of {
-        Some(all) => format!("{}, busiest of {all}", disk.name),
+    let disk = &*shown.disk;
+    let name = match shown.note() {
+        Some(note) => format!("{}, {note}", disk.name),
         None => disk.name.clone(),
     };
     let used = disk.utilisation;
@@ -75,8 +75,11 @@ fn disk(shown: Shown) -> DiskBox {
             Gauge::new("MB/s", used.throughput),
         ],
     };
+    let cached = disk.cache_hits.map_or_else(String::new, |hits| {
+        format!("; the host cache served {} of reads", percent(hits))
+    });
     let did = format!(
-        "{} IOPS and {} MB/s read / written{}{}",
+        "{} IOPS and {} MB/s read / written{}{}{cached}",
         disks::iops(disk).line(),
         disks::mb_per_s(disk).line(),
         latency("reads", &disks::read_ms(disk)),
