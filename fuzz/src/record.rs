@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use analysis::findings::{self, ArmQuestion, Question};
-use analysis::report::{csv, json, markdown, page, terminal};
+use analysis::report::{Width, csv, json, markdown, page, terminal};
 use experiment::plan::Plan;
 use experiment::record::Record;
 use experiment::results::Results;
@@ -81,7 +81,7 @@ fn render(results: &Results, records: &[Record]) {
     });
     let texts = [
         page,
-        terminal::render(&findings),
+        terminal::render(&findings, Width::default()).to_string(),
         json::render(&findings),
         csv::render(&findings),
         markdown::render(&findings),

@@ -258,6 +258,46 @@ fn two_results_have_a_page_where_it_is_wanted() {
         .stderr(predicate::str::contains("text or markdown"));
 }
 
+/// Two arms that do enough I/O for a verdict, and tie.
+const EXAMPLE: &str = "tempdb-ssd-vs-premium";
+
+/// Multiplies the elapsed time of the arm in the records of `results`.
+fn slow_down(results: &Path, arm: &str, factor: f64) {
+    for entry in fs::read_dir(results.join("records")).expect("it has records") {
+        let file = entry.expect("it can be listed").path();
+        let text = fs::read_to_string(&file).expect("it can be read");
+        let mut record: serde_json::Value = serde_json::from_str(&text).expect("a record");
+        if record["arm"] == arm {
+            let elapsed = &mut record["metrics"]["elapsed_s"];
+            *elapsed = (elapsed.as_f64().expect("a number") * factor).into();
+            fs::write(&file, record.to_string()).expect("it can be written");
+        }
+    }
+}
+
+#[test]
+fn colours_are_there_where_they_are_wanted_and_not_off_a_terminal() {
+    let folder = folder();
+    stdout(
+        &folder,
+        &["run", EXAMPLE, "--quick", "--blocks", "5", "--out", "r"],
+    );
+    slow_down(&folder.path().join("r"), "p30", 3.0);
+    let plain = stdout(&folder, &["report", "r"]);
+    assert!(!plain.contains('\x1b'), "{plain}");
+    let mut forced = dbstow(&folder, &["report", "r"]);
+    let forced = forced.env("CLICOLOR_FORCE", "1").output().expect("it runs");
+    let forced = String::from_utf8(forced.stdout).expect("it is text");
+    // Red.
+    assert!(forced.contains("\x1b[31m= p30 is "), "{forced}");
+    let bare = forced.replace("\x1b[31m", "").replace("\x1b[33m", "");
+    assert_eq!(bare.replace("\x1b[0m", ""), plain);
+    let mut refused = dbstow(&folder, &["report", "r"]);
+    let refused = refused.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    let refused = refused.output().expect("it runs").stdout;
+    assert_eq!(String::from_utf8(refused).expect("it is text"), plain);
+}
+
 #[test]
 fn a_page_that_cannot_be_written_is_told_and_the_report_is_not_lost() {
     let folder = folder();

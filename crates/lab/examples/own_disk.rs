@@ -46,6 +46,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = Plan::new(&spec.check(&inputs.inventory)?, false);
     let finished = lab::run(&plan, &inputs, &|_: Event<'_>| {})?;
     let findings = findings::make(&finished.question, &finished.records);
-    print!("{}", report::terminal::render(&findings));
+    print!(
+        "{}",
+        report::terminal::render(&findings, report::Width::default())
+    );
     Ok(())
 }

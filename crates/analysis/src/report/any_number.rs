@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::page::{self, Parts};
-use super::{csv, json as json_report, markdown, terminal};
+use super::{Width, csv, json as json_report, markdown, terminal};
 use crate::findings::{self, ArmQuestion, Question};
 use experiment::examples;
 use experiment::plan::Plan;
@@ -88,7 +88,7 @@ fn every_report(plan: &Plan, records: &[Record]) {
     let findings = findings::make(&question, records);
     let curves = findings::curves(&question, records, &findings);
     let texts = [
-        terminal::render(&findings),
+        terminal::render(&findings, Width::default()).to_string(),
         csv::render(&findings),
         json_report::render(&findings),
         markdown::render(&findings),

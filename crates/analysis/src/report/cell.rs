@@ -87,6 +87,7 @@ impl Cell {
             Cell::Published(published) => said(published),
             Cell::Beside(ours, published) => {
                 let (published, off) = beside(ours.as_ref(), published.as_ref());
+                let published = published.map(|text| text.replace('\u{a0}', " "));
                 let notes: Vec<String> = published.into_iter().chain(off).collect();
                 noted(bare(ours.as_ref()), &notes)
             }
@@ -104,7 +105,8 @@ impl Cell {
                 // Kept together where lines are wrapped.
                 let off = off.map(|off| format!(" ({})", off.replace(' ', "\u{a0}")));
                 let below = published.map(|text| text + &off.unwrap_or_default());
-                [bare(ours.as_ref())].into_iter().chain(below).collect()
+                let ours = bare(ours.as_ref()).replace(' ', "\u{a0}");
+                [ours].into_iter().chain(below).collect()
             }
             Cell::Text(text) => text.lines().map(str::to_owned).collect(),
             other => vec![other.line()],
@@ -177,7 +179,7 @@ fn beside(
     published: Option<&Published>,
 ) -> (Option<String>, Option<String>) {
     let off = ours.and_then(|ours| published?.deviation(ours.mean));
-    let published = published.map(|published| format!("publ. {}", said(published)));
+    let published = published.map(|published| format!("publ.\u{a0}{}", said(published)));
     (published, off.map(percent_signed))
 }
 
@@ -208,7 +210,8 @@ mod tests {
         let cell = Cell::Beside(Some(elapsed()), Some(Published::Number(157.0)));
 
         assert_eq!(cell.line(), "157.9 ± 1.5 (publ. 157, +0.6 %)");
-        assert_eq!(cell.lines(), ["157.9 ± 1.5", "publ. 157 (+0.6\u{a0}%)"]);
+        let together = ["157.9\u{a0}±\u{a0}1.5", "publ.\u{a0}157 (+0.6\u{a0}%)"];
+        assert_eq!(cell.lines(), together);
         assert_eq!(cell.raw(), "157.9");
     }
 

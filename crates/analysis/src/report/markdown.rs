@@ -104,38 +104,38 @@ mod tests {
         let findings = make(&examples::question(), &examples::records());
 
         insta::assert_snapshot!(render(&findings), @r#"
-    ## Is tempdb faster on the local SSD or on a P30?
+        ## Is tempdb faster on the local SSD or on a P30?
 
-    > p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
+        > p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
-    | placement | published figures | elapsed, s | throughput, MB/s | physical reads |
-    | --- | --- | ---: | ---: | ---: |
-    | local-ssd | fitted | 157.9 ± 1.5 (publ. 157, +0.6 %) | 52.58 ± 0.51 | 67,000 |
-    | p30 | predicted | 163.9 ± 1.8 (publ. 164, -0.1 %) | 50.65 ± 0.55 | 67,000 |
+        | placement | our figures | elapsed, s | throughput, MB/s | physical reads |
+        | --- | --- | ---: | ---: | ---: |
+        | local-ssd | fitted | 157.9 ± 1.5 (publ. 157, +0.6 %) | 52.58 ± 0.51 | 67,000 |
+        | p30 | predicted | 163.9 ± 1.8 (publ. 164, -0.1 %) | 50.65 ± 0.55 | 67,000 |
 
-    ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off).
+        ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off).
 
-    ### Why
+        ### Why
 
-    - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).
+        - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).
 
-    | placement | where the sessions' time went |
-    | --- | --- |
-    | local-ssd | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
-    | p30 | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
+        | placement | where the sessions' time went |
+        | --- | --- |
+        | local-ssd | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
+        | p30 | 71 % reads limited by the machine's cached limit, 18 % reads being served, 11 % CPU |
 
-    | placement | disk | holds | IOPS, read/write | MB/s, read/write | read ms, mean/p99 | write ms, mean/p99 | % used of IOPS/MB/s |
-    | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
-    | local-ssd | temp.1 (azure/p30) | temp | 424 / 101 | 27.8 / 25.3 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
-    | p30 | temp.1 (azure/p30) | temp | 409 / 97.6 | 26.8 / 24.4 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
+        | placement | disk | holds | IOPS, read/write | MB/s, read/write | read ms, mean/p99 | write ms, mean/p99 | % used of IOPS/MB/s |
+        | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
+        | local-ssd | temp.1 (azure/p30) | temp | 424 / 101 | 27.8 / 25.3 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
+        | p30 | temp.1 (azure/p30) | temp | 409 / 97.6 | 26.8 / 24.4 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
 
-    ### Warnings
+        ### Warnings
 
-    - **model-chance**: simulated: intervals show the model's variation over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
-    - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
+        - **model-chance**: simulated: intervals show the model's variation over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
+        - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
 
-    _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
-    "#);
+        _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
+        "#);
     }
 
     /// Signs of Markdown or HTML in `line` that no backslash stands before.

@@ -25,5 +25,7 @@ mod sentence;
 mod table;
 mod time;
 mod words;
+mod width;
 
 pub use crate::quantity::Quantity;
+pub use width::Width;

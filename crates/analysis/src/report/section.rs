@@ -3,7 +3,7 @@
 
 use super::table::Table;
 use super::{arms, disks, sentence, time, words};
-use crate::findings::{Arm, Findings, Warning};
+use crate::findings::{Arm, Comparison, Findings, Verdict, Warning};
 use experiment::spec::Mode;
 
 /// A part of a report. Text and Markdown show all of them alike; a page draws some as bars and boxes.
@@ -44,7 +44,8 @@ pub(super) struct Item {
 /// What an item says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    Verdict,
+    /// A comparison's.
+    Verdict(Verdict),
     Price,
     Point,
     /// Something beside the item above.
@@ -99,12 +100,15 @@ impl Item {
 }
 
 fn answers(findings: &Findings) -> Vec<Item> {
-    let verdicts = findings.comparisons.iter().map(sentence::verdict);
+    let verdict = |comparison: &Comparison| {
+        let kind = Kind::Verdict(comparison.verdict);
+        Item::new(kind, "", sentence::verdict(comparison))
+    };
+    let verdicts = findings.comparisons.iter().map(verdict);
     let prices = findings.cheapest.iter().map(sentence::cheapest);
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
     let item = |kind| move |text| Item::new(kind, "", text);
     verdicts
-        .map(item(Kind::Verdict))
         .chain(prices.map(item(Kind::Price)))
         .chain(floor.map(item(Kind::Remark)))
         .collect()

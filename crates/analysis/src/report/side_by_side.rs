@@ -5,7 +5,7 @@ use askama::Template;
 use super::cell::Cell;
 use super::page::policy;
 use super::table::{Column, Table};
-use super::words::wrapped;
+use super::width::Width;
 use super::{markdown, terminal};
 use crate::findings::{Arm, Comparison, Findings, Metric, Verdict};
 use crate::quantity;
@@ -78,10 +78,12 @@ impl SideBySide {
     }
 
     /// For a terminal.
-    pub fn text(&self) -> String {
-        let title = wrapped("", &self.title);
-        let tables = self.tables.iter().map(terminal::table::table);
-        let cautions = self.cautions.iter().map(|caution| wrapped("", caution));
+    pub fn text(&self, width: Width) -> String {
+        let title = width.wrapped("", &self.title);
+        let tables = self.tables.iter();
+        let tables = tables.map(|table| terminal::table::table(table, width));
+        let cautions = self.cautions.iter();
+        let cautions = cautions.map(|caution| width.wrapped("", caution));
         let parts: Vec<String> = tables.chain([cautions.collect()]).collect();
         format!("{title}{}", parts.join("\n"))
     }
@@ -275,7 +277,7 @@ mod tests {
         let (question, records) = examples::in_mode("emulate", examples::emulated);
         let emulated = make(&question, &records);
 
-        insta::assert_snapshot!(SideBySide::of(&simulated, &emulated, "elapsed_s").unwrap().text(), @r#"
+        insta::assert_snapshot!(SideBySide::of(&simulated, &emulated, "elapsed_s").unwrap().text(Width::default()), @r#"
         elapsed_s: tempdb-ssd-vs-premium and tempdb-ssd-vs-premium
          arm         published        simulate   emulate, postgres 17.2   second / first   intervals
         ─────────────────────────────────────────────────────────────────────────────────────────────

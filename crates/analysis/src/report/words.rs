@@ -1,14 +1,10 @@
-//! Names as a DBA reads them: metrics and causes in words, and text kept to a width.
+//! Names as a DBA reads them: metrics and causes in words.
 
-use textwrap::{Options, WordSeparator, WordSplitter};
-
+use super::width::Width;
 use crate::findings::Family;
 use experiment::record::{Cause, Limit};
 use experiment::spec::Mode;
 use reading::cause::{Io, Measure, Owner, Part};
-
-/// Columns that text keeps to.
-pub(super) const WIDTH: usize = 100;
 
 /// A metric's name without its unit: `batch_requests_per_s` as `batch requests`.
 pub(super) fn metric(name: &str) -> String {
@@ -92,19 +88,9 @@ fn limit_words(limit: &Limit) -> String {
     }
 }
 
-/// `text` in lines of at most [`WIDTH`] columns, the first after `first`, the others indented as far. A percentage
-/// stays on one line with its sign.
+/// `text` in lines of what is not printed to a terminal, the first after `first`, the others indented as far.
 pub(super) fn wrapped(first: &str, text: &str) -> String {
-    let indent = " ".repeat(first.chars().count());
-    let options = Options::new(WIDTH)
-        .initial_indent(first)
-        .subsequent_indent(&indent)
-        .break_words(false)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let together = words.join(" ").replace(" %", "\u{a0}%");
-    textwrap::fill(&together, options).replace("\u{a0}%", " %") + "\n"
+    Width::default().wrapped(first, text)
 }
 
 #[cfg(test)]
@@ -137,13 +123,5 @@ mod tests {
                 "reads limited by the machine's cached limit"
             ]
         );
-    }
-
-    #[test]
-    fn long_text_is_wrapped_and_indented() {
-        let text = wrapped("- ", &"word ".repeat(40));
-
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
-        assert!(text.lines().skip(1).all(|line| line.starts_with("  word")));
     }
 }

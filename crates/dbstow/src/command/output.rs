@@ -8,6 +8,11 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
+use analysis::report::Width;
+use analysis::report::terminal::{Styled, Tone};
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
 /// Passwords in URLs on the command line, with the colon before them and the `@` behind.
 static PASSWORDS: OnceLock<Vec<String>> = OnceLock::new();
 
@@ -102,6 +107,53 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     write_out(&printable(&hidden(text.into())))
 }
 
+/// How wide the terminal is that results are printed to; what is no terminal has the usual width.
+pub(super) fn width() -> Width {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or_else(Width::default, |(columns, _)| Width::of(columns.0.into()))
+}
+
+/// Prints a result, in colours where the terminal takes them and `NO_COLOR` is not set.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_styled(text: &Styled) -> io::Result<()> {
+    match AutoStream::choice(&io::stdout()) {
+        ColorChoice::Never => print(&text.to_string()),
+        ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => {
+            let mut stdout = AutoStream::auto(io::stdout().lock());
+            written(&mut stdout, &coloured(text))
+        }
+    }
+}
+
+/// `text` with the escape sequences of its colours: these, and none that it brings along.
+fn coloured(text: &Styled) -> String {
+    let pieces = text.pieces().map(|(tone, piece)| {
+        let style = style(tone);
+        let piece = hidden(piece.into());
+        // On a line of its own, so that a pager that colours line by line shows it.
+        let lines = printable(&piece);
+        let lines = lines.split_inclusive('\n').map(|line| {
+            let (line, end) = line
+                .strip_suffix('\n')
+                .map_or((line, ""), |line| (line, "\n"));
+            format!("{style}{line}{style:#}{end}")
+        });
+        lines.collect::<String>()
+    });
+    pieces.collect()
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Better => AnsiColor::Green.on_default(),
+        Tone::Worse => AnsiColor::Red.on_default(),
+        Tone::Attention => AnsiColor::Yellow.on_default(),
+    }
+}
+
 /// Prints a result that is JSON.
 ///
 /// # Errors
@@ -121,10 +173,11 @@ pub(super) fn print_afresh(text: &str) -> io::Result<()> {
 }
 
 fn write_out(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    written(&mut io::stdout().lock(), text)
+}
+
+fn written(to: &mut dyn Write, text: &str) -> io::Result<()> {
+    let written = to.write_all(text.as_bytes()).and_then(|()| to.flush());
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => {
@@ -165,6 +218,18 @@ mod tests {
         assert_eq!(
             printable(hostile),
             "a\\x1b]0;title\\x07b\\x1b[2Jc\\x0dd\\u{202e}e\\x9bf\\x7fg\\u{e0041}"
+        );
+    }
+
+    #[test]
+    fn a_colour_is_put_around_a_text_that_cannot_bring_one_along() {
+        let mut text = Styled::default();
+        text.push("plain \x1b[31m\n");
+        text.push_in(Tone::Better, "p30\x1b[0m is\nfaster\n");
+
+        assert_eq!(
+            coloured(&text),
+            "plain \\x1b[31m\n\x1b[32mp30\\x1b[0m is\x1b[0m\n\x1b[32mfaster\x1b[0m\n"
         );
     }
 

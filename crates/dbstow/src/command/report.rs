@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use files::{Readers, write_named, write_whole};
 
 use super::Mistake;
-use super::output::note;
+use super::output::{note, print_styled, width};
 use analysis::findings::{self, Findings};
 use analysis::report::page::{self, Parts};
 use analysis::report::side_by_side::SideBySide;
@@ -84,20 +84,16 @@ pub fn run(args: &Args) -> Result<()> {
 pub fn show(results: &Results, output: &Output) -> Result<Findings> {
     let (records, findings) = found(results);
     let page = write_page(results, &records, &findings, output);
-    let text = match output.format {
-        Format::Text => format!(
-            "{}\nRecords: {}\n{}",
-            terminal::render(&findings),
-            results.folder().display(),
-            page_line(&page)
-        ),
-        Format::Json => format!("{}\n", json::render(&findings)),
-        Format::Csv => csv::render(&findings),
-        Format::Markdown => markdown::render(&findings),
-    };
     match output.format {
-        Format::Json => super::print_json(&text)?,
-        Format::Text | Format::Csv | Format::Markdown => super::print(&text)?,
+        Format::Text => {
+            let mut text = terminal::render(&findings, width());
+            let records = results.folder().display();
+            text.push(&format!("\nRecords: {records}\n{}", page_line(&page)));
+            print_styled(&text)?;
+        }
+        Format::Json => super::print_json(&format!("{}\n", json::render(&findings)))?,
+        Format::Csv => super::print(&csv::render(&findings))?,
+        Format::Markdown => super::print(&markdown::render(&findings))?,
     }
     // Only now: what was found is not to be lost over it.
     if let Some(page) = page?.filter(|_| output.open) {
@@ -121,7 +117,7 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
     let both = SideBySide::of(&found(before).1, &found(after).1, metric)?;
     let text = match args.output.format {
-        Format::Text => both.text(),
+        Format::Text => both.text(width()),
         Format::Markdown => both.markdown(),
         Format::Json | Format::Csv => {
             let message =

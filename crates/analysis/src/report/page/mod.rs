@@ -125,7 +125,7 @@ impl Shown {
                 Section::Cautions(items) => shown.cautions = items,
                 Section::Placements(table) => shown.placements = table,
                 Section::Answers(items) => {
-                    let verdict = |item: &Item| item.kind == Kind::Verdict;
+                    let verdict = |item: &Item| matches!(item.kind, Kind::Verdict(_));
                     (shown.verdicts, shown.besides) = items.into_iter().partition(verdict);
                 }
                 Section::Why(items) => shown.why = items,

@@ -1,28 +1,35 @@
-//! Findings for a terminal: at most 100 columns, no colour.
+//! Findings for a terminal, of any width, in pieces that can be coloured.
 
+mod fit;
 pub mod server;
+mod styled;
 pub(super) mod table;
 
 use super::environment;
 use super::section::{Body, Item, Kind, sections};
-use super::words::{self, figures, wrapped};
-use crate::findings::Findings;
+use super::width::Width;
+use super::words::{self, figures};
+use crate::findings::{Findings, Verdict};
 use experiment::spec::Mode;
+pub use styled::{Styled, Tone};
 use table::table;
 
 /// The whole report, with a line feed at its end.
-pub fn render(findings: &Findings) -> String {
-    let sections = sections(findings);
-    let sections = sections.iter().map(|section| match section.body() {
-        Body::Table(shown) => table(shown),
-        Body::List(title, items) => list(title, items),
-    });
-    let parts: Vec<String> = [heading(findings)].into_iter().chain(sections).collect();
-    parts.join("\n")
+pub fn render(findings: &Findings, width: Width) -> Styled {
+    let mut text = Styled::default();
+    text.push(&heading(findings, width));
+    for section in &sections(findings) {
+        text.push("\n");
+        match section.body() {
+            Body::Table(shown) => text.push(&table(shown, width)),
+            Body::List(title, items) => list(&mut text, title, items, width),
+        }
+    }
+    text
 }
 
-fn heading(findings: &Findings) -> String {
-    let mut text = wrapped("", &findings.question);
+fn heading(findings: &Findings, width: Width) -> String {
+    let mut text = width.wrapped("", &findings.question);
     let run = format!(
         "{}: {}, {}, seed {}",
         findings.experiment,
@@ -30,9 +37,9 @@ fn heading(findings: &Findings) -> String {
         words::blocks(findings.blocks),
         findings.seed
     );
-    text.push_str(&wrapped("", &run));
+    text.push_str(&width.wrapped("", &run));
     for (name, fact) in environment::facts(findings) {
-        text.push_str(&wrapped(&format!("{name}: "), &fact));
+        text.push_str(&width.wrapped(&format!("{name}: "), &fact));
     }
     text
 }
@@ -45,11 +52,10 @@ fn mode(findings: &Findings) -> String {
     }
 }
 
-fn list(title: &str, items: &[Item]) -> String {
-    let mut text = match title {
-        "" => String::new(),
-        title => format!("{title}\n"),
-    };
+fn list(text: &mut Styled, title: &str, items: &[Item], width: Width) {
+    if !title.is_empty() {
+        text.push(&format!("{title}\n"));
+    }
     for Item {
         kind,
         about,
@@ -60,14 +66,37 @@ fn list(title: &str, items: &[Item]) -> String {
             "" => said.clone(),
             about => format!("{about}: {said}"),
         };
-        text.push_str(&wrapped(sign(*kind), &line));
+        let lines = width.wrapped(sign(*kind), &line);
+        let tone = tone(*kind);
+        match kind {
+            // What it is about; its text is long.
+            Kind::Warning => {
+                let head = sign(*kind).len() + about.len();
+                let (head, rest) = lines.split_at_checked(head).unwrap_or((&lines, ""));
+                text.push_in(tone, head);
+                text.push(rest);
+            }
+            Kind::Verdict(_) | Kind::Price | Kind::Point | Kind::Remark => {
+                text.push_in(tone, &lines);
+            }
+        }
     }
-    text
+}
+
+fn tone(kind: Kind) -> Tone {
+    match kind {
+        Kind::Verdict(Verdict::Faster) => Tone::Better,
+        Kind::Verdict(Verdict::Slower) => Tone::Worse,
+        Kind::Verdict(Verdict::CannotTell) | Kind::Warning => Tone::Attention,
+        Kind::Verdict(Verdict::NoDifference) | Kind::Price | Kind::Point | Kind::Remark => {
+            Tone::Plain
+        }
+    }
 }
 
 fn sign(kind: Kind) -> &'static str {
     match kind {
-        Kind::Verdict => "= ",
+        Kind::Verdict(_) => "= ",
         Kind::Price => "$ ",
         Kind::Point => "- ",
         Kind::Remark => "  ",
@@ -77,10 +106,13 @@ fn sign(kind: Kind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::WIDTH;
     use super::*;
     use crate::findings::{Fitted, Published, Question, make};
     use experiment::examples;
+
+    fn shown(findings: &Findings) -> String {
+        render(findings, Width::default()).to_string()
+    }
 
     #[test]
     fn a_tie_reads_from_question_to_warnings() {
@@ -93,18 +125,18 @@ mod tests {
             ..examples::question()
         };
 
-        insta::assert_snapshot!(render(&make(&question, &examples::records())), @r#"
+        insta::assert_snapshot!(shown(&make(&question, &examples::records())), @r#"
         Is tempdb faster on the local SSD or on a P30?
         tempdb-ssd-vs-premium: simulate, 3 blocks, seed 1
         published: an article
 
-         placement   published              elapsed     throughput   physical reads
+         placement   our                    elapsed     throughput   physical reads
                      figures                      s           MB/s
         ────────────────────────────────────────────────────────────────────────────
          local-ssd   fitted             157.9 ± 1.5   52.58 ± 0.51           67,000
-                                 publ. 157 (+0.6 %)
+                                 publ. 157 (+0.6 %)
          p30         predicted          163.9 ± 1.8   50.65 ± 0.55           67,000
-                                 publ. 164 (-0.1 %)
+                                 publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
         = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
@@ -144,7 +176,7 @@ mod tests {
     fn an_emulated_run_says_how_its_figures_came_about() {
         let (question, records) = examples::in_mode("emulate", examples::emulated);
 
-        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        insta::assert_snapshot!(shown(&make(&question, &records)), @r#"
         Is tempdb faster on the local SSD or on a P30?
         tempdb-ssd-vs-premium: emulate (measured on modelled disks), 3 blocks, seed 1
         engine: postgres 17.2; "file" means: a tablespace
@@ -158,9 +190,9 @@ mod tests {
                      figures                           s           MB/s
         ─────────────────────────────────────────────────────────────────────────────────
          local-ssd   fitted                  157.9 ± 1.5   52.58 ± 0.51           67,000
-                                      publ. 157 (+0.6 %)
+                                      publ. 157 (+0.6 %)
          p30         measured on             163.9 ± 1.8   50.65 ± 0.55           67,000
-                     modelled disks   publ. 164 (-0.1 %)
+                     modelled disks   publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
         = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
@@ -192,7 +224,7 @@ mod tests {
     fn a_measured_run_has_real_disks() {
         let (question, records) = examples::in_mode("measure", examples::measured);
 
-        insta::assert_snapshot!(render(&make(&question, &records)), @r#"
+        insta::assert_snapshot!(shown(&make(&question, &records)), @r#"
         Is tempdb faster on the local SSD or on a P30?
         tempdb-ssd-vs-premium: measure, 3 blocks, seed 1
         engine: postgres 17.2; "file" means: a tablespace
@@ -204,9 +236,9 @@ mod tests {
                      figures                     s           MB/s
         ───────────────────────────────────────────────────────────────────────────
          local-ssd   measured          157.9 ± 1.5   52.58 ± 0.51           67,000
-                                publ. 157 (+0.6 %)
+                                publ. 157 (+0.6 %)
          p30         measured          163.9 ± 1.8   50.65 ± 0.55           67,000
-                                publ. 164 (-0.1 %)
+                                publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
         = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
@@ -230,8 +262,20 @@ mod tests {
         "#);
     }
 
+    /// Words of `text` that are part of no word of `whole`.
+    fn torn<'a>(text: &'a str, whole: &str) -> Vec<&'a str> {
+        // What stands around a word depends on whether it is a cell of a table or of a list.
+        fn words(text: &str) -> impl Iterator<Item = &str> {
+            let around = |sign: char| "(),:;─".contains(sign);
+            text.split_whitespace()
+                .map(move |word| word.trim_matches(around))
+        }
+        let known: Vec<&str> = words(whole).collect();
+        words(text).filter(|word| !known.contains(word)).collect()
+    }
+
     #[test]
-    fn no_line_is_wider_than_a_hundred_columns() {
+    fn at_every_width_no_line_is_wider_and_no_word_is_broken() {
         let mut question = examples::question();
         let long = "a placement whose name goes on and on without any regard for tables";
         question.arms[0].name = long.into();
@@ -251,21 +295,62 @@ mod tests {
             .filter(|record| record.arm == "local-ssd")
         {
             record.arm = long.into();
-            record.volumes[0].disk = "azure/premium-ssd-v2-with-much-provisioned".into();
+            record.volumes[0].disk = "azure.premium-v2.with-much-provisioned".into();
+        }
+        let findings = make(&question, &records);
+        let widest = render(&findings, Width::of(200)).to_string();
+
+        for columns in 60..=200 {
+            let text = render(&findings, Width::of(columns)).to_string();
+
+            let wide = text.lines().filter(|line| line.chars().count() > columns);
+            assert_eq!(wide.collect::<Vec<_>>(), [""; 0], "{columns}\n{text}");
+            assert_eq!(torn(&text, &widest), [""; 0], "{columns}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_too_long_for_a_column_turns_the_table_and_stays_whole() {
+        let mut records = examples::records();
+        let name = "azure.premium-v2.".repeat(4);
+        for record in &mut records {
+            record.volumes[0].disk = name.clone();
         }
 
-        let text = render(&make(&question, &records));
+        let text = render(&make(&examples::question(), &records), Width::of(60)).to_string();
 
-        let wide: Vec<&str> = text
-            .lines()
-            .filter(|line| line.chars().count() > WIDTH)
-            .collect();
-        assert!(wide.is_empty(), "{wide:#?}");
+        assert!(text.contains(&name), "{text}");
+        assert!(text.contains("   IOPS, read/write: 424 / 101\n"), "{text}");
+    }
+
+    #[test]
+    fn verdicts_and_warnings_have_a_tone_and_hold_no_escape() {
+        let tone_of = |start: &str, text: &Styled| {
+            let mut pieces = text.pieces();
+            pieces
+                .find(|(_, piece)| piece.starts_with(start))
+                .map(|(tone, _)| tone)
+        };
+        let seen = |factor: f64| {
+            let mut records = examples::records();
+            for record in records.iter_mut().filter(|record| record.arm == "p30") {
+                let elapsed = record.metrics.get_mut("elapsed_s").unwrap();
+                *elapsed *= factor;
+            }
+            render(&make(&examples::question(), &records), Width::default())
+        };
+
+        // 164 s against 158 s is a tie; half of it is faster, twice as much slower.
+        assert_eq!(tone_of("= p30 is", &seen(0.5)), Some(Tone::Better));
+        assert_eq!(tone_of("= p30 is", &seen(2.0)), Some(Tone::Worse));
+        assert_eq!(tone_of("= p30 and", &seen(1.0)), None);
+        assert_eq!(tone_of("! model-chance", &seen(1.0)), Some(Tone::Attention));
+        assert!(!seen(0.5).to_string().contains('\x1b'));
     }
 
     #[test]
     fn without_any_record_the_report_still_says_so() {
-        let text = render(&make(&examples::question(), &[]));
+        let text = shown(&make(&examples::question(), &[]));
 
         assert!(text.contains("trials without a record"), "{text}");
     }

@@ -1,79 +1,144 @@
-//! A table that keeps to the width.
+//! A table that keeps to the width: in parts where it is too wide, a row a list where even a part would be.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use textwrap::core::display_width;
 
 use super::super::cell::Cell;
 use super::super::table::{Heading, Table};
-use super::super::words::{WIDTH, wrapped};
+use super::super::width::{Width, unbroken};
+use super::fit::{self, Drawn, Part, Span};
 
-/// Columns that fit side by side, beside those that are repeated.
-const COLUMNS_MAX: usize = 4;
+/// What a column of words has before it shares a line with a further column.
+const WORDS_MIN: usize = 14;
 
-/// One line under the header and no other: rows begin with a name, which tells them apart.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-/// The table, in several parts below one another where it has columns to repeat and many others; nothing
-/// without rows.
-pub(in crate::report) fn table(table: &Table) -> String {
+/// The table, in several parts below one another where it is too wide for one; nothing without rows.
+pub(in crate::report) fn table(table: &Table, width: Width) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let parts = parts(&table.headings).into_iter();
-    let parts: Vec<String> = parts.map(|columns| part(table, &columns)).collect();
-    match table.note.as_str() {
-        "" => parts.join("\n"),
-        note => parts.join("\n") + &wrapped(" ", note),
-    }
-}
-
-/// The columns of each part, by their places.
-fn parts(headings: &[Heading]) -> Vec<Vec<usize>> {
-    let all = 0..headings.len();
-    let (pinned, others): (Vec<usize>, Vec<usize>) =
-        all.clone().partition(|at| headings[*at].pinned);
-    if pinned.is_empty() || others.is_empty() {
-        return vec![all.collect()];
-    }
-    let parts = others.chunks(COLUMNS_MAX);
-    let with_pinned = |part: &[usize]| {
-        let shown = |at: &usize| pinned.contains(at) || part.contains(at);
-        all.clone().filter(shown).collect()
+    let columns = columns(table);
+    let spans: Vec<Span> = columns.iter().map(Column::span).collect();
+    let used = |at: usize, width: usize| columns[at].used(width);
+    let text = match fit::parts(&spans, width, &used) {
+        Some(parts) => {
+            let drawn = parts.iter().map(|part| drawn(table, &columns, part));
+            drawn.collect::<Vec<_>>().join("\n")
+        }
+        None => listed(table, width),
     };
-    parts.map(with_pinned).collect()
+    match table.note.as_str() {
+        "" => text,
+        note => text + &width.wrapped(" ", note),
+    }
 }
 
-fn part(table: &Table, columns: &[usize]) -> String {
-    let mut shown = comfy_table::Table::new();
-    shown
-        .load_style(STYLE)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(WIDTH).expect("100 fits"))
-        .set_header(columns.iter().map(|at| heading(&table.headings[*at])));
-    let mut above: Option<&Vec<Cell>> = None;
-    for row in &table.rows {
-        let cells = columns.iter().map(|at| {
-            let same = above.is_some_and(|above| above[*at] == row[*at]);
-            match table.headings[*at].once && same {
-                true => String::new(),
-                false => row[*at].lines().join("\n"),
-            }
-        });
-        shown.add_row(cells);
-        above = Some(row);
+/// A column, its head and cells in lines. What stays together is joined by no-break spaces.
+struct Column {
+    right: bool,
+    pinned: bool,
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Where no column is to be repeated, the first one is: it says what a row is about.
+fn columns(table: &Table) -> Vec<Column> {
+    let none_pinned = !table.headings.iter().any(|heading| heading.pinned);
+    let column = |(at, heading): (usize, &Heading)| Column {
+        right: heading.right,
+        pinned: heading.pinned || none_pinned && at == 0,
+        head: head(heading),
+        rows: table.rows.iter().map(|row| lines(&row[at])).collect(),
+    };
+    table.headings.iter().enumerate().map(column).collect()
+}
+
+fn head(heading: &Heading) -> Vec<String> {
+    let unit = Some(heading.unit.clone()).filter(|unit| !unit.is_empty());
+    let lines = heading.name.lines().map(str::to_owned);
+    lines.chain(unit).collect()
+}
+
+/// Of a cell; a figure's parts stay together, and words do not.
+fn lines(cell: &Cell) -> Vec<String> {
+    match cell {
+        Cell::Text(_) | Cell::Name(..) | Cell::Beside(..) => {
+            let lines = cell.lines().into_iter();
+            lines.map(|line| line.replace(" %", "\u{a0}%")).collect()
+        }
+        figure => vec![figure.line().replace(' ', "\u{a0}")],
     }
-    for (column, at) in shown.column_iter_mut().zip(columns) {
-        if table.headings[*at].right {
-            column.set_cell_alignment(CellAlignment::Right);
+}
+
+impl Column {
+    fn span(&self) -> Span {
+        let all = || self.rows.iter().chain([&self.head]).flatten();
+        let words = all().flat_map(|line| line.split(' '));
+        let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(display_width).max();
+        let least = longest(&mut words.into_iter()).unwrap_or(0);
+        let natural = longest(&mut all().map(String::as_str)).unwrap_or(0);
+        let wanted = match self.right {
+            true => natural,
+            false => natural.min(WORDS_MIN).max(least),
+        };
+        Span {
+            least,
+            wanted,
+            natural,
+            pinned: self.pinned,
         }
     }
-    let lines = shown.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
+
+    /// How wide it is when wrapped to `width`.
+    fn used(&self, width: usize) -> usize {
+        let all = self.rows.iter().chain([&self.head]).flatten();
+        let wrapped = all.flat_map(|line| textwrap::wrap(line, unbroken(width)));
+        wrapped.map(|line| display_width(&line)).max().unwrap_or(0)
+    }
+
+    /// Wrapped to `width`.
+    fn drawn(&self, width: usize) -> Drawn {
+        let wrap = |lines: &Vec<String>| {
+            let wrapped = lines
+                .iter()
+                .flat_map(|line| textwrap::wrap(line, unbroken(width)));
+            let wrapped: Vec<String> = wrapped.map(|line| line.replace('\u{a0}', " ")).collect();
+            wrapped.join("\n")
+        };
+        Drawn {
+            right: self.right,
+            head: wrap(&self.head),
+            rows: self.rows.iter().map(wrap).collect(),
+        }
+    }
 }
 
-fn heading(heading: &Heading) -> String {
-    match heading.unit.as_str() {
-        "" => heading.name.clone(),
-        unit => format!("{}\n{unit}", heading.name),
-    }
+fn drawn(table: &Table, columns: &[Column], part: &Part) -> String {
+    let column = |(at, width): &(usize, usize)| {
+        let mut drawn = columns[*at].drawn(*width);
+        if table.headings[*at].once {
+            let same = |row: usize| row > 0 && table.rows[row][*at] == table.rows[row - 1][*at];
+            for row in (0..table.rows.len()).filter(|row| same(*row)) {
+                drawn.rows[row].clear();
+            }
+        }
+        drawn
+    };
+    let columns: Vec<Drawn> = part.iter().map(column).collect();
+    fit::draw(&columns)
+}
+
+/// Each row as a list, for names that leave no room for a column beside them.
+fn listed(table: &Table, width: Width) -> String {
+    let rows = table.rows.iter().map(|row| {
+        let mut cells = table.headings.iter().zip(row);
+        let name = cells
+            .next()
+            .map_or_else(String::new, |(_, name)| name.line());
+        let cells = cells.filter(|(_, cell)| !cell.is_empty());
+        let lines = cells.map(|(heading, cell)| {
+            let line = format!("{}: {}", heading.line(), cell.line());
+            width.wrapped("   ", &line)
+        });
+        width.wrapped(" ", &name) + &lines.collect::<String>()
+    });
+    rows.collect()
 }

@@ -3,6 +3,7 @@
 use sqlserver::capture::{Can, Capability, Capture, Greeting};
 
 use super::super::super::table::{Column, Table};
+use super::super::super::width::Width;
 use super::super::super::words::wrapped;
 use super::super::table::table;
 
@@ -14,7 +15,7 @@ pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
         Column::text("can it", |can: &&Capability| word(can.can)),
         Column::text("why", |can: &&Capability| can.why.clone()),
     ];
-    let mut text = table(&Table::of(&capabilities, columns));
+    let mut text = table(&Table::of(&capabilities, columns), Width::default());
     let mut grants: Vec<&str> = Vec::new();
     for capability in &capabilities {
         if !capability.grant.is_empty() && !grants.contains(&&*capability.grant) {

@@ -4,6 +4,7 @@ use sqlserver::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 
 use super::super::super::cell::Cell;
 use super::super::super::table::{Column, Table};
+use super::super::super::width::Width;
 use super::super::super::words::wrapped;
 use super::super::table::table;
 use super::places_files;
@@ -34,7 +35,7 @@ pub(super) fn all(capture: &Capture) -> String {
         }),
         Column::figure("max", |file: &&File| file.max_bytes.map(Cell::Bytes)),
     ];
-    table(&Table::of(files, columns))
+    table(&Table::of(files, columns), Width::default())
 }
 
 fn named(file: &File) -> String {
@@ -98,7 +99,7 @@ pub(super) fn tempdb(capture: &Capture) -> String {
             then.map(|file| Cell::Bytes(file.size_bytes))
         }),
     ];
-    let mut text = table(&Table::of(changed, columns));
+    let mut text = table(&Table::of(changed, columns), Width::default());
     let plural = if moved == 1 { "file" } else { "files" };
     let line = format!("a restart is pending: {moved} {plural} will be elsewhere after it");
     text.push_str(&wrapped("tempdb: ", &line));

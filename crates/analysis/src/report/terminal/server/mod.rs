@@ -10,6 +10,7 @@ use sqlserver::capture::{Capture, Greeting, Machine, Product, Volume};
 
 use super::super::cell::Cell;
 use super::super::table::{Column, Table};
+use super::super::width::Width;
 use super::super::words::wrapped;
 use super::table::table;
 use crate::quantity::{bytes, percent};
@@ -111,7 +112,7 @@ fn volumes(capture: &Capture) -> String {
             Cell::Count(volume.files.len() as u64)
         }),
     ];
-    table(&Table::of(&capture.volumes, columns))
+    table(&Table::of(&capture.volumes, columns), Width::default())
 }
 
 fn settings(capture: &Capture) -> String {
@@ -128,7 +129,8 @@ fn settings(capture: &Capture) -> String {
         Column::text("setting", |(name, _): &Row| *name),
         Column::figure("value", |(_, value): &Row| value.clone()),
     ];
-    table(&Table::of(settings.chain(in_memory).chain(flags), columns))
+    let rows = settings.chain(in_memory).chain(flags);
+    table(&Table::of(rows, columns), Width::default())
 }
 
 fn services(capture: &Capture) -> String {

@@ -1,0 +1,81 @@
+//! How wide text may be, and sentences that keep to it.
+
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// Columns that text for a terminal keeps to, from 60 to 200.
+///
+/// A word that is longer is not broken, so that a name or a path can be copied: its line is wider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width(usize);
+
+impl Width {
+    /// Narrower than this, a table of figures is no table.
+    const MIN: usize = 60;
+    /// Lines that are longer are hard to read.
+    const MAX: usize = 200;
+
+    /// A terminal of this many columns, as far as text follows it.
+    pub fn of(columns: usize) -> Width {
+        Width(columns.clamp(Width::MIN, Width::MAX))
+    }
+
+    pub(super) fn columns(self) -> usize {
+        self.0
+    }
+
+    /// `text` in lines, the first after `first`, the others indented as far. A percentage stays on one line with its
+    /// sign.
+    pub(super) fn wrapped(self, first: &str, text: &str) -> String {
+        let indent = " ".repeat(first.chars().count());
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let together = words.join(" ").replace(" %", "\u{a0}%");
+        let options = unbroken(self.0)
+            .initial_indent(first)
+            .subsequent_indent(&indent);
+        textwrap::fill(&together, options).replace("\u{a0}%", " %") + "\n"
+    }
+}
+
+/// What is not printed to a terminal has 100 columns.
+impl Default for Width {
+    fn default() -> Width {
+        Width(100)
+    }
+}
+
+/// Lines of at most `columns`, broken at spaces alone.
+pub(super) fn unbroken<'a>(columns: usize) -> Options<'a> {
+    Options::new(columns)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_wrapped_and_indented() {
+        for (columns, kept) in [(0, 60), (60, 60), (83, 83), (1_000, 200)] {
+            let text = Width::of(columns).wrapped("- ", &"word ".repeat(80));
+
+            // A line is full when the next word and its space would not fit.
+            let longest = text.lines().map(|line| line.chars().count()).max();
+            assert!(
+                longest.is_some_and(|longest| longest <= kept && longest + 5 > kept),
+                "{text}"
+            );
+            assert!(text.lines().skip(1).all(|line| line.starts_with("  word")));
+        }
+    }
+
+    #[test]
+    fn a_word_is_never_broken() {
+        let name = "azure.premium-v2.".repeat(6);
+
+        let text = Width::of(60).wrapped("", &format!("on {name} and elsewhere"));
+
+        assert!(text.lines().any(|line| line == name), "{text}");
+    }
+}
