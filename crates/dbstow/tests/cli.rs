@@ -251,11 +251,20 @@ fn two_results_have_a_page_where_it_is_wanted() {
     );
     let page = fs::read_to_string(folder.path().join("b.html")).expect("it was written");
     assert!(page.contains("were not interleaved"), "{page}");
-    let json = dbstow(&folder, &["report", "r", "r", "--format", "json"]);
-    { json }
-        .assert()
-        .code(2)
-        .stderr(predicate::str::contains("text or markdown"));
+}
+
+#[test]
+fn two_results_are_one_json_document_or_rows() {
+    let folder = folder();
+    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let json = stdout(&folder, &["report", "r", "r", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one document");
+    assert_eq!(json["schema"], "dbstow.side-by-side/1");
+    assert_eq!(json["arms"][0]["ratio"], 1.0);
+    let csv = stdout(&folder, &["report", "r", "r", "--format", "csv"]);
+    // A header and two arms.
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(csv.starts_with("arm,metric,unit,"), "{csv}");
 }
 
 /// Two arms that do enough I/O for a verdict, and tie.
@@ -273,6 +282,43 @@ fn slow_down(results: &Path, arm: &str, factor: f64) {
             fs::write(&file, record.to_string()).expect("it can be written");
         }
     }
+}
+
+#[test]
+fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
+    let folder = folder();
+    let many = ["run", EXAMPLE, "--quick", "--blocks", "5", "--out"];
+    stdout(&folder, &[&many[..], &["r"]].concat());
+    stdout(&folder, &[&many[..], &["s"]].concat());
+    slow_down(&folder.path().join("s"), "p30", 3.0);
+    let code = |arguments: &[&str], code: i32, said: &str| {
+        let done = dbstow(&folder, arguments).assert().code(code);
+        done.stderr(predicate::str::contains(said));
+    };
+    code(&["report", "r", "--fail-if-slower", "20%"], 0, "");
+    code(
+        &["report", "s", "--fail-if-slower", "20%"],
+        3,
+        "p30 vs local-ssd: ",
+    );
+    code(&["report", "s", "--fail-if-slower", "900%"], 0, "");
+    code(&["report", "r", "s", "--fail-if-slower", "20%"], 3, "p30: ");
+    code(&["report", "s", "r", "--fail-if-slower", "20%"], 0, "");
+    // Complete already: what is recorded is judged.
+    let again = [&many[..], &["s", "--fail-if-slower", "20%"]].concat();
+    code(&again, 3, "p30 vs local-ssd: ");
+    code(&["report", "r", "--fail-if-slower", "5"], 2, "such as 5%");
+    // With one block nothing is settled.
+    stdout(
+        &folder,
+        &["run", EXAMPLE, "--quick", "--blocks", "1", "--out", "t"],
+    );
+    slow_down(&folder.path().join("t"), "p30", 3.0);
+    code(
+        &["report", "t", "--fail-if-slower", "20%"],
+        0,
+        "inconclusive",
+    );
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub(super) fn unit_of(metric: &str) -> &'static str {
 }
 
 /// Which way a metric is better: rates higher, everything else (times, counts of reads) lower.
-pub(super) fn better(metric: &str) -> Better {
+pub(crate) fn better(metric: &str) -> Better {
     if metric.ends_with("_per_s") || metric.ends_with("iops") {
         Better::Higher
     } else {

@@ -43,6 +43,7 @@ pub use bound_by::BoundBy;
 pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
 pub use experiment::question::{ArmQuestion, Fitted, Published, Question, Warning, twin_of};
 pub use make::make;
+pub(crate) use metrics::better;
 pub(crate) use split::Family;
 pub use withheld::Withheld;
 
@@ -190,10 +191,10 @@ pub struct Arm {
     pub reason: String,
     /// Price of its disks a month, in US dollars, where all are known.
     pub usd_per_month: Option<f64>,
-    /// The engine's own counters over the measured time, by name; real-time modes only.
     /// Whose list prices these are, of which region, and the date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
+    /// The engine's own counters over the measured time, by name; real-time modes only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Metric>,
 }
@@ -243,10 +244,10 @@ pub struct Disk {
     pub write_latency_ms: Option<Latency>,
     /// Share of the disk's own limits that was used.
     pub utilisation: Utilisation,
-    /// What the operating system counts of a real disk; `None` for a modelled one.
     /// Share of its reads that the machine's host cache served; `None` where it served none, as without a host cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hits: Option<f64>,
+    /// What the operating system counts of a real disk; `None` for a modelled one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
 }

@@ -13,7 +13,8 @@ pub fn render(findings: &Findings) -> String {
     table(&arms::figure_rows(findings), arms::columns(findings))
 }
 
-fn table<R>(rows: &[R], columns: Vec<Column<R>>) -> String {
+/// The rows under a header, with the columns that CSV has.
+pub(super) fn table<R>(rows: &[R], columns: Vec<Column<R>>) -> String {
     let columns = columns.iter();
     let columns: Vec<_> = columns
         .filter_map(|column| Some((column.csv?, &column.cell)))

@@ -12,6 +12,7 @@ pub mod lint;
 pub mod markdown;
 pub mod page;
 pub mod side_by_side;
+pub mod slower;
 pub mod terminal;
 
 #[cfg(test)]
@@ -24,8 +25,8 @@ mod section;
 mod sentence;
 mod table;
 mod time;
-mod words;
 mod width;
+mod words;
 
 pub use crate::quantity::Quantity;
 pub use width::Width;

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use files::{Readers, write_named, write_whole};
 
-use super::Mistake;
 use super::output::{note, print_styled, width};
+use super::{Mistake, NotMet};
 use analysis::findings::{self, Findings};
+use analysis::quantity::percent;
 use analysis::report::page::{self, Parts};
 use analysis::report::side_by_side::SideBySide;
+use analysis::report::slower::Slower;
 use analysis::report::{csv, json, markdown, terminal};
 use experiment::record::Record;
 use experiment::results::Results;
@@ -23,7 +25,8 @@ const PAGE: &str = "report.html";
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --open\n  \
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format markdown\n  \
     dbstow report results/before results/after\n  \
-    dbstow report results/simulated results/measured --metric mb_per_s --html both.html")]
+    dbstow report results/simulated results/measured --metric mb_per_s --html both.html\n  \
+    dbstow report results/last-week results/today --fail-if-slower 5%")]
 pub struct Args {
     /// Results folder, as `dbstow run` wrote it
     pub folder: PathBuf,
@@ -49,6 +52,48 @@ pub struct Output {
     /// Show the page in the browser
     #[arg(long)]
     pub open: bool,
+    /// Exit with code 3 if a placement is slower than its baseline, or a second result worse than the first, by more
+    /// than this, such as 5%; what is inconclusive does not fail
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub fail_if_slower: Option<f64>,
+}
+
+impl Output {
+    /// Whether what was printed is as good as `--fail-if-slower` asks.
+    ///
+    /// # Errors
+    /// [`NotMet`] when it is not; a [`Mistake`] when nothing was compared.
+    pub fn judge(&self, judged: impl Fn(f64) -> Slower) -> Result<()> {
+        let Some(share) = self.fail_if_slower else {
+            return Ok(());
+        };
+        let option = format!("--fail-if-slower {}", percent(share));
+        let Slower {
+            slower,
+            unsettled,
+            compared,
+        } = judged(share);
+        if compared == 0 {
+            let message = format!("{option}: nothing was compared; give it two placements");
+            return Err(Mistake(message).into());
+        }
+        for what in unsettled {
+            note(&format!("{option}: does not fail on {what}"));
+        }
+        match slower.is_empty() {
+            true => Ok(()),
+            false => Err(NotMet(format!("{} ({option})", slower.join("; "))).into()),
+        }
+    }
+}
+
+/// `5%` or `2.5 %` as a share.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').map(|number| number.trim().parse());
+    match number {
+        Some(Ok(percent)) if (0.0..=1e6).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("write a percentage, such as 5%".to_owned()),
+    }
 }
 
 /// How findings are printed.
@@ -57,9 +102,9 @@ pub enum Format {
     /// Tables and sentences
     #[default]
     Text,
-    /// One JSON document (schema/findings.schema.json)
+    /// One JSON document (schema/findings.schema.json; of two results schema/side-by-side.schema.json)
     Json,
-    /// One line for each arm and metric
+    /// One line for each arm and metric; of two results, for each arm
     Csv,
     /// For pull requests, tickets and wikis
     Markdown,
@@ -72,7 +117,10 @@ pub enum Format {
 pub fn run(args: &Args) -> Result<()> {
     let results = Results::open(&args.folder)?;
     match &args.other {
-        None => show(&results, &args.output).map(|_| ()),
+        None => {
+            let findings = show(&results, &args.output)?;
+            args.output.judge(|share| Slower::of(&findings, share))
+        }
         Some(other) => show_both(&results, &Results::open(other)?, args),
     }
 }
@@ -116,21 +164,20 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     }
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
     let both = SideBySide::of(&found(before).1, &found(after).1, metric)?;
-    let text = match args.output.format {
-        Format::Text => both.text(width()),
-        Format::Markdown => both.markdown(),
-        Format::Json | Format::Csv => {
-            let message =
-                "two results are shown as text or markdown; for JSON and CSV report each by itself";
-            return Err(Mistake(message.to_owned()).into());
+    match args.output.format {
+        Format::Text => super::print(&both.text(width()))?,
+        Format::Json => super::print_json(&both.json())?,
+        Format::Csv => super::print(&both.csv())?,
+        Format::Markdown => super::print(&both.markdown())?,
+    }
+    if let Some(file) = &args.output.html {
+        write_named(file, both.page().as_bytes())?;
+        if args.output.open {
+            open(file)?;
         }
-    };
-    super::print(&text)?;
-    let Some(file) = &args.output.html else {
-        return Ok(());
-    };
-    write_named(file, both.page().as_bytes())?;
-    if args.output.open { open(file) } else { Ok(()) }
+    }
+    let judged = |share| Slower::of_two(both.document(), share);
+    args.output.judge(judged)
 }
 
 /// A folder's records and what they say, unreadable ones named.

@@ -16,6 +16,7 @@ use super::output::note;
 use super::report::{Output, show};
 use super::{Asked, Mistake, ResolvedRun, ready};
 use analysis::findings::Findings;
+use analysis::report::slower::Slower;
 use experiment::plan::Plan;
 use experiment::results::Results;
 use experiment::spec::Mode;
@@ -112,7 +113,8 @@ pub fn run(args: &Args) -> Result<()> {
         bail!(interruption::text(&folder));
     }
     let findings = show(&results, &args.output)?;
-    check_end(&findings, &left)
+    check_end(&findings, &left)?;
+    args.output.judge(|share| Slower::of(&findings, share))
 }
 
 /// Whether `folder` has all records of `plan`, so that nothing is left to run.
