@@ -71,6 +71,9 @@ pub struct Line {
     pub arm: usize,
     /// What it is of that arm; empty for the arm as a whole.
     pub name: String,
+    /// Whether it is the lower edge of a band whose upper edge is the line before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ends_band: bool,
     /// Values; `None` where there is none.
     pub values: Vec<Option<f64>>,
 }
@@ -178,8 +181,12 @@ fn percentiles(title: &str, lines: Vec<(usize, String, Histogram<u64>)>) -> Opti
             let seen = *place <= latency.len() as f64;
             seen.then(|| short(latency.value_at_quantile(quantile) as f64 / NS_PER_MS))
         };
-        let values = x.iter().map(at).collect();
-        Line { arm, name, values }
+        Line {
+            values: x.iter().map(at).collect(),
+            ends_band: false,
+            arm,
+            name,
+        }
     });
     Some(Chart {
         title: title.to_owned(),
@@ -231,7 +238,7 @@ mod tests {
     use super::series::POINTS_MAX;
     use super::*;
     use experiment::examples::{question, records, trial};
-    use experiment::record::{Phase, Series};
+    use experiment::record::{DiskRecord, Phase, Series};
 
     /// A trial with a load of 2 s and a run of `values`, a value a second.
     fn with_operations(arm: &str, block: u32, values: &[u64]) -> Record {
@@ -289,6 +296,53 @@ mod tests {
         let kept: Vec<f64> = chart.lines[0].values.iter().flatten().copied().collect();
         assert!(kept.contains(&9_999.0) && kept.contains(&1.0));
         assert!(chart.x.is_sorted());
+    }
+
+    #[test]
+    fn a_pool_is_drawn_as_the_band_in_which_its_disks_are() {
+        let mut record = with_operations("p30", 0, &[0, 0, 5, 5]);
+        let disk = record.volumes[0].disks[0].clone();
+        record.volumes[0].disks.clear();
+        for number in 1..=10_u64 {
+            let name = format!("temp.{number}");
+            for what in ["reads", "writes", "read_bytes", "write_bytes"] {
+                let values = vec![0, 0, number, 20 - number];
+                record
+                    .series
+                    .values
+                    .insert(format!("{name}.{what}"), values);
+            }
+            let disk = DiskRecord {
+                name,
+                ..disk.clone()
+            };
+            record.volumes[0].disks.push(disk);
+        }
+
+        let curves = drawn(&[record]);
+
+        let mut charts = curves.series.iter();
+        let iops = charts.find(|chart| chart.title == "IOPS of disks").unwrap();
+        let [most, least] = &iops.lines[..] else {
+            panic!("{:?}", iops.lines);
+        };
+        assert_eq!(most.name, "temp, most of 10 disks");
+        assert_eq!((most.ends_band, least.ends_band), (false, true));
+        // Reads and writes of the first disk: 1 + 1, then 19 + 19; of the tenth 10 + 10 twice.
+        assert_eq!(most.values[2..], [20.0, 38.0].map(Some));
+        assert_eq!(least.values[2..], [2.0, 20.0].map(Some));
+    }
+
+    #[test]
+    fn a_chart_in_which_nothing_happened_is_left_out() {
+        let mut record = with_operations("p30", 0, &[0, 0, 5, 5]);
+        let space = ("level.tempdb.user_bytes".to_owned(), vec![0, 0, 0, 0]);
+        record.series.values.extend([space]);
+
+        let curves = drawn(&[record]);
+
+        let titles = curves.series.iter().map(|chart| &*chart.title);
+        assert_eq!(titles.collect::<Vec<_>>(), ["Operations"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use experiment::record::{DiskRecord, Record, VolumeRecord};
 
 /// Points of a line; a longer series keeps the least and the greatest of every stretch.
 pub(super) const POINTS_MAX: usize = 400;
-/// Disks of a volume with a line each; of more, the busiest stands for all.
+/// Disks of a volume with a line each; of more, the band between the least and the greatest is drawn.
 const DISKS_MAX: usize = 4;
 /// Intervals before the measured part of a series that ends earlier; more are a mistake in the record, and would be
 /// drawn as so many gaps.
@@ -143,11 +143,7 @@ pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
     for (title, unit, of_disk) in OF_DISK {
         let lines = shown.iter().flat_map(|trial| {
             let volumes = trial.record.volumes.iter();
-            let disks = volumes.flat_map(drawn_disks);
-            disks.map(move |(disk, name)| {
-                let at = |interval| of_disk(&counts(trial, disk, interval)?, trial.interval_s);
-                raw_line(trial, name, &at)
-            })
+            volumes.flat_map(move |volume| of_volume(trial, volume, of_disk))
         });
         charts.push(chart(title, unit, lines.collect()));
     }
@@ -155,7 +151,9 @@ pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
         let lines = shown.iter().flat_map(|trial| trial.engine(of_engine));
         charts.push(chart(of_engine.title, of_engine.unit, lines.collect()));
     }
-    charts.retain(|chart| !chart.lines.is_empty());
+    // Where nothing happened there is nothing to see.
+    let seen = |line: &Line| line.values.iter().flatten().any(|value| *value != 0.0);
+    charts.retain(|chart| chart.lines.iter().any(seen));
     charts
 }
 
@@ -201,15 +199,27 @@ const OF_ENGINE: [OfEngine; 3] = [
     },
 ];
 
-/// Disks with a line of their own, and what they are called.
-fn drawn_disks(volume: &VolumeRecord) -> Vec<(&DiskRecord, String)> {
+/// A line a disk; of a pool, the edges of the band in which its disks are.
+fn of_volume(trial: &Shown, volume: &VolumeRecord, of_disk: OfDisk) -> Vec<RawLine> {
+    let at =
+        |disk: &DiskRecord, interval| of_disk(&counts(trial, disk, interval)?, trial.interval_s);
     let disks = &volume.disks;
     if disks.len() <= DISKS_MAX {
-        return disks.iter().map(|disk| (disk, disk.name.clone())).collect();
+        let lines = disks.iter();
+        let line =
+            |disk: &DiskRecord| raw_line(trial, disk.name.clone(), &|interval| at(disk, interval));
+        return lines.map(line).collect();
     }
-    let busiest = disks.iter().max_by_key(|disk| disk.reads + disk.writes);
-    let name = |disk: &DiskRecord| format!("{}, busiest of {}", disk.name, disks.len());
-    busiest.map(|disk| (disk, name(disk))).into_iter().collect()
+    let edge = |word: &str, of_two: fn(f64, f64) -> f64| {
+        let name = format!("{}, {word} of {} disks", volume.name, disks.len());
+        let values = |interval| disks.iter().filter_map(move |disk| at(disk, interval));
+        raw_line(trial, name, &|interval| values(interval).reduce(of_two))
+    };
+    let least = RawLine {
+        ends_band: true,
+        ..edge("least", f64::min)
+    };
+    vec![edge("most", f64::max), least]
 }
 
 fn counts(trial: &Shown, disk: &DiskRecord, interval: usize) -> Option<DiskCounts> {
@@ -226,6 +236,7 @@ fn counts(trial: &Shown, disk: &DiskRecord, interval: usize) -> Option<DiskCount
 struct RawLine {
     arm: usize,
     name: String,
+    ends_band: bool,
     interval_s: f64,
     /// Place of the first value, in intervals from the beginning of the measured part.
     first: i64,
@@ -236,6 +247,7 @@ fn raw_line(trial: &Shown, name: String, at: &dyn Fn(usize) -> Option<f64>) -> R
     RawLine {
         arm: trial.arm,
         name,
+        ends_band: false,
         interval_s: trial.interval_s,
         first: -(trial.start as i64),
         values: (0..trial.length).map(at).collect(),
@@ -313,6 +325,7 @@ fn chart(title: &str, unit: &str, lines: Vec<RawLine>) -> Chart {
             .map(|line| Line {
                 arm: line.arm,
                 name: line.name.clone(),
+                ends_band: line.ends_band,
                 values: thinned(&whole(line), stretch),
             })
             .collect(),
@@ -354,6 +367,7 @@ mod tests {
         let line = |interval_s, first, values: &[f64]| RawLine {
             arm: 0,
             name: String::new(),
+            ends_band: false,
             interval_s,
             first,
             values: values.iter().copied().map(Some).collect(),
