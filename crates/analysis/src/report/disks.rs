@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::cell::Cell;
 use super::table::{Column, Table};
-use crate::findings::{Arm, Disk, Findings, Latency, Volume};
+use crate::findings::{Arm, Disk, Findings, Latency, Utilisation, Volume};
 use crate::quantity::percent;
 
 /// Disks of a volume that a table lists one by one.
@@ -102,10 +102,13 @@ fn columns<'a>(real: bool) -> [Column<'a, Row<'a>>; 9] {
         .optional(),
         Column::figure(used, |row: &Row| match row.shown.disk.counted {
             Some(counted) => Cell::Percent(counted.busy),
-            None => {
-                let used = row.shown.disk.utilisation;
-                Cell::pair(Cell::Used(used.iops), Cell::Used(used.throughput))
-            }
+            None => match used_of_limits(&row.shown.disk) {
+                [None, None] => Cell::Missing,
+                used => {
+                    let [iops, throughput] = used.map(|share| share.map(Cell::Used));
+                    Cell::pair(iops, throughput)
+                }
+            },
         }),
     ]
 }
@@ -173,6 +176,14 @@ fn mean_of_like(volume: &Volume) -> Option<Disk> {
         *place = values.iter().sum::<f64>() / values.len() as f64;
     }
     Some(mean)
+}
+
+/// Share of its limits of IOPS and of throughput that a disk used; nothing where it has none. Whatever is used of a
+/// limit that a busy disk does not have is 0.
+pub(super) fn used_of_limits(disk: &Disk) -> [Option<f64>; 2] {
+    let idle = disk.read_iops + disk.write_iops == 0.0;
+    let Utilisation { iops, throughput } = disk.utilisation;
+    [iops, throughput].map(|share| (idle || share > 0.0).then_some(share))
 }
 
 /// How near a disk is to any of its limits; by its requests where it has none.
@@ -268,6 +279,18 @@ mod tests {
 
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].note().as_deref(), Some("busiest of 10"));
+    }
+
+    #[test]
+    fn a_limit_that_a_busy_disk_does_not_have_is_not_used() {
+        let mut disk = pool([400.0; 10]).disks.remove(0);
+        disk.utilisation = Utilisation {
+            iops: 0.5,
+            throughput: 0.0,
+        };
+        assert_eq!(used_of_limits(&disk), [Some(0.5), None]);
+        (disk.read_iops, disk.write_iops, disk.utilisation.iops) = (0.0, 0.0, 0.0);
+        assert_eq!(used_of_limits(&disk), [Some(0.0), Some(0.0)]);
     }
 
     #[test]

@@ -45,6 +45,14 @@ impl Gauge {
     }
 }
 
+/// Whether there is any limit of which a share can be shown.
+pub(super) fn has_limits(arms: &[Arm]) -> bool {
+    arms.iter().any(|arm| {
+        let mut disks = arm.volumes.iter().flat_map(disks);
+        !arm.machine_limits.is_empty() || disks.any(|disk| !disk.gauges.is_empty())
+    })
+}
+
 /// The machine's own limits.
 pub(super) fn machine(arm: &Arm) -> Vec<Gauge> {
     let limits = arm.machine_limits.iter();
@@ -65,15 +73,13 @@ fn disk(shown: Shown) -> DiskBox {
         Some(note) => format!("{}, {note}", disk.name),
         None => disk.name.clone(),
     };
-    let used = disk.utilisation;
+    let [iops, throughput] = disks::used_of_limits(disk);
     let gauges = match disk.counted {
         Some(counted) => vec![Gauge::new("time busy", counted.busy)],
-        // Whatever is used of a limit that a busy disk does not have is 0.
-        None if used.iops == 0.0 && used.throughput == 0.0 => Vec::new(),
-        None => vec![
-            Gauge::new("IOPS", used.iops),
-            Gauge::new("MB/s", used.throughput),
-        ],
+        None => [("IOPS", iops), ("MB/s", throughput)]
+            .into_iter()
+            .filter_map(|(name, share)| Some(Gauge::new(name, share?)))
+            .collect(),
     };
     let cached = disk.cache_hits.map_or_else(String::new, |hits| {
         format!("; the host cache served {} of reads", percent(hits))
