@@ -1,7 +1,7 @@
 // Draws the curves of the page, as they are: no figure is computed here.
 (function () {
   "use strict";
-  const { arms, curves } = JSON.parse(document.getElementById("data").textContent);
+  const { arms, order, curves } = JSON.parse(document.getElementById("data").textContent);
   // Told apart by most colour-blind readers, on white and on black; further arms repeat them with dashes.
   const COLOURS = ["#0a7bc4", "#d55e00", "#0d9268", "#b0509a", "#8c7000", "#d6455f", "#3d8ea8", "#7a6ad0"];
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [14, 4]];
@@ -9,11 +9,15 @@
   const HEIGHT = 250;
   const ARMS_SHOWN = 8;
   const charts = [];
-  const shown = arms.map((_, arm) => arm < ARMS_SHOWN);
+  // Places of the arms on the page: the first ones are drawn, and have colours that tell them apart.
+  const slots = [];
+  order.forEach((arm, slot) => { slots[arm] = slot; });
+  const slot = (arm) => slots[arm] ?? arm;
+  const shown = arms.map((_, arm) => slot(arm) < ARMS_SHOWN);
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = (arm) => COLOURS[arm % COLOURS.length];
-  const dash = (arm, line) => DASHES[(Math.floor(arm / COLOURS.length) + line) % DASHES.length];
+  const colour = (arm) => COLOURS[slot(arm) % COLOURS.length];
+  const dash = (arm, line) => DASHES[(Math.floor(slot(arm) / COLOURS.length) + line) % DASHES.length];
   const digits = (value) => {
     const size = Math.abs(value);
     if (size >= 1000) return Math.round(value).toLocaleString("en-US");
@@ -28,6 +32,19 @@
     }, more);
   }
   const values = (u, splits) => splits.map((value) => (value == null ? "" : digits(value)));
+  // Of evenly spaced ticks: as many decimals as their distance has, so that they can be told apart.
+  const ticks = (u, splits, axis, space, step) => {
+    let decimals = 0;
+    while (decimals < 9 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
+    const form = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return splits.map((value) => (value == null ? "" : value.toLocaleString("en-US", form)));
+  };
+  // As lines are drawn, so are the signs beside their names.
+  const sign = (u, line) => {
+    const [length] = u.series[line].dash ?? [];
+    return length === undefined ? "solid" : length < 4 ? "dotted" : "dashed";
+  };
+  const bands = (lines) => lines.flatMap((line, at) => (line.ends_band ? [{ series: [at, at + 1], fill: colour(line.arm) + "33" }] : []));
 
   // Lines of one arm are told apart by dashes.
   function lines(chart) {
@@ -70,7 +87,7 @@
     place.append(frame);
     const chart = new uPlot(Object.assign({
       title, width: Math.max(280, frame.clientWidth || PRINT_WIDTH), height: HEIGHT,
-      cursor: { drag: { x: true, y: false }, sync: { key: options.sync } },
+      cursor: { drag: { x: true, y: false }, sync: { key: options.sync } }, legend: { markers: { dash: sign } },
     }, options), data, frame);
     // Its legend is text; what is drawn is not.
     const drawing = frame.querySelector(".u-wrap");
@@ -82,7 +99,8 @@
   function overTime(place, chart) {
     draw(place, chart.title + ", " + chart.unit, {
       sync: "time", scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-      axes: [axis("seconds since measuring began", { values }), axis(null, { values, size: 62 })],
+      axes: [axis("seconds since measuring began", { values }), axis(null, { values: ticks, size: 62 })],
+      bands: bands(chart.lines),
       series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : "second " + digits(value)) }].concat(lines(chart)),
       hooks: { drawClear: [shade] },
     }, [chart.x].concat(chart.lines.map((line) => line.values)), chart.lines.map((line) => line.arm));
@@ -131,13 +149,15 @@
         ctx.restore();
       });
     };
+    // Names that would lie over each other are left out.
+    const each = Math.ceil(dots.arms.length / 16);
     const name = (at) => (Number.isInteger(at) && dots.arms[at] ? dots.arms[at].name : "");
     draw(place, dots.metric + (dots.unit ? ", " + dots.unit : "") + "; band: 95 % interval of the mean", {
       sync: "trials",
       scales: { x: { time: false, range: [-0.6, dots.arms.length - 0.4] }, y: { range: [low - margin, high + margin] } },
       axes: [
-        axis(null, { splits: () => dots.arms.map((_, at) => at), values: (u, splits) => splits.map(name), rotate: dots.arms.length > 5 ? -35 : 0, size: dots.arms.length > 5 ? 90 : 40, grid: { show: false }, space: 0, filter: (u, splits) => splits }),
-        axis(null, { values, size: 62 }),
+        axis(null, { splits: () => dots.arms.map((_, at) => at), values: (u, splits) => splits.map((at) => (at % each ? "" : name(at))), rotate: dots.arms.length > 5 ? -35 : 0, size: dots.arms.length > 5 ? 90 : 40, grid: { show: false }, space: 0, filter: (u, splits) => splits }),
+        axis(null, { values: ticks, size: 62 }),
       ],
       series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : name(Math.round(value))) }].concat(
         dots.arms.map((arm, at) => ({
@@ -154,12 +174,15 @@
     list.className = "legend";
     list.setAttribute("role", "group");
     list.setAttribute("aria-label", "Placements shown");
-    arms.forEach((arm, at) => {
+    order.forEach((at) => {
+      const arm = arms[at];
       const button = document.createElement("button");
       const sign = document.createElement("i");
       button.type = "button";
       button.dataset.arm = at;
-      sign.style.background = colour(at);
+      const [drawn, gap] = dash(at, 0);
+      sign.style.background = drawn === undefined ? colour(at)
+        : `repeating-linear-gradient(90deg, ${colour(at)} 0 ${drawn}px, transparent 0 ${drawn + gap}px)`;
       button.append(sign, arm);
       button.addEventListener("click", () => show(at, !shown[at]));
       list.append(button);
@@ -204,7 +227,7 @@
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => resize(), 100); });
   // Paper is light, has one width, and nothing to click on.
-  const closed = [...document.querySelectorAll("#answer details, #tables details")].filter((part) => !part.open);
+  const closed = [...document.querySelectorAll("#answer details, #tables details, details.fold")].filter((part) => !part.open);
   addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
     closed.forEach((part) => { part.open = true; });

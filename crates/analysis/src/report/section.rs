@@ -125,8 +125,23 @@ fn why(findings: &Findings) -> Vec<Item> {
     }
     let reasons = reasons.into_iter();
     reasons
-        .map(|(reason, arms)| Item::new(Kind::Point, arms.join(", "), reason))
+        .map(|(reason, arms)| Item::new(Kind::Point, named(&arms), reason))
         .collect()
+}
+
+/// Names that are listed before a reason.
+const NAMES_MAX: usize = 8;
+
+/// `one, two, three`; of many the first ones, and how many more.
+fn named(arms: &[&str]) -> String {
+    match arms.len() {
+        0..=NAMES_MAX => arms.join(", "),
+        all => format!(
+            "{} and {} more",
+            arms[..NAMES_MAX].join(", "),
+            all - NAMES_MAX
+        ),
+    }
 }
 
 /// Nothing of a real disk is fitted.
@@ -160,4 +175,17 @@ fn items(warnings: &[&Warning]) -> Vec<Item> {
         .iter()
         .map(|warning| Item::new(Kind::Warning, &*warning.id, &*warning.text))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_arms_with_one_reason_the_first_are_named() {
+        let arms = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
+        assert_eq!(named(&arms[..8]), "a, b, c, d, e, f, g, h");
+        assert_eq!(named(&arms), "a, b, c, d, e, f, g, h and 2 more");
+    }
 }

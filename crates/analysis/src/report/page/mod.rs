@@ -10,9 +10,12 @@
 
 mod layout;
 pub(super) mod policy;
+mod rank;
 mod tables;
 
 use askama::Template;
+
+use rank::Ranked;
 
 use super::section::{Item, Kind, Section, sections};
 use super::table::Table;
@@ -29,6 +32,9 @@ const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// Causes of a placement's time that are named.
 const CAUSES_MAX: usize = 8;
+
+/// Columns of a table that stand side by side on paper; with more, each row is a list there.
+const TURNED: usize = 6;
 
 /// Share from which a part of a bar has room for its percentage.
 const WIDE: f64 = 0.05;
@@ -57,7 +63,14 @@ struct Page<'a> {
     facts: Vec<(&'static str, String)>,
     no_verdict: &'static str,
     shown: Shown,
-    bars: Vec<(&'a str, Vec<Part>)>,
+    /// The placements, in their order, and those behind a fold.
+    placements: [(Table, Vec<&'a Arm>); 2],
+    /// What the order of the placements is, where it is not the experiment's.
+    ranked: String,
+    has_limits: bool,
+    has_series: bool,
+    has_distributions: bool,
+    has_trials: bool,
     series_block: Option<u32>,
     tables: Vec<(&'a str, Table)>,
     command: String,
@@ -84,6 +97,15 @@ struct Shown {
     warnings: Vec<Item>,
 }
 
+/// The rows at these places.
+fn of_rows(table: &Table, places: &[usize]) -> Table {
+    Table {
+        headings: table.headings.clone(),
+        rows: places.iter().map(|at| table.rows[*at].clone()).collect(),
+        note: String::new(),
+    }
+}
+
 /// The whole page.
 pub fn render(parts: Parts) -> String {
     let Parts {
@@ -92,6 +114,8 @@ pub fn render(parts: Parts) -> String {
         plan,
         when,
     } = parts;
+    let ranked = Ranked::of(findings);
+    let shown = Shown::of(findings, &ranked.order());
     let page = Page {
         findings,
         version: env!("CARGO_PKG_VERSION"),
@@ -99,14 +123,22 @@ pub fn render(parts: Parts) -> String {
         mode: mode(findings),
         facts: facts(findings, when),
         no_verdict: no_verdict(findings),
-        shown: Shown::of(findings),
-        bars: findings.arms.iter().filter_map(bar).collect(),
+        placements: [&ranked.shown, &ranked.folded].map(|places| {
+            let arms = places.iter().map(|at| &findings.arms[*at]);
+            (of_rows(&shown.placements, places), arms.collect())
+        }),
+        shown,
+        has_limits: layout::has_limits(&findings.arms),
+        has_series: !curves.series.is_empty(),
+        has_distributions: !curves.distributions.is_empty(),
+        has_trials: curves.trials.arms.iter().any(|arm| !arm.values.is_empty()),
         series_block: curves.block.map(|block| block + 1),
         tables: tables::of(findings, curves),
         command: plan.command(),
         plan: plan.describe(),
         environment: findings.environment.iter().collect(),
-        data: data(findings, curves),
+        data: data(findings, curves, &ranked.order()),
+        ranked: ranked.note,
         policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, SCRIPT]),
         uplot_style: UPLOT_STYLE,
         uplot: UPLOT,
@@ -118,7 +150,8 @@ pub fn render(parts: Parts) -> String {
 }
 
 impl Shown {
-    fn of(findings: &Findings) -> Shown {
+    /// The verdicts in the order of their candidates.
+    fn of(findings: &Findings, order: &[usize]) -> Shown {
         let mut shown = Shown::default();
         for section in sections(findings) {
             match section {
@@ -135,6 +168,14 @@ impl Shown {
                 Section::Time(_) | Section::Disks(_) => {}
             }
         }
+        let rank = |name: &str| order.iter().position(|at| findings.arms[*at].name == name);
+        let candidates = findings.comparisons.iter();
+        let ranks: Vec<_> = candidates
+            .map(|comparison| rank(&comparison.candidate))
+            .collect();
+        let mut ranked: Vec<_> = ranks.into_iter().zip(shown.verdicts).collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        shown.verdicts = ranked.into_iter().map(|(_, verdict)| verdict).collect();
         shown
     }
 }
@@ -179,14 +220,13 @@ fn no_verdict(findings: &Findings) -> &'static str {
 }
 
 /// Where a placement's time went; nothing where that was not recorded.
-fn bar(arm: &Arm) -> Option<(&str, Vec<Part>)> {
-    let parts = time::parts(arm, CAUSES_MAX);
-    (!parts.is_empty()).then_some((&*arm.name, parts))
+fn bar(arm: &Arm) -> Vec<Part> {
+    time::parts(arm, CAUSES_MAX)
 }
 
 /// What the script draws. Nothing in it can end the element that it stands in.
-fn data(findings: &Findings, curves: &Curves) -> String {
+fn data(findings: &Findings, curves: &Curves, order: &[usize]) -> String {
     let arms: Vec<&str> = findings.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let data = serde_json::json!({ "arms": arms, "curves": curves });
+    let data = serde_json::json!({ "arms": arms, "order": order, "curves": curves });
     data.to_string().replace('<', "\\u003c")
 }
