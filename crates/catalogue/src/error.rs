@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::near::{families, listed, near, suggestion};
+
 /// A mistake in a catalogue file or in what was asked of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CatalogueError {
@@ -18,15 +20,17 @@ pub enum CatalogueError {
     /// No entry of this name.
     #[error(
         "there is no {kind} `{name}` in the catalogue{}; `dbstow {kind}s` lists what there is",
-        suggestion(near)
+        nearest(near, families)
     )]
     Unknown {
         /// `disk` or `machine`.
         kind: &'static str,
         /// What was asked for.
         name: String,
-        /// Names that are like it, nearest first.
+        /// Names that may have been meant, nearest first.
         near: Vec<String>,
+        /// What names begin with, up to the first dot.
+        families: Vec<String>,
     },
     /// A disk cannot be had like this.
     #[error("disk `{disk}`: {problem}; {remedy}")]
@@ -45,37 +49,21 @@ impl CatalogueError {
     pub(super) fn unknown<'a>(
         kind: &'static str,
         name: &str,
-        names: impl Iterator<Item = &'a String>,
+        names: impl Iterator<Item = &'a String> + Clone,
     ) -> CatalogueError {
         CatalogueError::Unknown {
             kind,
             name: name.to_owned(),
-            near: near(name, names),
+            near: near(name, names.clone()),
+            families: families(names),
         }
     }
 }
 
-/// Likeness from which a name is worth suggesting; 1 is the same name.
-const LIKENESS_MIN: f64 = 0.85;
-const SUGGESTIONS_MAX: usize = 3;
-
-/// The names most like `name`, nearest first; upper and lower case count as the same.
-pub(super) fn near<'a>(name: &str, names: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let wanted = name.to_lowercase();
-    let mut likeness: Vec<(f64, &String)> = names
-        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-        .collect();
-    likeness.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    let nearest = likeness.into_iter().take(SUGGESTIONS_MAX);
-    nearest.map(|(_, known)| known.clone()).collect()
-}
-
-/// The end of a message about an unknown name.
-pub(super) fn suggestion(near: &[String]) -> String {
-    if near.is_empty() {
-        return String::new();
+/// The names that may have been meant, or else how names begin.
+fn nearest(near: &[String], of_all: &[String]) -> String {
+    match listed(of_all).filter(|_| near.is_empty()) {
+        Some(all) => format!(" (names begin with {all})"),
+        None => suggestion(near),
     }
-    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    format!(" (near: {})", names.join(", "))
 }

@@ -15,6 +15,7 @@ mod latency;
 mod limit_value;
 mod limits;
 mod machine;
+mod near;
 mod price;
 mod read;
 mod rule;
@@ -25,7 +26,7 @@ mod wire;
 #[cfg(test)]
 mod published;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use class::Class;
 pub use disk::{DiskEntry, Provision, Provisioned};
@@ -34,6 +35,7 @@ pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::MachineEntry;
+use near::is_end;
 pub use price::{Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
@@ -102,7 +104,13 @@ impl Catalogue {
     /// When there is none; the error names the nearest ones.
     pub fn disk(&self, name: &str) -> Result<&DiskEntry, CatalogueError> {
         let found = self.disks.get(self.unaliased(name));
-        found.ok_or_else(|| CatalogueError::unknown("disk", name, self.disks.keys()))
+        found.ok_or_else(|| CatalogueError::unknown("disk", name, self.names_of(&self.disks)))
+    }
+
+    /// The disks that may be meant by `name`: the one of this name or alias, or else those whose name or alias ends in
+    /// it from a dot on, as `azure.premium.p30` in `P30`; upper and lower case are alike.
+    pub fn disks_meant(&self, name: &str) -> Vec<&DiskEntry> {
+        self.meant(&self.disks, name)
     }
 
     /// The machine of this name or alias.
@@ -111,7 +119,12 @@ impl Catalogue {
     /// When there is none; the error names the nearest ones.
     pub fn machine(&self, name: &str) -> Result<&MachineEntry, CatalogueError> {
         let found = self.machines.get(self.unaliased(name));
-        found.ok_or_else(|| CatalogueError::unknown("machine", name, self.machines.keys()))
+        found.ok_or_else(|| CatalogueError::unknown("machine", name, self.names_of(&self.machines)))
+    }
+
+    /// The machines that may be meant by `name`, as [`Catalogue::disks_meant`].
+    pub fn machines_meant(&self, name: &str) -> Vec<&MachineEntry> {
+        self.meant(&self.machines, name)
     }
 
     /// All disks, by name.
@@ -122,6 +135,28 @@ impl Catalogue {
     /// All machines, by name.
     pub fn machines(&self) -> impl Iterator<Item = &MachineEntry> {
         self.machines.values()
+    }
+
+    /// The names of `entries`, and the aliases that lead to them.
+    fn names_of<'a, T>(
+        &'a self,
+        entries: &'a BTreeMap<String, T>,
+    ) -> impl Iterator<Item = &'a String> + Clone {
+        let aliases = self.aliases.iter();
+        let aliases = aliases.filter(|(_, name)| entries.contains_key(*name));
+        entries.keys().chain(aliases.map(|(alias, _)| alias))
+    }
+
+    fn meant<'a, T>(&'a self, entries: &'a BTreeMap<String, T>, name: &str) -> Vec<&'a T> {
+        if let Some(entry) = entries.get(self.unaliased(name)) {
+            return vec![entry];
+        }
+        let ends = self.names_of(entries).filter(|known| is_end(known, name));
+        let names: BTreeSet<&str> = ends.map(|known| self.unaliased(known)).collect();
+        names
+            .into_iter()
+            .filter_map(|name| entries.get(name))
+            .collect()
     }
 
     fn unaliased<'a>(&'a self, name: &'a str) -> &'a str {
@@ -155,6 +190,35 @@ mod tests {
         assert!(error.to_string().contains("azure.premium.p30"), "{error}");
         let error = catalogue.machine("azure.ds2").expect_err("wrong case");
         assert!(error.to_string().contains("azure.DS2"), "{error}");
+    }
+
+    #[test]
+    fn the_end_of_a_name_means_its_disk_and_an_unknown_name_says_how_names_begin() {
+        let catalogue = Catalogue::builtin();
+        let meant = |name: &str| {
+            let disks = catalogue.disks_meant(name);
+            let names: Vec<_> = disks.iter().map(|disk| disk.name.as_str()).collect();
+            names.join(" ")
+        };
+        assert_eq!(meant("P30"), "azure.premium.p30");
+        assert_eq!(meant("gp3"), "aws.gp3.2025", "an alias");
+        assert_eq!(meant("premium"), "");
+        let machines = catalogue.machines_meant("ds14_V2");
+        assert_eq!(machines[0].name, "azure.DS14_v2");
+
+        let error = catalogue.disk("p30").expect_err("a part").to_string();
+        let question = "`p30` in the catalogue (did you mean `azure.premium.p30`?);";
+        assert!(error.contains(question), "{error}");
+        let error = catalogue.disk("generic").expect_err("unknown").to_string();
+        let begin = "(names begin with `aws`, `azure`, `gcp` or `measured`)";
+        assert!(error.contains(begin), "{error}");
+    }
+
+    #[test]
+    fn every_price_has_a_region() {
+        for disk in Catalogue::builtin().disks() {
+            assert_eq!(disk.price_list().is_some(), disk.price.is_some(), "{}", disk.name);
+        }
     }
 
     #[test]

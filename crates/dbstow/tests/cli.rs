@@ -136,7 +136,7 @@ fn lists_hold_what_is_built_in() {
         (&["experiments", "tempdb-spill"], "[protocol]"),
         (&["workloads"], "version-store"),
         (&["disks", "p30"], "azure.premium.p30"),
-        (&["machines", "DS14"], "azure.DS14_v2"),
+        (&["machines", "azure.DS"], "azure.DS14_v2"),
         (&["completions", "bash"], "complete -o nospace"),
         (&["plan", "small.toml"], "two"),
         (&["check", "small.toml"], "2 arms x 2 blocks = 4 trials"),

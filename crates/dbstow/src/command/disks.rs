@@ -12,7 +12,7 @@ use catalogue::{CatalogueError, DiskEntry, Limit, LimitValue, Price, Provision, 
 /// Arguments of `dbstow disks`.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Args {
-    /// Part of a name or title; a whole name shows everything about the disk
+    /// Part of a name or title; where one disk is meant, as by p30, everything about it is shown
     #[arg(add = super::names::of_disks())]
     pub pattern: Option<String>,
     /// Show everything about each disk found, sources included
@@ -55,21 +55,21 @@ pub fn rendered(args: &Args) -> anyhow::Result<String> {
     let catalogue = listing::catalogue(&args.catalogue)?;
     let pattern = args.pattern.as_deref().unwrap_or_default();
     let asked = args.provision();
-    if let Ok(disk) = catalogue.disk(pattern) {
+    let meant = catalogue.disks_meant(pattern);
+    let mut disks: Vec<&DiskEntry> = match meant.as_slice() {
+        [one] => vec![*one],
+        _ => (catalogue.disks())
+            .filter(|disk| found(disk, pattern))
+            .collect(),
+    };
+    if let [disk] = disks.as_slice() {
         let provisioned = provisioned(disk, &asked)?;
         return Ok(match args.format {
             ListFormat::Text => details(disk, provisioned.as_ref()),
             ListFormat::Json => document(vec![disk_json(disk, provisioned.as_ref())]),
         });
     }
-    if asked != Provision::default() {
-        catalogue.disk(pattern)?;
-    }
-    let mut disks: Vec<&DiskEntry> = catalogue
-        .disks()
-        .filter(|disk| found(disk, pattern))
-        .collect();
-    if disks.is_empty() {
+    if disks.is_empty() || asked != Provision::default() {
         catalogue.disk(pattern)?;
     }
     disks.sort_by_cached_key(|disk| listing::natural_key(&disk.name));
@@ -156,8 +156,9 @@ fn price_shown(price: Option<&Price>) -> String {
     }
 }
 
-/// The price with all its parts.
-fn price_parts_shown(price: Option<&Price>) -> String {
+/// The price with all its parts, and the region and date of the list that it is from.
+fn price_parts_shown(disk: &DiskEntry) -> String {
+    let price = disk.price.as_ref();
     let mut text = price_shown(price);
     if let Some(Price::Parts {
         per_iops,
@@ -172,6 +173,9 @@ fn price_parts_shown(price: Option<&Price>) -> String {
                 text.push_str(&format!(" above {}", step.above));
             }
         }
+    }
+    if let Some(list) = disk.price_list() {
+        text.push_str(&format!("; {list}"));
     }
     text
 }
@@ -193,7 +197,7 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
             "host cache",
             if class.host_cache { "allowed" } else { "no" }.into(),
         ),
-        ("USD a month", price_parts_shown(disk.price.as_ref())),
+        ("USD a month", price_parts_shown(disk)),
         ("confidence", disk.confidence.to_string()),
         ("also called", disk.aliases.join(", ")),
     ];
@@ -337,12 +341,20 @@ mod tests {
     fn a_whole_name_shows_sources_and_what_is_assumed() {
         let text = rendered(&args("azure.premium.p30")).expect("one");
         for part in [
-            "135.17",
+            "135.17; Azure, region not stated, 2026",
             "[az-premium-sizes]",
             "assumed: the spread",
             "5000 IOPS, 200 MB/s",
         ] {
             assert!(text.contains(part), "no {part} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_or_part_that_only_one_disk_has_shows_it_in_full() {
+        let whole = rendered(&args("azure.premium.p30")).expect("one");
+        for one in ["p30", "Premium.P30", "premium ssd p30"] {
+            assert_eq!(rendered(&args(one)).expect("one"), whole, "{one}");
         }
     }
 

@@ -12,7 +12,7 @@ use catalogue::MachineEntry;
 /// Arguments of `dbstow machines`.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Args {
-    /// Part of a name or title; a whole name shows everything about the machine
+    /// Part of a name or title; where one machine is meant, everything about it is shown
     #[arg(add = super::names::of_machines())]
     pub pattern: Option<String>,
     /// Show everything about each machine found, sources included
@@ -42,11 +42,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 pub fn rendered(args: &Args) -> anyhow::Result<String> {
     let catalogue = listing::catalogue(&args.catalogue)?;
     let pattern = args.pattern.as_deref().unwrap_or_default();
-    let exact = catalogue.machine(pattern).ok();
-    let mut machines: Vec<&MachineEntry> = match exact {
-        Some(machine) => vec![machine],
-        None => catalogue
-            .machines()
+    let meant = catalogue.machines_meant(pattern);
+    let mut machines: Vec<&MachineEntry> = match meant.as_slice() {
+        [one] => vec![*one],
+        _ => (catalogue.machines())
             .filter(|machine| found(machine, pattern))
             .collect(),
     };
@@ -54,7 +53,7 @@ pub fn rendered(args: &Args) -> anyhow::Result<String> {
         catalogue.machine(pattern)?;
     }
     machines.sort_by_cached_key(|machine| listing::natural_key(&machine.name));
-    Ok(match (args.format, args.details || exact.is_some()) {
+    Ok(match (args.format, args.details || machines.len() == 1) {
         (ListFormat::Json, true | false) => {
             let machines: Vec<Value> = machines
                 .iter()
@@ -210,9 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_is_shown_in_full_by_the_end_of_its_name() {
+        let whole = text_of("azure.DS14_v2");
+        for end in ["ds14_v2", "azure.DS14v2"] {
+            assert_eq!(text_of(end), whole, "{end}");
+        }
+    }
+
+    #[test]
     fn an_unknown_machine_is_answered_with_the_near_ones() {
         let args = Args {
-            pattern: Some("azure.DS14v2".into()),
+            pattern: Some("azure.DS14_v22".into()),
             ..Args::default()
         };
         let error = rendered(&args).expect_err("no such machine").to_string();

@@ -3,6 +3,7 @@
 use toml_edit::{Document, Item, Table, TableLike, Value};
 
 use super::error::{listed, plain_words, remedy};
+use super::keys;
 use super::wire::Experiment;
 
 /// Sections whose entries carry names of the author's choice: a new name there is a typo.
@@ -74,11 +75,28 @@ impl Text {
             return Err("choose the engine in [engine], or with --engine".to_owned());
         }
         let path: Vec<&str> = key.split('.').collect();
+        if let Some(message) = keys::unknown(&path, |section| self.names_in(section))
+            && !path.contains(&"")
+        {
+            return Err(message);
+        }
         let mut document = self.document.clone().into_mut();
         set(document.as_table_mut(), &path, value)?;
         Text::read(&document.to_string())
             .map(|(text, _)| text)
             .map_err(|(_, message)| message)
+    }
+
+    /// Names of what the table at `key`, a dotted path, holds; none where there is no such table.
+    fn names_in(&self, key: &str) -> Vec<String> {
+        let mut parts = key.split('.');
+        let table = parts.try_fold(self.document.as_item(), |item, part| {
+            item.as_table_like()?.get(part)
+        });
+        let table = table.and_then(Item::as_table_like);
+        table.map_or_else(Vec::new, |table| {
+            table.iter().map(|(name, _)| name.to_owned()).collect()
+        })
     }
 
     /// Its meaning as far as TOML goes.

@@ -94,29 +94,53 @@ pub(crate) fn listed<S: fmt::Display>(names: impl IntoIterator<Item = S>) -> Str
     }
 }
 
-/// `; did you mean "x"?` when a known name is near, otherwise all the known names.
+/// `; did you mean "x"?` when known names are near, otherwise all the known names.
 pub fn remedy<'a>(
     given: &str,
     what: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
 ) -> String {
-    match near(given, known.clone()) {
-        Some(name) => format!("; did you mean \"{name}\"?"),
-        None => format!(" ({what}: {})", listed(known)),
+    match nearest(given, known.clone()).as_slice() {
+        [] => format!(" ({what}: {})", listed(known)),
+        names => did_you_mean(names),
+    }
+}
+
+/// `; did you mean "a", "b" or "c"?`
+pub(crate) fn did_you_mean<S: fmt::Display>(names: &[S]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("; did you mean \"{one}\"?"),
+        [first @ .., last] => format!("; did you mean {} or \"{last}\"?", listed(first)),
     }
 }
 
 /// The known name nearest to `given`, if it is near enough to have been meant.
-///
-/// Near enough: one edit in three letters (Damerau-Levenshtein), so that "sesions" finds "sessions",
-/// and "disk" does not find "data".
 pub fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(given, name), name))
-        .min()
-        .filter(|(edits, name)| edits * 3 <= name.chars().count().max(3))
-        .map(|(_, name)| name)
+    nearest(given, known).first().copied()
+}
+
+/// The known names of which `given` is some of the words, or else the nearest one, if it is near enough.
+///
+/// Words are what stands between "-", "_" and "."; so "tempdb-scale" finds "tempdb-scale-out". Near enough: one edit in
+/// three letters (Damerau-Levenshtein), so that "sesions" finds "sessions", and "disk" does not find "data".
+fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let wanted = words(given);
+    let has_words = |name: &&str| words(name).windows(wanted.len()).any(|part| part == wanted);
+    let named: Vec<&str> = known.iter().copied().filter(has_words).collect();
+    if !given.is_empty() && !named.is_empty() {
+        return named;
+    }
+    let edits = |name| (strsim::damerau_levenshtein(given, name), name);
+    let nearest = known.into_iter().map(edits).min();
+    let nearest = nearest.filter(|(edits, name)| edits * 3 <= name.chars().count().max(3));
+    nearest.map(|(_, name)| name).into_iter().collect()
+}
+
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(['-', '_', '.']);
+    words.map(str::to_lowercase).collect()
 }
 
 /// Says what the TOML reader found in the words of an experiment's author.
@@ -166,6 +190,19 @@ mod tests {
         assert_eq!(
             remedy("sesions", "known", ["sessions", "think"]),
             "; did you mean \"sessions\"?"
+        );
+        assert_eq!(
+            remedy(
+                "tempdb-scale",
+                "known",
+                ["tempdb-spill", "tempdb-scale-out"]
+            ),
+            "; did you mean \"tempdb-scale-out\"?",
+            "its words, though \"tempdb-spill\" is nearer by letters"
+        );
+        assert_eq!(
+            remedy("log", "known", ["blog", "log-a", "b-log", "log_c"]),
+            "; did you mean \"log-a\", \"b-log\" or \"log_c\"?"
         );
         assert_eq!(
             remedy("fast", "defined", ["data", "slow"]),

@@ -15,6 +15,7 @@ mod check;
 mod deal;
 mod document;
 mod error;
+mod keys;
 mod known;
 mod metric;
 mod mode;

@@ -1,0 +1,134 @@
+//! Names that a user gives: which are near, which are the user's own, and what is said of a wrong one.
+
+use std::fs;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+const SMALL: &str = r#"name = "small"
+question = "Do two data files do better than one?"
+[machine]
+type = "azure.DS2"
+[volume.d]
+disk = "azure.premium.p30"
+[placement.one]
+data.volumes = "d"
+temp.volumes = "d"
+log.volumes = "d"
+[workload]
+name = "read-only"
+operations = 10
+[workload.parameters]
+rows = 1_000
+[engine]
+memory = "1 MiB"
+[protocol]
+blocks = 1
+"#;
+
+const OWN: &str = r#"
+[source.own]
+title = "our own measurement"
+date = "2026"
+[disk."own.disk"]
+class = "local-nvme"
+title = "our disk"
+size = "1 TiB"
+iops = 1000
+confidence = "measured"
+sources = ["own"]
+[machine."own.machine"]
+cores = 2
+memory = "8 GiB"
+limits = {}
+confidence = "measured"
+sources = ["own"]
+"#;
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let own_names = SMALL
+        .replace("azure.DS2", "own.machine")
+        .replace("azure.premium.p30", "own.disk");
+    for (name, text) in [
+        ("small.toml", SMALL),
+        ("named.toml", &own_names),
+        ("own.toml", OWN),
+        (
+            "server.toml",
+            &SMALL.replace("[engine]", "[engine]\nname = \"postgres\""),
+        ),
+        ("query.sql", "SELECT 1;\nSELECT 2;\n"),
+        (
+            "stress.json",
+            r#"{"MainQuery": "SELECT 1", "NumThreads": 3, "NumIterations": 5}"#,
+        ),
+    ] {
+        fs::write(folder.path().join(name), text).expect("the folder is ours");
+    }
+    folder
+}
+
+/// Exit code, stdout and stderr of a command line, whose words have no spaces.
+fn output(folder: &TempDir, line: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    let command = command.current_dir(folder.path()).args(line.split(' '));
+    let output = command.output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn refused(folder: &TempDir, line: &str) -> String {
+    let (code, _, message) = output(folder, line);
+    assert_eq!(code, Some(2), "{line}: {message}");
+    message
+}
+
+fn printed(folder: &TempDir, line: &str) -> String {
+    let (code, out, message) = output(folder, line);
+    assert_eq!(code, Some(0), "{line}: {message}");
+    out
+}
+
+#[test]
+fn a_name_that_is_not_known_is_answered_with_the_near_ones() {
+    let folder = folder();
+    for (line, near) in [
+        ("disks aws.pg3", "did you mean `aws.gp3`"),
+        ("disks premium.p30x", "did you mean `azure.premium.p30`"),
+        ("disks generic", "names begin with `aws`"),
+        ("disks premium --size 1TiB", "did you mean `azure.premium"),
+        (
+            "plan small.toml --set volume.d.disk=P30",
+            "did you mean `azure.premium.p30`?",
+        ),
+        (
+            "plan small.toml --set machine.type=ds14_v2",
+            "did you mean `azure.DS14_v2`?",
+        ),
+        ("run tempdb-scale", "did you mean \"tempdb-scale-out\"?"),
+        (
+            "run small.toml --set memory=1GiB",
+            "did you mean \"engine.memory\" or \"machine.memory\"?",
+        ),
+        (
+            "run small.toml --set engin.memory=1GiB",
+            "did you mean \"engine.memory\"?",
+        ),
+    ] {
+        let message = refused(&folder, line);
+        assert!(message.contains(near), "{line}: {message}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn mount_answers_a_name_with_the_near_ones() {
+    let message = refused(&folder(), "mount p30 mounted");
+    let near = "did you mean `azure.premium.p30`?";
+    assert!(message.contains(near), "{message}");
+}

@@ -1,0 +1,102 @@
+//! The keys that there are, asked of the types that read them: a list by itself would fall behind.
+
+use serde::de::DeserializeOwned;
+
+use super::error::{did_you_mean, near, remedy};
+use super::wire;
+
+/// What is wrong with the dotted key `path`, whose first part is no key of an experiment: the remedy names keys of
+/// sections that are meant, such as "engine.memory" for "memory". `None`: its first part is one.
+///
+/// `named` gives the names that a section such as "volume" holds.
+pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    let sections = of::<wire::Experiment>();
+    if sections.iter().any(|section| section == first) {
+        return None;
+    }
+    let inner = inner(named);
+    let whole = |section: &str, key: &str| {
+        let parts = [section, key].into_iter().chain(rest.iter().copied());
+        parts.collect::<Vec<_>>().join(".")
+    };
+    let of_key = |wanted: &str| {
+        let keys = inner.iter().filter(|(_, key)| key == wanted);
+        let keys = keys.map(|(section, key)| whole(section, key));
+        keys.collect::<Vec<_>>()
+    };
+    let meant = match of_key(first) {
+        exact if !exact.is_empty() => exact,
+        _ => match near(first, sections.iter().map(String::as_str)) {
+            Some(section) => vec![[&[section], rest].concat().join(".")],
+            None => {
+                near(first, inner.iter().map(|(_, key)| key.as_str())).map_or_else(Vec::new, of_key)
+            }
+        },
+    };
+    let hint = match meant.as_slice() {
+        [] => remedy(first, "known here", sections.iter().map(String::as_str)),
+        meant => did_you_mean(meant),
+    };
+    Some(format!("there is no key \"{first}\"{hint}"))
+}
+
+/// Sections and the keys in them, those first that are set most.
+fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
+    let sections = [
+        ("engine", of::<wire::Engine>()),
+        ("workload", of::<wire::Workload>()),
+        ("workload.parameters", named("workload.parameters")),
+        ("protocol", of::<wire::Protocol>()),
+        ("machine", of::<wire::Machine>()),
+        ("volume", named("volume")),
+        ("placement", named("placement")),
+    ];
+    let keys = |(section, keys): (&'static str, Vec<String>)| {
+        keys.into_iter().map(move |key| (section, key))
+    };
+    sections.into_iter().flat_map(keys).collect()
+}
+
+/// The keys of a table that is read as `T`, which refuses all others.
+fn of<T: DeserializeOwned>() -> Vec<String> {
+    // The reader's message about a key that cannot be: unknown field `?`, expected one of `a`, `b`.
+    let error = toml::from_str::<T>("\"?\" = 0").err();
+    let message = error.map_or_else(String::new, |error| error.message().to_owned());
+    let quoted = message.split('`').skip(1).step_by(2).skip(1);
+    quoted.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(key: &str) -> Option<String> {
+        let path: Vec<&str> = key.split('.').collect();
+        let named = |section: &str| match section {
+            "volume" => vec!["fast".to_owned()],
+            "workload.parameters" => vec!["rows".to_owned()],
+            _ => Vec::new(),
+        };
+        unknown(&path, named)
+    }
+
+    #[test]
+    fn a_key_without_its_section_is_answered_with_all_of_it() {
+        for (key, meant) in [
+            ("memory", "\"engine.memory\" or \"machine.memory\"?"),
+            ("sessions", "; did you mean \"workload.sessions\"?"),
+            ("sesions", "; did you mean \"workload.sessions\"?"),
+            ("rows", "; did you mean \"workload.parameters.rows\"?"),
+            ("cpu.statement", "; did you mean \"engine.cpu.statement\"?"),
+            ("fast.iops", "; did you mean \"volume.fast.iops\"?"),
+            ("engin.memory", "; did you mean \"engine.memory\"?"),
+            ("zebra", "(known here: \"name\", \"question\","),
+        ] {
+            let message = message(key).expect("no such key");
+            assert!(message.contains(meant), "{key}: {message}");
+        }
+        assert_eq!(message("engine.memory"), None);
+        assert_eq!(message("real-time"), None);
+    }
+}
