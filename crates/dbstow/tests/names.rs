@@ -132,3 +132,43 @@ fn mount_answers_a_name_with_the_near_ones() {
     let near = "did you mean `azure.premium.p30`?";
     assert!(message.contains(near), "{message}");
 }
+
+#[test]
+fn what_was_given_is_blamed_in_the_words_it_was_given_in() {
+    let folder = folder();
+    for (line, starts) in [
+        (
+            "plan small.toml --set workload.parameters.rows=abc --set workload.sessions=2",
+            "--set workload.parameters.rows=abc: ",
+        ),
+        (
+            "plan small.toml --set volume.d.disk=none --set volume.d.count=2",
+            "--set volume.d.disk=none: ",
+        ),
+        ("plan small.toml --workload none", "--workload none: "),
+        ("plan small.toml --blocks 0", "--blocks 0: "),
+        (
+            "plan small.toml --set protocol.blocks=0",
+            "--set protocol.blocks=0: ",
+        ),
+    ] {
+        let message = refused(&folder, line);
+        let whole = format!("dbstow: {starts}");
+        assert!(message.starts_with(&whole), "{line}: {message}");
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn an_engine_that_the_file_names_is_blamed_at_its_line_and_one_that_was_given_at_its_option() {
+    let folder = folder();
+    let message = refused(&folder, "check server.toml");
+    assert!(message.starts_with("dbstow: server.toml:17: "), "{message}");
+    assert!(
+        message.contains("change or remove engine.name"),
+        "{message}"
+    );
+    assert!(!message.contains("--engine"), "{message}");
+    let message = refused(&folder, "check small.toml --engine postgres");
+    assert!(message.contains("leave --engine out"), "{message}");
+}

@@ -14,7 +14,7 @@ use experiment::spec::{
     Arm, EngineName, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
 };
 use files::input::{self, Reach};
-use lab::engine::{self, provider};
+use lab::engine::{self, EngineProvider, provider};
 use lab::inventory::Inventory;
 use lab::trial;
 
@@ -83,16 +83,57 @@ impl Asked {
         let inventory = Inventory::builtin().of_engine(&variant.engine);
         let mut inventory = inventory.reaching(reach(self.allow_outside));
         let disks = self.add_disks(&mut inventory)?;
-        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant.clone())?;
-        let spec = self.without_what_does_not_apply(spec.check(&inventory)?);
+        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant.clone());
+        let spec = spec.and_then(|spec| spec.check(&inventory));
+        let spec = spec.map_err(|error| self.in_options(error))?;
+        let spec = self.without_what_does_not_apply(spec);
         if variant.mode == Mode::Simulate && !self.allow_large {
             spec.arms.iter().try_for_each(check_memory)?;
         }
         let options = self.real_time.options();
         let engine = provider(&variant.engine)?;
+        self.check_simulated(&spec, engine)?;
         engine::check(&options, engine, variant.mode, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
         Ok(ResolvedRun { inventory, plan })
+    }
+
+    /// Refuses to simulate an engine that the file names, in the words of the file.
+    fn check_simulated(&self, spec: &Spec, engine: &dyn EngineProvider) -> Result<(), SpecError> {
+        let is_possible = self.mode != Mode::Simulate || engine.simulated().is_some();
+        if is_possible || self.engine.is_some() {
+            return Ok(());
+        }
+        let message = format!(
+            "engine.name is \"{}\", and simulate executes SQL itself, in virtual time; add --mode emulate (modelled disks) \
+             or --mode measure (real ones), or change or remove engine.name",
+            engine.name()
+        );
+        Err(spec.mistake(&["engine", "name"], message))
+    }
+
+    /// The error with the option that was given, where that is not `--set` but short for one.
+    fn in_options(&self, error: SpecError) -> anyhow::Error {
+        let SpecError::Override {
+            key,
+            value,
+            message,
+        } = &error
+        else {
+            return error.into();
+        };
+        let is_set = self.set.iter().any(|(set, to)| set == key && to == value);
+        let volume = key.strip_prefix("volume.");
+        let disk = (self.disk.iter()).find(|(name, _)| volume == Some(name.as_str()));
+        let option = match (key.as_str(), disk) {
+            _ if is_set => return error.into(),
+            ("workload.folder", _) => format!("--workload {value}"),
+            ("protocol.blocks", _) => format!("--blocks {value}"),
+            ("protocol.seed", _) => format!("--seed {value}"),
+            (_, Some((volume, file))) => format!("--disk {volume}={}", file.display()),
+            (_, None) => return error.into(),
+        };
+        Mistake(format!("{option}: {message}")).into()
     }
 
     /// The experiment's text, and what its file is called.

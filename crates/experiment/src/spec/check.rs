@@ -15,21 +15,31 @@ impl Spec {
     /// # Errors
     /// The first name that is not known, or value that the vendor or the workload does not allow.
     pub fn check(mut self, known: &dyn Known) -> Result<Spec, SpecError> {
+        match self.look_up(known) {
+            Ok(()) => Ok(self),
+            Err(fault) => Err(self.origin.error(fault, |origin| {
+                let (place, text) = (origin.place.clone(), origin.text.source());
+                let spec = Spec::read(place, text, &origin.overrides, origin.variant.clone());
+                spec.ok()?.look_up(known).err()
+            })),
+        }
+    }
+
+    fn look_up(&mut self, known: &dyn Known) -> Result<(), Fault> {
         let asked = self.origin.text.wire();
         if let Some(name) = &asked.engine.name {
             known
                 .engine(name)
-                .map_err(|message| self.origin.error(Fault::at(&["engine", "name"], message)))?;
+                .map_err(|message| Fault::at(&["engine", "name"], message))?;
         }
         for arm in &mut self.arms {
             settings(&mut arm.settings, known).map_err(|fault| {
                 let set = asked.arm.get(&arm.name).map(|asked| &asked.set);
                 let none = BTreeMap::new();
-                let fault = blamed(&arm.name, set.unwrap_or(&none), fault);
-                self.origin.error(fault)
+                blamed(&arm.name, set.unwrap_or(&none), fault)
             })?;
         }
-        Ok(self)
+        Ok(())
     }
 }
 

@@ -38,6 +38,11 @@ impl Text {
         Ok((text, wire))
     }
 
+    /// As it was read.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// The line of the key that `path` leads to, or of the nearest table that holds it.
     pub(crate) fn line(&self, path: &[String]) -> usize {
         line_at(&self.source, self.offset(path))

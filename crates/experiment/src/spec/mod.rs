@@ -173,11 +173,16 @@ impl Spec {
         for (section, keys, in_force) in sections(&asked, &origin.variant) {
             // Those that are not in force are checked all the same.
             let with = arms::with_all(&start, keys, &[section]);
-            let with = with.map_err(|fault| origin.error(fault))?;
+            let with = with.map_err(|fault| origin.in_file(fault))?;
             start = if in_force { with } else { start };
         }
         let edited = origin.overridden(start.clone())?;
-        let spec = arms::spec(&edited, &origin).map_err(|fault| origin.error(fault))?;
+        let spec = arms::spec(&edited, &origin).map_err(|fault| {
+            origin.error(fault, |origin| {
+                let edited = origin.overridden(start.clone()).ok()?;
+                arms::spec(&edited, origin).err()
+            })
+        })?;
         // What is wrong in the file may have been set right from outside.
         let arms = |text: &Text| arms::spec(text, &origin).map_or(Vec::new(), |spec| spec.arms);
         let spec = spec.without_figures_of_other_settings(&arms(&start));
@@ -236,6 +241,11 @@ impl Spec {
         )
     }
 
+    /// A mistake at a key of its file, which those who know more than the file have found.
+    pub fn mistake(&self, key: &[&str], message: impl Into<String>) -> SpecError {
+        self.origin.in_file(Fault::at(key, message))
+    }
+
     /// The same without what was published and fitted: for another workload, which no article ran.
     pub fn without_published(mut self) -> Spec {
         self.source = None;
@@ -288,17 +298,37 @@ impl Origin {
         })
     }
 
-    /// Places a fault: at the override that set its key, or at its line.
-    fn error(&self, fault: Fault) -> SpecError {
-        let Fault { key, message } = fault;
-        let of_override = |(set, _): &&(String, String)| touches(set, &key);
-        if let Some((key, value)) = self.overrides.iter().rev().find(of_override) {
-            return SpecError::Override {
-                key: key.clone(),
-                value: value.clone(),
-                message,
+    /// Places a fault: at the override that brought it in, or at its line.
+    ///
+    /// `found` looks for a fault with other overrides. The one to blame is the last without which there is no such
+    /// fault: the key of a fault does not tell, since what does not go together has two keys.
+    fn error(&self, fault: Fault, found: impl Fn(&Origin) -> Option<Fault>) -> SpecError {
+        let is_there = |first: usize| {
+            let with = Origin {
+                overrides: self.overrides[..first].to_vec(),
+                ..self.clone()
             };
+            found(&with).is_some_and(|other| other.message == fault.message)
+        };
+        let brought_in = (0..self.overrides.len())
+            .rev()
+            .find(|first| !is_there(*first));
+        match brought_in {
+            None => self.in_file(fault),
+            Some(at) => {
+                let (key, value) = self.overrides[at].clone();
+                SpecError::Override {
+                    key,
+                    value,
+                    message: fault.message,
+                }
+            }
         }
+    }
+
+    /// Places a fault of the file: at its line, or at the line of the section that sets its key.
+    fn in_file(&self, fault: Fault) -> SpecError {
+        let Fault { key, message } = fault;
         let wire = self.text.wire();
         let set_by = sections(&wire, &self.variant)
             .into_iter()

@@ -255,6 +255,47 @@ fn overrides_come_after_quick_and_are_blamed_for_their_own_mistakes() {
 }
 
 #[test]
+fn the_override_that_brings_a_fault_in_is_blamed_and_no_other() {
+    let both = |overrides: &[(&str, &str)]| {
+        let error = check(overrides).expect_err("one is wrong");
+        error.split(": ").next().unwrap_or_default().to_owned()
+    };
+    // Found at workload.duration, volume.slow, placement.split and engine.memory: the first two keys are set, or held
+    // by one that is set later, and the last two are not set at all.
+    for (overrides, blamed) in [
+        (
+            vec![("workload.duration", "1 s"), ("workload.sessions", "2")],
+            "--set workload.duration=1 s",
+        ),
+        (
+            vec![("volume.slow.disk", "none"), ("volume.slow.count", "2")],
+            "--set volume.slow.disk=none",
+        ),
+        (
+            vec![
+                ("placement.split.data.file_size", "1 GiB"),
+                ("volume.data.count", "1"),
+                ("workload.sessions", "2"),
+            ],
+            "--set volume.data.count=1",
+        ),
+        (
+            vec![("machine.memory", "256 MiB"), ("workload.sessions", "2")],
+            "--set machine.memory=256 MiB",
+        ),
+    ] {
+        assert_eq!(both(&overrides), blamed);
+    }
+    // What is wrong in the file stays the file's, whatever is set beside it.
+    let text = SPLIT.replacen("operations = 100\n", "", 1);
+    let error = parse(&text, &[("workload.sessions", "2")], false).expect_err("no end");
+    assert!(
+        error.starts_with("split.toml:19: the workload has no end"),
+        "{error}"
+    );
+}
+
+#[test]
 fn names_are_looked_up_and_defaults_of_parameters_added() {
     let spec = check(&[]).expect("all known");
     let workload = &spec.arms[0].settings.workload;
