@@ -252,11 +252,24 @@ fn the_entry_says_where_it_comes_from_and_means_what_was_fitted() {
 
 #[test]
 fn names_that_are_taken_or_unusual_are_refused() {
-    for name in ["azure.premium.p30", "local", "my disk", ""] {
-        let error = About::check_name(name).unwrap_err().to_string();
-        assert!(error.contains("--name"), "{error}");
+    let catalogue = Catalogue::builtin();
+    for (name, why) in [
+        ("azure.premium.p30", "is in the catalogue already"),
+        (
+            "local",
+            "is reserved: experiments call the machine's own disk so",
+        ),
+        (
+            "unlimited",
+            "is reserved: experiments call a disk without limits so",
+        ),
+        ("my disk", "letters, digits"),
+        ("", "1 to 64"),
+    ] {
+        let error = About::check_name(name, &catalogue).unwrap_err().to_string();
+        assert!(error.contains("--name") && error.contains(why), "{error}");
     }
-    About::check_name("nvme-1").unwrap();
+    About::check_name("nvme-1", &catalogue).unwrap();
 }
 
 fn dbstow(folder: &Path, arguments: &[&str]) -> Output {

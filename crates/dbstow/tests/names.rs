@@ -156,6 +156,14 @@ fn what_was_given_is_blamed_in_the_words_it_was_given_in() {
         let whole = format!("dbstow: {starts}");
         assert!(message.starts_with(&whole), "{line}: {message}");
     }
+    for (name, why) in [
+        ("local", "is reserved"),
+        ("unlimited", "is reserved"),
+        ("azure.premium.p30", "is in the catalogue already"),
+    ] {
+        let message = refused(&folder, &format!("calibrate . --name {name}"));
+        assert!(message.contains(why), "{message}");
+    }
 }
 
 #[cfg(feature = "postgres")]

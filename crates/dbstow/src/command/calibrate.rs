@@ -55,7 +55,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let out = out(args)?;
     let each = each(args)?;
-    About::check_name(&args.name)?;
+    About::check_name(&args.name, &catalogue::Catalogue::builtin())?;
     if args.size < LARGE {
         bail!("--size {} is too small; give {LARGE} or more", args.size);
     }

@@ -5,6 +5,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::{Fitted, Rates};
 use catalogue::{Catalogue, CatalogueError, Provision};
+use experiment::spec::Disk;
 
 /// What an entry says besides what was fitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,24 +32,33 @@ pub enum EntryError {
         "\"{0}\" cannot be a disk's name; use 1 to 64 letters, digits, `-`, `_` and `.` (--name)"
     )]
     Name(String),
-    /// The catalogue has it already, or refuses the entry.
+    /// Experiments have another use for it.
+    #[error("\"{0}\" is reserved: experiments call {1} so; choose another --name")]
+    Reserved(String, &'static str),
+    /// The catalogue has a disk of this name.
+    #[error("\"{0}\" is in the catalogue already (`dbstow disks {0}`); choose another --name")]
+    Taken(String),
+    /// The catalogue refuses the entry.
     #[error("{0}; choose another --name")]
     Catalogue(#[from] CatalogueError),
 }
 
 impl About {
-    /// Whether its name can be that of a new disk.
+    /// Whether its name can be that of a new disk of `catalogue`.
     ///
     /// # Errors
-    /// When it has unusual letters, or is taken.
-    pub fn check_name(name: &str) -> Result<(), EntryError> {
+    /// When it has unusual letters, is reserved, or is taken.
+    pub fn check_name(name: &str, catalogue: &Catalogue) -> Result<(), EntryError> {
         let usual = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let fits = (1..=64).contains(&name.len()) && name.chars().all(usual);
-        let taken = Catalogue::builtin().disk(name).is_ok();
-        if fits && !taken && !["local", "unlimited"].contains(&name) {
-            Ok(())
-        } else {
-            Err(EntryError::Name(name.to_owned()))
+        let owned = || name.to_owned();
+        if !(1..=64).contains(&name.len()) || !name.chars().all(usual) {
+            return Err(EntryError::Name(owned()));
+        }
+        match Disk::from(owned()) {
+            Disk::Local => Err(EntryError::Reserved(owned(), "the machine's own disk")),
+            Disk::Unlimited => Err(EntryError::Reserved(owned(), "a disk without limits")),
+            Disk::Catalogue(_) if catalogue.disk(name).is_ok() => Err(EntryError::Taken(owned())),
+            Disk::Catalogue(_) => Ok(()),
         }
     }
 }
