@@ -218,13 +218,20 @@ impl Capture {
                 grant: "ALTER SERVER ROLE ##MS_ServerStateManager## ADD MEMBER [login]".to_owned(),
             },
             _ if administrator => can(what, "the login is a member of sysadmin"),
-            Product::Boxed if self.identity.major() < 16 => Capability {
-                what,
-                can: if self.is_administrator().is_none() { Can::Unknown } else { Can::No },
-                why: "before 2022 only members of sysadmin may, who may do everything; a restart empties it too"
-                    .to_owned(),
-                grant: MAKE_ADMINISTRATOR.to_owned(),
-            },
+            Product::Boxed if self.identity.major() < 16 => {
+                // A role that may do everything is proposed to those alone who were refused.
+                let (can, grant) = match self.is_administrator() {
+                    None => (Can::Unknown, ""),
+                    Some(_) => (Can::No, MAKE_ADMINISTRATOR),
+                };
+                Capability {
+                    what,
+                    can,
+                    why: "before 2022 only members of sysadmin may, who may do everything; a restart empties it too"
+                        .to_owned(),
+                    grant: grant.to_owned(),
+                }
+            }
             Product::Boxed | Product::ManagedInstance | Product::Other => {
                 let why = "for tempdb it takes a member of sysadmin too, since CHECKPOINT wants the database's owner";
                 let mut capability = self.by_permission(what, "ALTER SERVER STATE", why);
@@ -288,7 +295,7 @@ impl Capture {
             Some(Obstacle::Unknown) => with(
                 Can::Unknown,
                 "the server did not say what the login may do",
-                Some(MAKE_ADMINISTRATOR),
+                None,
             ),
         }
     }
@@ -404,6 +411,11 @@ mod tests {
         silent.permissions.clear();
         for what in ["see the files", "make", "empty", "set", "move"] {
             assert_eq!(about(&silent, what).can, Can::Unknown, "{what}");
+        }
+        silent.identity.version = "15.0.1".to_owned();
+        for capability in silent.capabilities() {
+            let grant = &capability.grant;
+            assert!(!grant.contains("sysadmin"), "nothing was refused: {grant}");
         }
     }
 }
