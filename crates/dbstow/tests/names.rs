@@ -134,6 +134,29 @@ fn mount_answers_a_name_with_the_near_ones() {
 }
 
 #[test]
+fn a_workload_of_ones_own_is_shown_as_it_would_run() {
+    let folder = folder();
+    let sql = printed(&folder, "workloads query.sql");
+    assert!(sql.contains("query.sql: 2 statements"), "{sql}");
+    let stress = printed(&folder, "workloads stress.json");
+    for part in ["sessions    3", "15 operations", "1 statements"] {
+        assert!(stress.contains(part), "no {part} in {stress}");
+    }
+    let of_ours = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../workload/workloads/read-only"
+    );
+    let shown = printed(&folder, &format!("workloads {of_ours}"));
+    let shown = shown.replace(of_ours, "workloads/read-only");
+    assert_eq!(shown, printed(&folder, "workloads read-only"));
+    fs::create_dir(folder.path().join("w")).expect("the folder is ours");
+    let message = refused(&folder, "workloads w");
+    assert!(message.contains("w/workload.toml"), "{message}");
+    let message = refused(&folder, "workloads none.sql");
+    assert!(message.contains("none.sql"), "{message}");
+}
+
+#[test]
 fn what_was_given_is_blamed_in_the_words_it_was_given_in() {
     let folder = folder();
     for (line, starts) in [

@@ -89,7 +89,10 @@ impl Inventory {
     }
 
     /// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
-    fn read(&self, script: &Script) -> Result<Workload, String> {
+    ///
+    /// # Errors
+    /// No such workload, or what is wrong with it.
+    pub fn read(&self, script: &Script) -> Result<Workload, String> {
         let dialect = self.dialect;
         let result = match script {
             Script::BuiltIn(name) => Workload::builtin(name, dialect),

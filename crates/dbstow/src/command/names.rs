@@ -31,9 +31,13 @@ pub(super) fn experiment_or_file() -> ArgValueCompleter {
     names_or_paths(experiments, is_toml)
 }
 
-/// A built-in workload, or a folder of one.
-pub(super) fn workload_or_folder() -> ArgValueCompleter {
-    names_or_paths(workloads, Path::is_dir)
+/// A built-in workload, or a folder or file of one.
+pub(super) fn workload_or_path() -> ArgValueCompleter {
+    let is_file = |path: &Path| {
+        path.extension()
+            .is_some_and(|end| end == "sql" || end == "json")
+    };
+    names_or_paths(workloads, move |path| path.is_dir() || is_file(path))
 }
 
 /// A disk of the catalogue, or a file with volumes.
@@ -58,7 +62,7 @@ pub(super) fn path_of_volume() -> ArgValueCompleter {
 /// Names that begin as `current` does, then paths that do and are wanted, with the folders on their way.
 fn names_or_paths(
     names: fn() -> Vec<CompletionCandidate>,
-    is_wanted: fn(&Path) -> bool,
+    is_wanted: impl Fn(&Path) -> bool + Copy + Send + Sync + 'static,
 ) -> ArgValueCompleter {
     ArgValueCompleter::new(move |current: &OsStr| {
         let start = current.as_encoded_bytes();
