@@ -134,6 +134,68 @@ fn mount_answers_a_name_with_the_near_ones() {
 }
 
 #[test]
+fn disks_and_machines_of_a_catalogue_file_can_be_used_by_name() {
+    let folder = folder();
+    for line in [
+        "run named.toml --out r",
+        "plan named.toml",
+        "check named.toml",
+        "layout named.toml --arm one --volume d=/mnt/d",
+        "disks own.disk",
+        "machines own.machine",
+    ] {
+        let message = refused(&folder, line);
+        assert!(message.contains("`own."), "{line}: {message}");
+        printed(&folder, &format!("{line} --catalogue own.toml"));
+    }
+    // For a volume and by name: the file is read once.
+    let both =
+        "plan small.toml --set machine.type=own.machine --disk d=own.toml --catalogue own.toml";
+    assert!(printed(&folder, both).contains("d = own.disk"));
+    let taken = refused(&folder, "calibrate . --name own.disk --catalogue own.toml");
+    assert!(taken.contains("in the catalogue already"), "{taken}");
+}
+
+#[test]
+fn another_content_of_a_catalogue_file_is_another_plan() {
+    for (was, is) in [("iops = 1000", "iops = 2000"), ("cores = 2", "cores = 4")] {
+        let folder = folder();
+        let line = "run named.toml --catalogue own.toml --out r";
+        printed(&folder, line);
+        printed(&folder, line);
+        let changed = OWN.replace(was, is);
+        fs::write(folder.path().join("own.toml"), changed).expect("the folder is ours");
+        let message = refused(&folder, line);
+        assert!(message.contains("another plan"), "{message}");
+    }
+}
+
+#[test]
+fn a_wrong_catalogue_file_is_refused_with_its_place_and_a_remedy() {
+    let folder = folder();
+    let message = refused(&folder, "check small.toml --catalogue none.toml");
+    for part in ["--catalogue none.toml: ", "dbstow calibrate"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let broken = OWN.replace("local-nvme", "local-nvm");
+    fs::write(folder.path().join("own.toml"), broken).expect("the folder is ours");
+    for line in [
+        "check small.toml --catalogue own.toml",
+        "disks --catalogue own.toml",
+    ] {
+        let message = refused(&folder, line);
+        for part in ["own.toml:5: ", "`local-nvm`", "did you mean `local-nvme`?"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+    let other = refused(
+        &folder,
+        "check small.toml --catalogue small.toml --catalogue own.toml",
+    );
+    assert!(other.starts_with("dbstow: small.toml:16: "), "{other}");
+}
+
+#[test]
 fn a_workload_of_ones_own_is_shown_as_it_would_run() {
     let folder = folder();
     let sql = printed(&folder, "workloads query.sql");

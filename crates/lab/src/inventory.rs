@@ -20,12 +20,21 @@ use workload::{Dialect, Value, Workload};
 pub struct Inventory {
     /// Disks and machines.
     pub catalogue: Catalogue,
-    /// Digests of the files that disks of the user's own are from, by the names of the disks.
-    own: BTreeMap<String, String>,
+    /// What the user's own files are digested to.
+    own: Own,
     /// What the engine speaks that workloads are for.
     pub dialect: Dialect,
     /// Where the files of a workload may be.
     pub reach: Reach,
+}
+
+/// Digests of the files that the user's own disks and machines are from, by their names.
+#[derive(Default)]
+struct Own {
+    disks: BTreeMap<String, String>,
+    machines: BTreeMap<String, String>,
+    /// Of the last file, with all before it.
+    last: String,
 }
 
 impl Inventory {
@@ -35,7 +44,7 @@ impl Inventory {
             catalogue: Catalogue::builtin(),
             dialect: Dialect::Sqlite,
             reach: Reach::Beneath,
-            own: BTreeMap::new(),
+            own: Own::default(),
         }
     }
 
@@ -44,18 +53,28 @@ impl Inventory {
     /// # Errors
     /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
     pub fn add_catalogue(&mut self, text: &str, file: &str) -> Result<Vec<String>, CatalogueError> {
-        let known: BTreeSet<String> = self
-            .catalogue
-            .disks()
-            .map(|disk| disk.name.clone())
-            .collect();
+        let (disks, machines) = (
+            names_of_disks(&self.catalogue),
+            names_of_machines(&self.catalogue),
+        );
         self.catalogue.add(text, file)?;
-        let all = self.catalogue.disks().map(|disk| disk.name.clone());
-        let names: Vec<String> = all.filter(|name| !known.contains(name)).collect();
-        let digest = experiment::plan::digest_of(text.as_bytes());
-        let own = names.iter().map(|name| (name.clone(), digest.clone()));
-        self.own.extend(own);
-        Ok(names)
+        // A file may refer to classes of those before it, which then decide what its disks are.
+        let is_alone = Catalogue::builtin().add(text, file).is_ok();
+        let all = format!("{}{text}", self.own.last);
+        self.own.last = experiment::plan::digest_of(all.as_bytes());
+        let digest = match is_alone {
+            true => experiment::plan::digest_of(text.as_bytes()),
+            false => self.own.last.clone(),
+        };
+        let is_new = |known: &BTreeSet<String>, names: BTreeSet<String>| -> Vec<String> {
+            names.difference(known).cloned().collect()
+        };
+        let disks = is_new(&disks, names_of_disks(&self.catalogue));
+        let machines = is_new(&machines, names_of_machines(&self.catalogue));
+        let with_digest = |name: &String| (name.clone(), digest.clone());
+        self.own.disks.extend(disks.iter().map(with_digest));
+        self.own.machines.extend(machines.iter().map(with_digest));
+        Ok(disks)
     }
 
     /// The same, with workloads for `engine`; as it is, where there is none of this name.
@@ -109,6 +128,15 @@ impl Inventory {
     }
 }
 
+fn names_of_disks(catalogue: &Catalogue) -> BTreeSet<String> {
+    catalogue.disks().map(|disk| disk.name.clone()).collect()
+}
+
+fn names_of_machines(catalogue: &Catalogue) -> BTreeSet<String> {
+    let machines = catalogue.machines();
+    machines.map(|machine| machine.name.clone()).collect()
+}
+
 impl Known for Inventory {
     fn engine(&self, name: &EngineName) -> Result<(), String> {
         // One that is left out may still be what a file is meant for; whoever runs it looks it up.
@@ -139,7 +167,13 @@ impl Known for Inventory {
     }
 
     fn entry(&self, name: &str) -> Option<String> {
-        self.own.get(name).cloned()
+        let disk = self.catalogue.disk(name).ok()?;
+        self.own.disks.get(&disk.name).cloned()
+    }
+
+    fn machine_entry(&self, kind: &str) -> Option<String> {
+        let machine = self.catalogue.machine(kind).ok()?;
+        self.own.machines.get(&machine.name).cloned()
     }
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
@@ -162,5 +196,69 @@ impl Known for Inventory {
             parameters,
             digest: experiment::plan::digest_of(text.as_bytes()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DISK: &str = r#"
+        [source.mine]
+        title = "a test"
+        date = "2026"
+        [disk."mine.disk"]
+        class = "CLASS"
+        title = "a disk"
+        aliases = ["mine.alias"]
+        size = "1 TiB"
+        iops = 1000
+        confidence = "assumed"
+        sources = ["mine"]
+        [machine."mine.machine"]
+        cores = 2
+        memory = "8 GiB"
+        limits = {}
+        confidence = "assumed"
+        sources = ["mine"]
+    "#;
+
+    fn class(read: &str) -> String {
+        format!(
+            "[class.own]\ntitle = \"a class\"\nread = {{ value = \"{read}\", assumed = \"a test\" }}\n\
+             write = {{ value = \"1 ms\", assumed = \"a test\" }}\nflush = {{ value = \"1 ms\", assumed = \"a test\" }}\n"
+        )
+    }
+
+    fn digests(files: &[&str]) -> [Option<String>; 3] {
+        let mut inventory = Inventory::builtin();
+        for (at, text) in files.iter().enumerate() {
+            let added = inventory.add_catalogue(text, &format!("{at}.toml"));
+            added.expect("a valid file");
+        }
+        [
+            inventory.entry("mine.disk"),
+            inventory.entry("mine.alias"),
+            inventory.machine_entry("mine.machine"),
+        ]
+    }
+
+    #[test]
+    fn disks_and_machines_of_a_file_have_its_digest_and_those_that_ship_have_none() {
+        let text = DISK.replace("CLASS", "local-nvme");
+        let digest = Some(experiment::plan::digest_of(text.as_bytes()));
+        assert_eq!(digests(&[&text]), [digest.clone(), digest.clone(), digest]);
+        assert_eq!(Inventory::builtin().entry("aws.gp3"), None);
+        assert_eq!(Inventory::builtin().machine_entry("azure.DS2"), None);
+    }
+
+    #[test]
+    fn a_file_before_it_is_in_the_digest_of_a_disk_only_where_that_needs_it() {
+        let alone = DISK.replace("CLASS", "local-nvme");
+        assert_eq!(digests(&[&class("1 ms"), &alone]), digests(&[&alone]));
+        let needs = DISK.replace("CLASS", "own");
+        let of = |read: &str| digests(&[&class(read), &needs]);
+        assert_eq!(of("1 ms"), of("1 ms"));
+        assert_ne!(of("1 ms"), of("2 ms"), "another disk under the same name");
     }
 }

@@ -1,6 +1,6 @@
 //! Which experiment a user asks for, and what of it is changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -55,6 +55,10 @@ pub struct Asked {
     /// emulate); may be given several times
     #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path, add = names::path_of_volume())]
     pub disk: Vec<(String, PathBuf)>,
+    /// Also read this catalogue file, so that the experiment can name its disks and machines; may be given several
+    /// times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalogue: Vec<PathBuf>,
     /// Where it runs in real time
     #[command(flatten)]
     pub real_time: RealTimeArgs,
@@ -82,7 +86,13 @@ impl Asked {
         };
         let inventory = Inventory::builtin().of_engine(&variant.engine);
         let mut inventory = inventory.reaching(reach(self.allow_outside));
-        let disks = self.add_disks(&mut inventory)?;
+        let mut read = BTreeMap::new();
+        for file in &self.catalogue {
+            let shown = file.display().to_string();
+            let text = catalogue_text(file).with_context(|| format!("--catalogue {shown}"))?;
+            read.insert(file.as_path(), inventory.add_catalogue(&text, &shown)?);
+        }
+        let disks = self.add_disks(&mut inventory, read)?;
         let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant.clone());
         let spec = spec.and_then(|spec| spec.check(&inventory));
         let spec = spec.map_err(|error| self.in_options(error))?;
@@ -95,6 +105,7 @@ impl Asked {
         self.check_simulated(&spec, engine)?;
         engine::check(&options, engine, variant.mode, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
+        let plan = plan.reading(self.catalogues());
         Ok(ResolvedRun { inventory, plan })
     }
 
@@ -164,14 +175,33 @@ impl Asked {
         }
     }
 
-    /// Reads the user's own disks. Gives volumes and the names of their entries.
-    fn add_disks(&self, inventory: &mut Inventory) -> Result<Vec<(String, String)>> {
+    /// The catalogue files that are read: those of `--disk` too, whose disks the plan calls by name.
+    fn catalogues(&self) -> Vec<String> {
+        let files = self
+            .catalogue
+            .iter()
+            .chain(self.disk.iter().map(|(_, file)| file));
+        let mut names: Vec<String> = Vec::new();
+        for name in files.map(|file| file.display().to_string()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Reads the user's own disks, but for files that are `read`, with the names of the disks in them. Gives volumes and
+    /// the names of their entries.
+    fn add_disks<'a>(
+        &'a self,
+        inventory: &mut Inventory,
+        mut read: BTreeMap<&'a Path, Vec<String>>,
+    ) -> Result<Vec<(String, String)>> {
         if self.mode == Mode::Measure && !self.disk.is_empty() {
             let message = "--disk is about modelled disks, and measure has real ones; give their \
                  directories with --volume, or add --mode emulate";
             return Err(Mistake(message.to_owned()).into());
         }
-        let mut read: Vec<(&PathBuf, String)> = Vec::new();
         let mut disks = Vec::new();
         let mut volumes = BTreeSet::new();
         for (volume, file) in &self.disk {
@@ -179,13 +209,13 @@ impl Asked {
                 let message = format!("--disk {volume}=..: this volume has a disk already");
                 return Err(Mistake(message).into());
             }
-            let known = read.iter().find(|(other, _)| *other == file);
-            let entry = match known {
-                Some((_, entry)) => entry.clone(),
-                None => add_disk(inventory, file)
-                    .with_context(|| format!("--disk {volume}={}", file.display()))?,
-            };
-            read.push((file, entry.clone()));
+            let at = || format!("--disk {volume}={}", file.display());
+            if !read.contains_key(file.as_path()) {
+                let text = catalogue_text(file).with_context(at)?;
+                let names = inventory.add_catalogue(&text, &file.display().to_string());
+                read.insert(file, names.with_context(at)?);
+            }
+            let entry = only_one(&read[file.as_path()]).with_context(at)?;
             disks.push((volume.clone(), entry));
         }
         Ok(disks)
@@ -238,21 +268,24 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
     )))
 }
 
-/// Reads the one disk of a user's catalogue file.
-fn add_disk(inventory: &mut Inventory, file: &Path) -> Result<String> {
-    let shown = file.display().to_string();
-    let text = input::named(file).map_err(|error| Mistake(error.to_string()))?;
-    let names = inventory.add_catalogue(&text, &shown)?;
-    match names.as_slice() {
+/// The one disk of a user's catalogue file that has disks of these names.
+fn only_one(names: &[String]) -> Result<String, Mistake> {
+    match names {
         [name] => Ok(name.clone()),
-        names => {
-            let message = format!(
-                "the file has {} disks, and one is to take the volume's place; keep one in it",
-                names.len()
-            );
-            Err(Mistake(message).into())
-        }
+        names => Err(Mistake(format!(
+            "the file has {} disks, and one is to take the volume's place; keep one in it",
+            names.len()
+        ))),
     }
+}
+
+/// The text of a user's catalogue file.
+fn catalogue_text(file: &Path) -> Result<String, Mistake> {
+    input::named(file).map_err(|error| {
+        Mistake(format!(
+            "{error}; give a file of disks and machines, such as `dbstow calibrate` writes"
+        ))
+    })
 }
 
 /// A name that is built in is that experiment, whatever the current folder holds.

@@ -39,6 +39,9 @@ pub struct Args {
     /// Name of the disk in the catalogue
     #[arg(long, default_value = "my-disk")]
     pub name: String,
+    /// Also read this catalogue file: the name is to be none of its disks; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub catalogue: Vec<PathBuf>,
     /// File to write [default: NAME.toml]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -55,7 +58,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let out = out(args)?;
     let each = each(args)?;
-    About::check_name(&args.name, &catalogue::Catalogue::builtin())?;
+    About::check_name(&args.name, &listing::catalogue(&args.catalogue)?)?;
     if args.size < LARGE {
         bail!("--size {} is too small; give {LARGE} or more", args.size);
     }

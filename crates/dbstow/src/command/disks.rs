@@ -30,7 +30,7 @@ pub struct Args {
     /// Let it burst, where bursting is an option
     #[arg(long)]
     pub bursting: bool,
-    /// Also read this catalogue file
+    /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE")]
     pub catalogue: Vec<PathBuf>,
     /// How to print

@@ -46,6 +46,9 @@ pub struct Args {
     /// Set a key of the experiment, such as placement.a.temp.files=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, requires = "experiment")]
     pub set: Vec<(String, String)>,
+    /// Also read this catalogue file, for the experiment's disks and machines; may be given several times
+    #[arg(long, value_name = "FILE", requires = "experiment")]
+    pub catalogue: Vec<PathBuf>,
     /// Number of temp files, assigned to the volumes in turn [default: the arm's; without one, 1 per volume]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767))]
     pub files: Option<u32>,
@@ -239,6 +242,7 @@ impl Args {
             seed: None,
             allow_large: true,
             disk: Vec::new(),
+            catalogue: self.catalogue.clone(),
             real_time: RealTimeArgs::default(),
         };
         let plan = asked.understand(false)?.plan;

@@ -8,7 +8,7 @@ use sqlserver::capture::Capture;
 use sqlserver::lint::{self as rules, Asked, Profile, Severity};
 
 use super::output::note;
-use super::{Mistake, NotMet, ServerLogin, doctor};
+use super::{Mistake, NotMet, ServerLogin, doctor, listing};
 use analysis::findings;
 use analysis::lint::{self, Document, Told};
 use analysis::report::lint::{json, list, sarif, text};
@@ -36,6 +36,9 @@ pub struct Args {
     /// Facts about the host that T-SQL cannot see: a TOML file with `azure` and the volumes
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
+    /// Also read this catalogue file, for the disks that --host names; may be given several times
+    #[arg(long, value_name = "FILE", requires = "host")]
+    pub catalogue: Vec<PathBuf>,
     /// Results of `dbstow run` whose comparisons support or contradict findings; may be given several times
     #[arg(long, value_name = "FOLDER")]
     pub results: Vec<PathBuf>,
@@ -55,7 +58,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub profile: Vec<Ladder>,
     /// Print every rule with its severity and sources
-    #[arg(long, conflicts_with_all = ["capture", "server", "host", "results", "fail_on", "rule", "ignore", "profile"])]
+    #[arg(long, conflicts_with_all = ["capture", "server", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile"])]
     pub list: bool,
     /// How to log in
     #[command(flatten)]
@@ -120,7 +123,7 @@ pub fn run(args: &Args) -> Result<()> {
 pub fn look(name: &str, mut capture: Capture, args: &Args) -> Result<()> {
     let asked = asked(args)?;
     if let Some(file) = &args.host {
-        tell(&mut capture, file)?;
+        tell(&mut capture, file, &listing::catalogue(&args.catalogue)?)?;
     }
     let judged = rules::judge(&capture, &asked);
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
@@ -158,11 +161,11 @@ fn print(text: &str, format: Format) -> Result<()> {
 }
 
 /// Adds what somebody told of the host.
-fn tell(capture: &mut Capture, file: &Path) -> Result<()> {
+fn tell(capture: &mut Capture, file: &Path, catalogue: &Catalogue) -> Result<()> {
     let name = file.display().to_string();
     let text = input::named(file);
     let text = text.with_context(|| format!("cannot read the host's file {name}"))?;
-    let told = Told::parse(&name, &text, &Catalogue::builtin())?;
+    let told = Told::parse(&name, &text, catalogue)?;
     for mount in lint::merge(capture, told) {
         note(&format!(
             "dbstow: {name} tells of {mount}, where the capture has no file"

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::ValueEnum;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
+use super::Mistake;
 use catalogue::{Catalogue, Latency, LimitValue, Source};
 use files::input;
 
@@ -49,8 +49,10 @@ pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
 /// Adds the entries of a user's own file.
 pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> {
     let name = file.display().to_string();
-    let text = input::named(file);
-    let text = text.with_context(|| format!("cannot read the catalogue file {name}"))?;
+    let text = input::named(file).map_err(|error| {
+        let remedy = "give a file of disks and machines, such as `dbstow calibrate` writes";
+        Mistake(format!("--catalogue {name}: {error}; {remedy}"))
+    })?;
     Ok(catalogue.add(&text, &name)?)
 }
 

@@ -18,7 +18,7 @@ pub struct Args {
     /// Show everything about each machine found, sources included
     #[arg(long)]
     pub details: bool,
-    /// Also read this catalogue file
+    /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE")]
     pub catalogue: Vec<PathBuf>,
     /// How to print

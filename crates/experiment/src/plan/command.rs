@@ -47,6 +47,9 @@ pub(super) fn text(plan: &Plan) -> String {
         words.extend(["--engine".to_owned(), engine.to_string()]);
     }
     words.extend(plan.twin.is_some().then(|| "--aa".to_owned()));
+    for file in &plan.catalogues {
+        words.extend(["--catalogue".to_owned(), file.clone()]);
+    }
     for (key, value) in &plan.overrides {
         match SHORT.iter().find(|(long, _)| long == key) {
             Some((_, option)) => words.extend([(*option).to_owned(), value.clone()]),
@@ -122,8 +125,10 @@ mod tests {
         let place = [("volume d".to_owned(), "/mnt/a b".to_owned())].into();
 
         assert_eq!(
-            plan.at(place).command(),
-            "dbstow run tempdb-spill --quick --mode measure --engine postgres --aa \
+            plan.reading(vec!["own.toml".to_owned()])
+                .at(place)
+                .command(),
+            "dbstow run tempdb-spill --quick --mode measure --engine postgres --aa --catalogue own.toml \
              --set 'engine.memory=8 MiB' --seed 7 --volume 'd=/mnt/a b'"
         );
     }

@@ -55,6 +55,9 @@ pub struct Plan {
     pub variations: Vec<Variation>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
+    /// Catalogue files of the user's own that its names were looked up in, as the user named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub catalogues: Vec<String>,
     /// Where its files are and what else was chosen for real time, by name, in words.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub place: BTreeMap<String, String>,
@@ -120,6 +123,7 @@ impl Plan {
             twin: twin_name,
             variations: variation::of(spec),
             fitted: spec.fitted.clone(),
+            catalogues: Vec::new(),
             place: BTreeMap::new(),
             digest: String::new(),
         };
@@ -136,6 +140,11 @@ impl Plan {
         self.place = place;
         self.digest = digest::of(&self);
         self
+    }
+
+    /// The same plan, whose names were looked up in these files too. What they say is in the digest, not their paths.
+    pub fn reading(self, catalogues: Vec<String>) -> Plan {
+        Plan { catalogues, ..self }
     }
 
     /// All trials, block by block, in the order in which they run.

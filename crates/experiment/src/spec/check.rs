@@ -45,6 +45,8 @@ impl Spec {
 
 fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {
     machine(&settings.machine, known)?;
+    let kind = settings.machine.kind.as_deref();
+    settings.machine.entry = kind.and_then(|kind| known.machine_entry(kind));
     for volume in &mut settings.volumes {
         volume.entry = match &volume.disk {
             Disk::Catalogue(name) => known.entry(name),

@@ -37,6 +37,12 @@ pub trait Known {
         None
     }
 
+    /// The same of the machine `kind`.
+    fn machine_entry(&self, kind: &str) -> Option<String> {
+        let _ = kind;
+        None
+    }
+
     /// What a workload can be told, and what it is.
     ///
     /// # Errors

@@ -29,6 +29,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
         kind: asked.kind.clone(),
         cores: asked.cores,
         memory: asked.memory,
+        entry: None,
     })
 }
 

@@ -40,6 +40,9 @@ pub struct Machine {
     pub cores: Option<u32>,
     /// Main memory, where it is not that of `kind`.
     pub memory: Option<Bytes>,
+    /// Digest of the entry of `kind`, as [`Volume::entry`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
 }
 
 /// A volume: like disks, striped.

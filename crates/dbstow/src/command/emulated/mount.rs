@@ -72,7 +72,7 @@ pub struct Args {
     /// Seed of the latencies
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Also read this catalogue file
+    /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE")]
     pub catalogue: Vec<PathBuf>,
 }
