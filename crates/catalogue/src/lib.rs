@@ -217,7 +217,12 @@ mod tests {
     #[test]
     fn every_price_has_a_region() {
         for disk in Catalogue::builtin().disks() {
-            assert_eq!(disk.price_list().is_some(), disk.price.is_some(), "{}", disk.name);
+            assert_eq!(
+                disk.price_list().is_some(),
+                disk.price.is_some(),
+                "{}",
+                disk.name
+            );
         }
     }
 

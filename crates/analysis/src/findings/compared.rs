@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::metrics::{better, value};
 use super::trials::Trials;
 use super::{Comparison, NoiseFloor, Ratio, Verdict};
-use crate::statistics;
+use crate::statistics::{self, Better};
 use experiment::question::{Question, twin_of};
 use experiment::record::Record;
 
@@ -90,6 +90,17 @@ fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64,
         .iter()
         .find(|record| record.block == baseline.block)?;
     Some((value(baseline, metric)?, value(candidate, metric)?))
+}
+
+/// What a ratio by `metric` would say by itself, without an interval.
+pub(super) fn verdict_of(ratio: f64, metric: &str, margin: f64) -> Verdict {
+    if ratio.ln().abs() <= margin.ln_1p() {
+        return Verdict::NoDifference;
+    }
+    match (ratio > 1.0) == (better(metric) == Better::Higher) {
+        true => Verdict::Faster,
+        false => Verdict::Slower,
+    }
 }
 
 fn ratio(compared: &statistics::Comparison) -> Ratio {

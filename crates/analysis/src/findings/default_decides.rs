@@ -1,11 +1,11 @@
 //! Verdicts that turn when a setting that nobody chose has its other value.
 
-use super::metrics::{better, value};
+use super::compared::verdict_of;
+use super::metrics::value;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Comparison, Findings, Verdict, Warning};
 use crate::quantity::ratio;
-use crate::statistics::Better;
 use experiment::question::{Question, Variation};
 
 /// Says which verdicts turn, and with what.
@@ -17,7 +17,7 @@ pub(super) fn warnings(
     let Variation { key, value, .. } = question.variations.first()?;
     let turned = list(findings.comparisons.iter().filter_map(|comparison| {
         let varied = ratio_varied(question, trials, comparison)?;
-        let turns = verdict(varied, question) != comparison.verdict;
+        let turns = verdict_of(varied, &question.metric, question.margin) != comparison.verdict;
         (turns && comparison.verdict != Verdict::CannotTell).then(|| {
             format!(
                 "{} vs {}: {}x here, {}x with {value}",
@@ -62,17 +62,6 @@ fn ratio_varied(question: &Question, trials: &Trials, comparison: &Comparison) -
         (Some(baseline), Some(candidate)) => Some(candidate / baseline),
         (Some(baseline), None) => Some(first(candidate)? / baseline),
         (None, Some(candidate)) => Some(candidate / first(baseline)?),
-    }
-}
-
-/// What a ratio says by itself.
-fn verdict(ratio: f64, question: &Question) -> Verdict {
-    if ratio.ln().abs() <= question.margin.ln_1p() {
-        return Verdict::NoDifference;
-    }
-    match (ratio > 1.0) == (better(&question.metric) == Better::Higher) {
-        true => Verdict::Faster,
-        false => Verdict::Slower,
     }
 }
 

@@ -64,7 +64,7 @@ const LEADING: [&str; 13] = [
     "no-write-back",
     "one-writer",
     "late",
-    "published-gap",
+    "published-contradicts",
     "not-as-asked",
     "not-exercised",
     "paused",

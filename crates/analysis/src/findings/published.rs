@@ -1,8 +1,10 @@
 //! What published figures say of ours, and what they do not.
 
+use super::Verdict;
+use super::compared::verdict_of;
 use super::warnings::{list, warning};
 use super::{Arm, Findings, Published, Warning};
-use crate::quantity::{Quantity, percent, percent_signed};
+use crate::quantity::{self, Quantity, percent, percent_signed};
 use experiment::spec::Mode;
 
 /// A gap to a published figure that is told.
@@ -10,7 +12,11 @@ const GAP_MAX: f64 = 0.10;
 
 /// Agreement that was made, and disagreement.
 pub(super) fn warnings(findings: &Findings) -> Vec<Warning> {
-    let all = [fitted(findings), published_gap(findings)];
+    let all = [
+        contradicted(findings),
+        fitted(findings),
+        published_gap(findings),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -50,7 +56,8 @@ fn published_gap(findings: &Findings) -> Option<Warning> {
     let (figures, advice) = match findings.mode() {
         Some(Mode::Simulate) | None => (
             "predicted figures",
-            "The model leaves out or misjudges something there; do not rely on these figures.",
+            "The model leaves out or misjudges something there: do not rely on these figures by themselves; compare \
+             placements with each other.",
         ),
         Some(Mode::Emulate) => (
             "figures measured on modelled disks",
@@ -67,6 +74,38 @@ fn published_gap(findings: &Findings) -> Option<Warning> {
         format!(
             "{figures} more than {} off the published ones: {gaps}. {advice}",
             percent(GAP_MAX)
+        ),
+    ))
+}
+
+/// Verdicts that the published figures of the same two arms do not give.
+fn contradicted(findings: &Findings) -> Option<Warning> {
+    let pairs = list(findings.comparisons.iter().filter_map(|comparison| {
+        let published = |arm: &str| {
+            let arm = findings.arms.iter().find(|other| other.name == arm)?;
+            match arm.published.get(&comparison.metric)? {
+                Published::Number(number) => Some(*number),
+                Published::Words(_) => None,
+            }
+        };
+        let ratio = published(&comparison.candidate)? / published(&comparison.baseline)?;
+        let theirs = verdict_of(ratio, &comparison.metric, comparison.margin);
+        let differs = theirs != comparison.verdict && comparison.verdict != Verdict::CannotTell;
+        differs.then(|| {
+            format!(
+                "{} vs {}: {}x here, {}x published",
+                comparison.candidate,
+                comparison.baseline,
+                quantity::ratio(comparison.ratio.mean),
+                quantity::ratio(ratio)
+            )
+        })
+    }))?;
+    Some(warning(
+        "published-contradicts",
+        format!(
+            "the published figures give other verdicts, by the same metric: {pairs}. Do not rely on these before you know \
+             what differs."
         ),
     ))
 }
@@ -92,6 +131,7 @@ mod tests {
     use super::super::make;
     use super::*;
     use experiment::examples::{emulated, in_mode, measured, question, records};
+    use experiment::question::ArmQuestion;
 
     fn warned(findings: &Findings, id: &str) -> Option<String> {
         let warning = findings.warnings.iter().find(|warning| warning.id == id);
@@ -128,6 +168,30 @@ mod tests {
         assert!(emulated.starts_with("figures measured on modelled disks"));
         assert!(measured.starts_with("measured figures") && measured.contains("local-ssd"));
         assert!(!emulated.contains("predicted") && !measured.contains("model"));
+    }
+
+    #[test]
+    fn a_verdict_that_the_published_figures_do_not_give_leads() {
+        let mut question = question();
+        let publish = |arm: &mut ArmQuestion, elapsed_s: f64| {
+            let figure = Published::Number(elapsed_s);
+            arm.published.insert("elapsed_s".into(), figure);
+        };
+        publish(&mut question.arms[0], 100.0);
+        publish(&mut question.arms[1], 104.0);
+        let agreed = make(&question, &records());
+        assert_eq!(warned(&agreed, "published-contradicts"), None);
+
+        publish(&mut question.arms[1], 150.0);
+        let contradicted = make(&question, &records());
+
+        let (leading, _) = contradicted.warnings_by_weight();
+        let told = "the published figures give other verdicts, by the same metric: p30 vs local-ssd: 1.04x here, 1.50x \
+                    published.";
+        assert!(
+            leading.iter().any(|warning| warning.text.starts_with(told)),
+            "{leading:?}"
+        );
     }
 
     #[test]

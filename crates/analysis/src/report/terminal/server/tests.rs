@@ -175,7 +175,7 @@ fn a_login_that_may_do_everything() {
     SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
 
      what dbstow does                     can it   why
-    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    ───────────────────────────────────────────────────────────────────────────────────────────────────
      see counters                         yes      every question was answered
      see the files of all databases       yes      the login has one of the permissions that show all
                                                    of sys.master_files
@@ -224,7 +224,7 @@ fn a_login_without_permissions_is_told_the_grants() {
     SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
 
      what dbstow does                     can it   why
-    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    ──────────────────────────────────────────────────────────────────────────────────────────────────
      see counters                         no       no question about the server's state was answered
      see the files of all databases       partly   sys.master_files leaves out what the login may not
                                                    see, and does not say so
