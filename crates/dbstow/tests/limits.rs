@@ -439,7 +439,15 @@ mod signals {
         command
             .arg("--default-signal=HUP")
             .arg(assert_cmd::cargo::cargo_bin("dbstow"));
-        command.args(["run", "small.toml", "--out", "out", "--set", rows]);
+        command.args([
+            "run",
+            "small.toml",
+            "--out",
+            "out",
+            "--allow-large",
+            "--set",
+            rows,
+        ]);
         command.current_dir(folder.path());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().expect("it starts");
