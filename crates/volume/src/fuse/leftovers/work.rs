@@ -9,7 +9,7 @@
 //! and nobody else's, so that this one, who may be root, cannot be made to end a third one's; and whoever
 //! only looks around in a server's directory is spared by the other two conditions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -37,7 +37,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # Errors
 /// When some are left.
 pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
-    let mut seen = BTreeSet::new();
+    // By number: one that was just started takes another name in between.
+    let mut seen = BTreeMap::new();
     // How a PostgreSQL server is told to go at once and to take its sessions along; then without asking.
     let steps = [
         (None, BY_THEMSELVES),
@@ -50,7 +51,7 @@ pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
         let gone = wait_until(patience, || {
             left = processes(|process| is_of(process, work));
             for one in &left {
-                seen.insert(one.to_string());
+                seen.insert(one.pid, one.to_string());
                 if signalled.insert(one.pid)
                     && let Some(signal) = signal
                 {
@@ -60,7 +61,7 @@ pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
             left.is_empty()
         });
         if gone {
-            return Ok(seen.into_iter().collect());
+            return Ok(seen.into_values().collect());
         }
     }
     Err(survived(&left, &work.directory))
