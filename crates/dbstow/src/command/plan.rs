@@ -4,11 +4,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Asked;
 use super::run::default_folder;
+use super::{Asked, ResolvedRun, ready};
 use experiment::plan::{Estimate, Plan};
 use experiment::results::Results;
 use experiment::spec::Mode;
+use lab::{Prepared, RunInputs};
 
 /// Shows what would run: arms, files on volumes, blocks, seeds and order
 #[derive(Clone, Debug, clap::Args)]
@@ -29,10 +30,14 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let plan = args.asked.understand(args.aa)?.plan;
+    let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     if args.json {
         super::print_json(&format!("{}\n", plan.to_json()))?;
         return Ok(());
+    }
+    if plan.variant.mode == Mode::Simulate {
+        let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
+        ready::forecast(&prepared, &args.asked, RunInputs::default().jobs)?;
     }
     let mut text = plan.describe();
     if plan.variant.mode != Mode::Simulate {

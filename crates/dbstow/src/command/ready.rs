@@ -1,4 +1,4 @@
-//! Whether a plan can run here: what its mode needs of this machine, and whether it fits.
+//! Whether a plan can run here: what its mode needs of this machine, how long it takes, and whether it fits.
 
 use anyhow::Result;
 use model::{Bytes, Duration};
@@ -12,13 +12,21 @@ use lab::trial::{Forecast, memory};
 /// Time from which on a run says how long it takes.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Looks for what `prepared` needs, executes each simulated script on few rows, and says how long it takes where that is
-/// more than a minute. Gives how many of `jobs` trials at the same time this machine has the memory for.
+/// Looks for what `prepared` needs on this machine, then does what [`forecast`] does.
 ///
 /// # Errors
 /// What is missing or does not fit, with the remedy.
 pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
     prepared.preflight(&asked.real_time.options())?;
+    forecast(prepared, asked, jobs)
+}
+
+/// Executes each simulated script on few rows, and says how long a run takes where that is more than a minute. Gives how
+/// many of `jobs` trials at the same time this machine has the memory for.
+///
+/// # Errors
+/// A script that does not run, or a database that does not fit.
+pub(super) fn forecast(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
     let forecast = prepared.rehearse()?;
     if !asked.allow_large {
         fits(&forecast)?;
@@ -26,11 +34,17 @@ pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<u
     let jobs = jobs.min(fitting(&forecast)).max(1);
     let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
     if time > LONG {
-        let Forecast { memory, disk, .. } = forecast;
-        note(&format!(
-            "dbstow: takes about {}; each trial up to {memory} of memory and {disk} of temporary space",
-            words(time)
-        ));
+        let held = [
+            ("memory", forecast.memory),
+            ("temporary space", forecast.disk),
+        ];
+        let held = held.into_iter().filter(|(_, bytes)| *bytes > Bytes::ZERO);
+        let held: Vec<String> = held.map(|(of, bytes)| format!("{bytes} of {of}")).collect();
+        let held = match held.is_empty() {
+            true => String::new(),
+            false => format!("; each trial up to {}", held.join(" and ")),
+        };
+        note(&format!("dbstow: takes about {}{held}", words(time)));
     }
     Ok(jobs)
 }
