@@ -187,7 +187,7 @@ blocks = 2
         &[
             "Read first ! default-decides:",
             "p30 vs local-ssd:",
-            "with warm",
+            "with a warm one",
         ],
     );
     let cold = [
@@ -217,7 +217,7 @@ fn published_figures_are_not_shown_beside_other_settings() {
     says(
         &printed.stdout,
         &[
-            "without its figures, since settings are not those",
+            "its figures are left out: they are for other settings or disks",
             "workload.sessions = 2",
         ],
     );

@@ -16,14 +16,16 @@ pub(super) fn warnings(
 ) -> Option<Warning> {
     let Variation { key, value, .. } = question.variations.first()?;
     let turned = list(findings.comparisons.iter().filter_map(|comparison| {
-        let varied = ratio_varied(question, trials, comparison)?;
-        let turns = verdict_of(varied, &question.metric, question.margin) != comparison.verdict;
+        let (plain, varied) = ratios(question, trials, comparison)?;
+        let says = |ratio| verdict_of(ratio, &question.metric, question.margin);
+        let apart = (varied / plain).ln().abs() > question.margin.ln_1p();
+        let turns = apart && says(varied) != says(plain);
         (turns && comparison.verdict != Verdict::CannotTell).then(|| {
             format!(
-                "{} vs {}: {}x here, {}x with {value}",
+                "{} vs {}: {}x here, {}x with a {value} one",
                 comparison.candidate,
                 comparison.baseline,
-                ratio(comparison.ratio.mean),
+                ratio(plain),
                 ratio(varied)
             )
         })
@@ -31,7 +33,7 @@ pub(super) fn warnings(
     Some(warning(
         "default-decides",
         format!(
-            "verdicts depend on {key}, which the experiment leaves at its default ({}, by `{}`): {turned}. Set it to \
+            "verdicts depend on {key}, which the experiment leaves at its default ({}; compared by `{}`): {turned}. Set it to \
              what your server has (its host cache is warm after hours of work, cold after a move), or read both.",
             other(value),
             question.metric
@@ -43,8 +45,9 @@ fn other(value: &str) -> &'static str {
     if value == "warm" { "cold" } else { "warm" }
 }
 
-/// Candidate / baseline in the first block, with the variation of each arm that has one; `None` where neither has.
-fn ratio_varied(question: &Question, trials: &Trials, comparison: &Comparison) -> Option<f64> {
+/// Candidate / baseline in the first block: as it ran, and with the variation of each arm that has one; `None` where
+/// neither has.
+fn ratios(question: &Question, trials: &Trials, comparison: &Comparison) -> Option<(f64, f64)> {
     let first = |arm: &str| {
         let record = trials
             .finished(arm)
@@ -57,12 +60,13 @@ fn ratio_varied(question: &Question, trials: &Trials, comparison: &Comparison) -
         first(&variations.find(|variation| variation.of == arm)?.name)
     };
     let (baseline, candidate) = (&comparison.baseline, &comparison.candidate);
-    match (varied(baseline), varied(candidate)) {
-        (None, None) => None,
-        (Some(baseline), Some(candidate)) => Some(candidate / baseline),
-        (Some(baseline), None) => Some(first(candidate)? / baseline),
-        (None, Some(candidate)) => Some(candidate / first(baseline)?),
+    let (one, other) = (varied(baseline), varied(candidate));
+    if one.is_none() && other.is_none() {
+        return None;
     }
+    let plain = (first(baseline)?, first(candidate)?);
+    let with = other.unwrap_or(plain.1) / one.unwrap_or(plain.0);
+    Some((plain.1 / plain.0, with))
 }
 
 #[cfg(test)]
@@ -95,7 +99,7 @@ mod tests {
         let text = warned(79.0).expect("a tie becomes 0.5x");
 
         assert!(
-            text.contains("p30 vs local-ssd: 1.04x here, 0.50x with warm"),
+            text.contains("p30 vs local-ssd: 1.04x here, 0.50x with a warm one"),
             "{text}"
         );
     }

@@ -39,23 +39,29 @@ pub(super) fn volumes<'a>(
     record.volumes.iter().filter(holds)
 }
 
-/// Most requests that the files of `roles` can have seen: as the engine counts them, or else all of their disks;
-/// `None` where nobody counts.
-pub(super) fn requests(record: &Record, roles: &[Role]) -> Option<f64> {
-    by_role(record, roles).or_else(|| {
-        let mut sum = 0;
-        for volume in volumes(record, roles) {
-            if volume.disks.is_empty() {
-                return None;
-            }
-            let disks = volume.disks.iter();
-            sum += disks.map(|disk| disk.reads + disk.writes).sum::<u64>();
+/// Requests of all disks that hold files of `roles`: at least those of the files; `None` where nobody counts.
+pub(super) fn requests_of_disks(record: &Record, roles: &[Role]) -> Option<f64> {
+    let mut sum = 0;
+    for volume in volumes(record, roles) {
+        if volume.disks.is_empty() {
+            return None;
         }
-        Some(sum as f64)
-    })
+        let disks = volume.disks.iter();
+        sum += disks.map(|disk| disk.reads + disk.writes).sum::<u64>();
+    }
+    Some(sum as f64)
 }
 
-fn by_role(record: &Record, roles: &[Role]) -> Option<f64> {
+/// Bytes that the disks of these files moved.
+pub(super) fn bytes(record: &Record, roles: &[Role]) -> f64 {
+    let disks = volumes(record, roles).flat_map(|volume| &volume.disks);
+    disks
+        .map(|disk| (disk.read_bytes + disk.write_bytes) as f64)
+        .sum()
+}
+
+/// Requests of the files of `roles`, where the engine counts them.
+pub(super) fn requests_by_role(record: &Record, roles: &[Role]) -> Option<f64> {
     let of = |role: &Role| {
         let count = |what| {
             let name = format!("{PREFIX}.{role}.{what}");

@@ -4,8 +4,9 @@ use super::warnings::{list, warning};
 use super::{Arm, Findings, Warning};
 use experiment::spec::Role;
 
-/// What experiments call the disk inside a machine.
+/// The disk inside a machine: as experiments call it, and parts of the names that the catalogue has for such disks.
 const LOCAL: &str = "local";
+const OF_CATALOGUE: [&str; 2] = ["instance_store", "local_ssd"];
 
 /// Says which arms keep there what has to survive.
 pub(super) fn warnings(findings: &Findings) -> Option<Warning> {
@@ -29,7 +30,10 @@ pub(super) fn warnings(findings: &Findings) -> Option<Warning> {
 /// Whether data or log saw I/O on the local disk.
 fn is_kept(arm: &Arm) -> bool {
     let lasting = [Role::Data, Role::Log];
-    let mut volumes = arm.volumes.iter().filter(|volume| volume.disk == LOCAL);
+    let mut volumes = arm.volumes.iter().filter(|volume| {
+        let named = OF_CATALOGUE.iter().any(|part| volume.disk.contains(part));
+        volume.disk == LOCAL || named
+    });
     volumes.any(|volume| {
         let holds = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         let mut disks = volume.disks.iter();

@@ -90,7 +90,9 @@ fn contradicted(findings: &Findings) -> Option<Warning> {
         };
         let ratio = published(&comparison.candidate)? / published(&comparison.baseline)?;
         let theirs = verdict_of(ratio, &comparison.metric, comparison.margin);
-        let differs = theirs != comparison.verdict && comparison.verdict != Verdict::CannotTell;
+        let apart = (comparison.ratio.mean / ratio).ln().abs() > comparison.margin.ln_1p();
+        let told = comparison.verdict != Verdict::CannotTell;
+        let differs = told && theirs != comparison.verdict && apart;
         differs.then(|| {
             format!(
                 "{} vs {}: {}x here, {}x published",

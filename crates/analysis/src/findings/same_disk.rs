@@ -41,7 +41,14 @@ pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
         let volumes = in_question::volumes(record, &roles);
         volumes.map(|volume| volume.name.as_str()).collect()
     };
-    if names(baseline) == names(candidate) {
+    // Another number of files on one disk is a question of its own.
+    let files = |record| -> u32 {
+        let volumes = in_question::volumes(record, &roles);
+        let files =
+            volumes.flat_map(|volume| roles.iter().filter_map(|role| volume.files.get(role)));
+        files.sum()
+    };
+    if names(baseline) == names(candidate) || files(baseline) != files(candidate) {
         return None;
     }
     let disks = disks(baseline, &roles)?;

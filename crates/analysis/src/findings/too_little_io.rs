@@ -5,11 +5,15 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Comparison, Findings, Warning, in_question};
 use crate::quantity::number;
+use experiment::record::Record;
 use experiment::spec::Role;
 
 /// Fewest requests of the files in question in a trial. Where latencies are exponential, the mean of `n` of them
 /// has a relative error of `1 / sqrt(n)`: 3 % of 1,000.
 const REQUESTS_LEAST: f64 = 1_000.0;
+
+/// Fewest bytes, for files whose requests are large: 64 KiB each of as many.
+const BYTES_LEAST: f64 = REQUESTS_LEAST * 65_536.0;
 
 /// Says of which comparisons, and what would help.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
@@ -56,11 +60,20 @@ pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     let least = baseline
         .iter()
         .chain(candidate)
-        .filter_map(|record| in_question::requests(record, &roles))
+        .filter_map(|record| requests(record, &roles))
         .reduce(f64::min)?;
     (least < REQUESTS_LEAST).then_some(Seen {
         roles,
         requests: least,
+    })
+}
+
+/// Requests of the files of `roles` as the engine counts them, or else of all their disks; `None` where nobody counts, or
+/// those of the disks are few and large.
+fn requests(record: &Record, roles: &[Role]) -> Option<f64> {
+    in_question::requests_by_role(record, roles).or_else(|| {
+        let moved = in_question::bytes(record, roles);
+        in_question::requests_of_disks(record, roles).filter(|_| moved < BYTES_LEAST)
     })
 }
 
@@ -71,7 +84,6 @@ mod tests {
     use super::super::{Question, Verdict, Withheld, make};
     use super::*;
     use experiment::examples::{measured, question, records};
-    use experiment::record::Record;
 
     /// tempdb on another volume, with so many requests in each trial.
     fn findings(requests: f64) -> Findings {
@@ -122,6 +134,7 @@ mod tests {
                 record.volumes[0].disk = "another".into();
                 let disk = &mut record.volumes[0].disks[0];
                 (disk.reads, disk.writes) = (requests, 0);
+                (disk.read_bytes, disk.write_bytes) = (requests * 8_192, 0);
             }
             make(&question(), &records).comparisons[0].withheld
         };

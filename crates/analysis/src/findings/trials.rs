@@ -130,8 +130,11 @@ pub(super) fn share_failed<'a>(records: impl IntoIterator<Item = &'a Record>) ->
 /// Operations that succeeded, where they are counted.
 fn succeeded(record: &Record) -> Option<f64> {
     match record.operations.as_deref().map(histogram::decode) {
-        Some(Ok(latency)) => Some(latency.len() as f64),
-        Some(Err(_)) | None => Some(value(record, "operations_per_s")? * measured_s(record)),
+        Some(Ok(latency)) if !latency.is_empty() => Some(latency.len() as f64),
+        // Of operations in a loop on the server there are no latencies.
+        Some(Ok(_) | Err(_)) | None => {
+            Some(value(record, "operations_per_s")? * measured_s(record))
+        }
     }
 }
 
@@ -193,6 +196,17 @@ mod tests {
             told,
             "2 % of its operations failed (at most 1 % may: protocol.errors_max), first: database is locked"
         );
+    }
+
+    #[test]
+    fn operations_without_latencies_are_counted_by_their_rate() {
+        let mut looped = trial("p30", 0, 100.0);
+        // 10,000 in a loop on the server, of which one failed.
+        looped.metrics.insert("operations_per_s".into(), 100.0);
+        looped.operations = Some(histogram::encode(&histogram::empty()));
+        looped.errors.count = 1;
+
+        assert_eq!(share_failed([&looped]), Some(1.0 / 10_001.0));
     }
 
     #[test]

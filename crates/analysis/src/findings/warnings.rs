@@ -62,7 +62,7 @@ fn failed_trials(question: &Question, trials: &Trials) -> Option<Warning> {
         "failed-trials",
         format!(
             "{arms}. A failed trial is left out of every estimate, so that an arm may look better than \
-             it is; remove the cause and run again."
+             it is; fix the cause and run again with --fresh, which repeats all trials."
         ),
     ))
 }

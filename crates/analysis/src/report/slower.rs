@@ -82,6 +82,10 @@ impl Slower {
                     let text = format!("{said}, but the intervals overlap: inconclusive");
                     found.unsettled.push(text);
                 }
+                None if pair.ratio.is_finite() => {
+                    let text = format!("{said}, in a single trial: inconclusive");
+                    found.unsettled.push(text);
+                }
                 // A figure that is no number is not known to be good.
                 Some(Intervals::Apart) | None => found.slower.push(said),
             }

@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::output::note;
 use super::{Asked, ResolvedRun, ready};
-use lab::Prepared;
+use lab::{Prepared, RunInputs};
 
 /// Checks an experiment without running it
 #[derive(Clone, Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-    ready::check(&prepared, &args.asked, 1)?;
+    ready::check(&prepared, &args.asked, RunInputs::default().jobs)?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: simulate lets one of them write at a time, so that locks may limit \

@@ -27,10 +27,20 @@ pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<u
 /// # Errors
 /// A script that does not run, or a database that does not fit.
 pub(super) fn forecast(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
-    let forecast = prepared.rehearse()?;
+    let forecast = match prepared.rehearse() {
+        Ok(forecast) => forecast,
+        Err(error) if error.is_of_sql() => return Err(error.into()),
+        Err(error) => {
+            note(&format!(
+                "dbstow: not estimated, since on few rows: {error}"
+            ));
+            Forecast::default()
+        }
+    };
     if !asked.allow_large {
         fits(&forecast)?;
     }
+    let jobs = jobs.min(prepared.plan().trials().len());
     let jobs = jobs.min(fitting(&forecast)).max(1);
     let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
     if time > LONG {

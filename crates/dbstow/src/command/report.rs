@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use files::{Readers, write_named, write_whole};
 
 use super::output::{note, print_styled, width};
@@ -74,7 +74,9 @@ impl Output {
             compared,
         } = judged(share);
         if compared == 0 {
-            let message = format!("{option}: nothing was compared; give it two placements");
+            let message = format!(
+                "{option}: nothing was compared, since fewer than two arms have completed trials in the same blocks"
+            );
             return Err(Mistake(message).into());
         }
         for what in unsettled {
@@ -119,6 +121,9 @@ pub fn run(args: &Args) -> Result<()> {
     match &args.other {
         None => {
             let findings = show(&results, &args.output)?;
+            if args.output.fail_if_slower.is_some() {
+                all_completed(&findings)?;
+            }
             args.output.judge(|share| Slower::of(&findings, share))
         }
         Some(other) => show_both(&results, &Results::open(other)?, args),
@@ -163,7 +168,8 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
         return Err(Mistake("--open with two results needs --html FILE".to_owned()).into());
     }
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
-    let both = SideBySide::of(&found(before).1, &found(after).1, metric)?;
+    let (before_found, after_found) = (found(before).1, found(after).1);
+    let both = SideBySide::of(&before_found, &after_found, metric)?;
     match args.output.format {
         Format::Text => super::print(&both.text(width()))?,
         Format::Json => super::print_json(&both.json())?,
@@ -176,8 +182,29 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
             open(file)?;
         }
     }
+    if args.output.fail_if_slower.is_some() {
+        all_completed(&before_found)?;
+        all_completed(&after_found)?;
+    }
     let judged = |share| Slower::of_two(both.document(), share);
     args.output.judge(judged)
+}
+
+/// Refuses to judge results in which an arm has no trial that counts.
+///
+/// # Errors
+/// When there is one.
+pub(super) fn all_completed(findings: &Findings) -> Result<()> {
+    let without = findings.arms.iter().filter(|arm| arm.trials == 0);
+    let without: Vec<&str> = without.map(|arm| arm.name.as_str()).collect();
+    match (without.len(), findings.arms.len()) {
+        (0, _) => Ok(()),
+        (failed, all) if failed == all => bail!("no trial completed; see the warnings"),
+        (_, _) => bail!(
+            "no trial completed of {}; see the warnings",
+            without.join(", ")
+        ),
+    }
 }
 
 /// A folder's records and what they say, unreadable ones named.

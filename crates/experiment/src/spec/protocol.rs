@@ -49,9 +49,7 @@ impl fmt::Display for Source {
             Some(_) | None => {}
         }
         match self.figures_left_out {
-            true => f.write_str(
-                "; without its figures, since settings are not those that were published",
-            ),
+            true => f.write_str("; its figures are left out: they are for other settings or disks"),
             false => Ok(()),
         }
     }

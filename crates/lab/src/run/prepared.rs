@@ -125,8 +125,7 @@ impl Prepared {
             return Ok(all);
         }
         let mut done: Vec<(&spec::Workload, Forecast)> = Vec::new();
-        let blocks = u64::from(self.plan.protocol.blocks);
-        for trial in self.plan.trials().iter().filter(|trial| trial.block == 0) {
+        for trial in self.plan.trials() {
             let arm = self
                 .plan
                 .arm(&trial.arm)
@@ -137,9 +136,11 @@ impl Prepared {
                 Some((_, forecast)) => *forecast,
                 None => rehearse(&self.subject(&self.id(trial)))?,
             };
-            done.push((asked, forecast));
+            if known.is_none() {
+                done.push((asked, forecast));
+            }
             all = Forecast {
-                time: all.time + forecast.time * blocks,
+                time: all.time + forecast.time,
                 memory: all.memory.max(forecast.memory),
                 disk: all.disk.max(forecast.disk),
             };

@@ -131,9 +131,9 @@ impl Tally {
         }
     }
 
-    /// Counts a failed operation, and keeps its text if it is a new one.
-    pub(super) fn error(&mut self, text: String) {
-        self.errors.count += 1;
+    /// Counts failed operations, and keeps their text if it is a new one.
+    pub(super) fn error(&mut self, text: String, operations: u64) {
+        self.errors.count += operations;
         self.keep(text);
     }
 
@@ -308,7 +308,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                     histogram::record(&mut self.tally.latency, end.since(start));
                 }
             }
-            Err(error) => self.tally.error(format!("{}: {error}", script.name)),
+            Err(error) => self.tally.error(format!("{}: {error}", script.name), count),
         }
     }
 

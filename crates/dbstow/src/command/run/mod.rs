@@ -13,7 +13,7 @@ use interruption::Interruption;
 use shown::Shown;
 
 use super::output::note;
-use super::report::{Output, show};
+use super::report::{Output, all_completed, show};
 use super::{Asked, Mistake, ResolvedRun, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
@@ -147,17 +147,7 @@ fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
             left.lost_emulators.join("; ")
         );
     }
-    let without = findings.arms.iter().filter(|arm| arm.trials == 0);
-    let without: Vec<&str> = without.map(|arm| arm.name.as_str()).collect();
-    if without.len() == findings.arms.len() {
-        bail!("no trial completed; see the warnings");
-    }
-    if !without.is_empty() {
-        bail!(
-            "no trial completed of {}; see the warnings",
-            without.join(", ")
-        );
-    }
+    all_completed(findings)?;
     if !left.not_put_back.is_empty() {
         bail!("the server was not fully restored; see the messages above");
     }

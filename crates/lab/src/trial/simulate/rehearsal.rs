@@ -30,8 +30,16 @@ const MORE: i64 = 4 * FEW;
 const TIMED: Duration = Duration::from_millis(30);
 const EXECUTIONS_MAX: u64 = 50;
 
-/// How SQLite says that data is not as a table wants it, which few rows can cause and many do not.
-const OF_DATA: &str = "constraint failed";
+/// How SQLite says that a statement is wrong, whatever the data.
+const OF_SQL: [&str; 7] = [
+    "syntax error",
+    "unrecognized token",
+    "incomplete input",
+    "no such table",
+    "no such column",
+    "no such function",
+    "wrong number of arguments",
+];
 
 /// A script that does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +48,14 @@ pub struct RehearsalError {
     workload: String,
     error: String,
     hint: &'static str,
+}
+
+impl RehearsalError {
+    /// Whether the script would fail whatever the data. Others may be of few rows alone: a key that is not there, a
+    /// range that is empty.
+    pub fn is_of_sql(&self) -> bool {
+        OF_SQL.iter().any(|words| self.error.contains(words))
+    }
 }
 
 /// What one trial takes of this machine, extrapolated from few rows.
@@ -71,16 +87,19 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
     };
     let rows = match subject.workload.parameters().get(ROWS) {
         Some(Value::Int(rows)) => *rows,
+        // All of the data was loaded.
         _ => FEW,
     };
     let few = on(rows.min(FEW))?;
-    match rows > MORE {
-        true => Ok(forecast(subject, &few, &on(MORE)?, rows)),
-        false => Ok(Forecast::default()),
-    }
+    let more = match rows > MORE {
+        true => on(MORE)?,
+        false => few,
+    };
+    Ok(forecast(subject, &few, &more, rows))
 }
 
 /// What a rehearsal took.
+#[derive(Clone, Copy)]
 struct Taken {
     load: Duration,
     /// Of one execution of each script, all together.
@@ -90,7 +109,7 @@ struct Taken {
 
 /// A straight line through what few and more rows took, at `rows`.
 fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Forecast {
-    let times = (rows - FEW) as f64 / (MORE - FEW) as f64;
+    let times = (rows - FEW).max(0) as f64 / (MORE - FEW) as f64;
     let at = |few: f64, more: f64| few + (more - few).max(0.0) * times;
     let seconds = |of: fn(&Taken) -> Duration| at(of(few).as_secs_f64(), of(more).as_secs_f64());
     let bytes = |of: fn(&Taken) -> Bytes| at(of(few).0 as f64, of(more).0 as f64);
@@ -204,11 +223,10 @@ impl<'a> Scripts<'a> {
                 .execute(&mut self.variables, &mut self.random, &mut self.context)
                 .map_err(|error| format!("{}: {error}", weighted.script.name))
                 .and_then(|()| self.context.settle());
-            match executed {
-                Err(error) if !error.contains(OF_DATA) => return Err(error),
-                Err(_) => self.context.roll_back(),
-                Ok(()) => {}
+            if executed.is_err() {
+                self.context.roll_back();
             }
+            executed?;
         }
         Ok(())
     }
