@@ -11,8 +11,8 @@ use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
     Arm, Findings, SCHEMA, advice, conditions, default_decides, environment, inconclusive,
-    local_data, no_write_back, not_as_asked, not_exercised, one_writer, published, same_disk,
-    stress, timing, too_little_io, warnings,
+    local_data, no_write_back, not_as_asked, not_exercised, number_of_files, one_writer, published,
+    same_disk, stress, timing, too_little_io, warnings,
 };
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;
@@ -58,6 +58,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(same_disk::warnings(&trials, &findings));
     warned.extend(default_decides::warnings(question, &trials, &findings));
     warned.extend(no_write_back::warnings(&trials, &findings));
+    warned.extend(number_of_files::warnings(&trials, &findings));
     warned.extend(one_writer::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));

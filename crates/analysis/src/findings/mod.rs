@@ -23,6 +23,7 @@ mod metrics;
 mod no_write_back;
 mod not_as_asked;
 mod not_exercised;
+mod number_of_files;
 mod one_writer;
 mod published;
 mod reason;
@@ -54,7 +55,7 @@ use experiment::spec::{Mode, Role};
 pub const SCHEMA: &str = "dbstow.findings/1";
 
 /// Ids of warnings that take back some of what the rest says.
-const LEADING: [&str; 13] = [
+const LEADING: [&str; 14] = [
     "failed-trials",
     "errors",
     "too-little-io",
@@ -63,6 +64,7 @@ const LEADING: [&str; 13] = [
     "default-decides",
     "no-write-back",
     "one-writer",
+    "number-of-files",
     "late",
     "published-contradicts",
     "not-as-asked",
