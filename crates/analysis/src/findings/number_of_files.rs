@@ -6,30 +6,31 @@ use super::{Comparison, Findings, Warning, in_question};
 use experiment::record::Record;
 use experiment::spec::Mode;
 
-/// Says of which comparisons: their ties are made by what the model leaves out.
+/// Says of which comparisons.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
-    if findings.mode() != Some(Mode::Simulate) {
-        return None;
-    }
-    let pairs = list(findings.comparisons.iter().filter_map(|comparison| {
-        let Comparison {
-            baseline,
-            candidate,
-            ..
-        } = comparison;
-        let one = trials.finished(baseline).first()?;
-        let other = trials.finished(candidate).first()?;
-        let differs = !in_question::roles(one, other).is_empty();
-        (differs && disks(one) == disks(other)).then(|| format!("{candidate} vs {baseline}"))
-    }))?;
+    let alike = |compared: &&Comparison| differ_in_it_alone(trials, compared);
+    let pairs = findings.comparisons.iter().filter(alike);
+    let pairs = list(pairs.map(|pair| format!("{} vs {}", pair.candidate, pair.baseline)))?;
     Some(warning(
         "number-of-files",
         format!(
-            "these arms differ only in the number of files on the same disks: {pairs}. Simulate has no contention for \
-             allocation pages, so that it cannot say how many files are enough; compare them on a server (--mode emulate \
-             or measure)."
+            "these arms differ only in the number of files on the same disks: {pairs}. There is no verdict: simulate has no \
+             contention for allocation pages, so that it cannot say how many files are enough; compare them on a server \
+             (--mode emulate or measure)."
         ),
     ))
+}
+
+/// Whether two simulated arms have the same files on the same disks, in another number.
+pub(super) fn differ_in_it_alone(trials: &Trials, comparison: &Comparison) -> bool {
+    let first = |arm: &str| trials.finished(arm).first().copied();
+    let (Some(one), Some(other)) = (first(&comparison.baseline), first(&comparison.candidate))
+    else {
+        return false;
+    };
+    one.mode == Mode::Simulate.name()
+        && !in_question::roles(one, other).is_empty()
+        && disks(one) == disks(other)
 }
 
 /// Volumes and disks, whatever the number of files on them.
@@ -47,30 +48,38 @@ fn disks(record: &Record) -> Vec<(&str, &str, usize, Vec<String>)> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::make;
+    use super::super::{Withheld, make};
     use experiment::examples::{question, records};
+    use experiment::record::VolumeRecord;
     use experiment::spec::Role;
 
-    fn is_warned(change: impl Fn(&mut experiment::record::VolumeRecord)) -> bool {
+    fn withheld(change: impl Fn(&mut VolumeRecord)) -> Option<Withheld> {
         let mut records = records();
         for record in records.iter_mut().filter(|record| record.arm == "p30") {
             change(&mut record.volumes[0]);
         }
-        let warnings = make(&question(), &records).warnings;
-        warnings
+        let findings = make(&question(), &records);
+        let told = findings
+            .warnings
             .iter()
-            .any(|warning| warning.id == "number-of-files")
+            .any(|warning| warning.id == "number-of-files");
+        let withheld = findings.comparisons[0].withheld;
+        assert_eq!(told, withheld == Some(Withheld::NumberOfFiles));
+        withheld
     }
 
     #[test]
     fn more_files_on_the_same_disk_are_not_judged_by_the_model() {
-        assert!(is_warned(
-            |volume| volume.files = BTreeMap::from([(Role::Temp, 8)])
-        ));
-        assert!(!is_warned(|volume| {
-            volume.files = BTreeMap::from([(Role::Temp, 8)]);
+        let more = BTreeMap::from([(Role::Temp, 8)]);
+        assert_eq!(
+            withheld(|volume| volume.files = more.clone()),
+            Some(Withheld::NumberOfFiles)
+        );
+        let elsewhere = withheld(|volume| {
+            volume.files = more.clone();
             volume.disk = "another".into();
-        }));
-        assert!(!is_warned(|_| {}));
+        });
+        assert_eq!(elsewhere, None);
+        assert_eq!(withheld(|_| {}), None);
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::trials::Trials;
-use super::{Comparison, Verdict, not_exercised, same_disk, too_little_io};
+use super::{Comparison, Verdict, not_exercised, number_of_files, same_disk, too_little_io};
 
 /// Why there is no verdict; the warning of the same name says more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub enum Withheld {
     SameDisk,
     /// Statements did not do what the workload is about.
     NotExercised,
+    /// They differ only in the number of files on the same disks, which simulate does not model.
+    NumberOfFiles,
 }
 
 impl Withheld {
@@ -23,6 +25,9 @@ impl Withheld {
         match self {
             Withheld::TooLittleIo => "the files in question saw next to no I/O (too-little-io)",
             Withheld::SameDisk => "both use the same disk (same-disk)",
+            Withheld::NumberOfFiles => {
+                "simulate cannot tell numbers of files on the same disks apart (number-of-files)"
+            }
             Withheld::NotExercised => "the workload did not do what it is about (not-exercised)",
         }
     }
@@ -45,6 +50,9 @@ pub(super) fn withhold(trials: &Trials, comparisons: Vec<Comparison>) -> Vec<Com
 fn reason(trials: &Trials, comparison: &Comparison) -> Option<Withheld> {
     if not_exercised::seen(trials, comparison).next().is_some() {
         return Some(Withheld::NotExercised);
+    }
+    if number_of_files::differ_in_it_alone(trials, comparison) {
+        return Some(Withheld::NumberOfFiles);
     }
     let too_little = too_little_io::seen(trials, comparison).map(|_| Withheld::TooLittleIo);
     too_little.or_else(|| same_disk::disk(trials, comparison).map(|_| Withheld::SameDisk))

@@ -186,7 +186,7 @@ fn ctrl_c_ends_a_statement_of_our_own_that_takes_long() {
 #[test]
 fn ctrl_c_while_tempdb_grows_at_its_new_place_brings_it_back() {
     let mut server = SqlServer::windows(PASSWORD);
-    // 64 MiB are wanted; on the way back tempdb is shrunk to the 8 MiB it had.
+    // 64 MiB are wanted; the rollback shrinks tempdb to the 8 MiB it had.
     let grows = |text: &str| text.contains("MODIFY FILE") && text.contains(" SIZE = 64MB");
     server.hangs(move |question| grows(&question.text));
     let bench = Bench::start(server);

@@ -52,7 +52,7 @@ fn a_file_that_something_still_uses_is_removed_after_another_restart() {
     let bench = Bench::start(server);
     let before = bench.tempdb();
 
-    // One file more than tempdb has: it goes on the way back.
+    // One file more than tempdb has: it is removed by the rollback.
     moving(&bench, &["--set", "placement.p30.temp.files=3"])
         .assert()
         .success()

@@ -32,7 +32,7 @@ struct Undo {
     drop: Statement,
 }
 
-/// `CREATE DATABASE` with its folders and its way back.
+/// `CREATE DATABASE` with its folders and its rollback.
 pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
     let Some(name) = &wish.database else {
         return Err(LayoutError::Database(

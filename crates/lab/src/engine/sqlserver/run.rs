@@ -231,7 +231,7 @@ impl ServerRun {
         self.scripts.join(RESCUE)
     }
 
-    /// A server on the way back to what the journal says.
+    /// A server that is restored to what the journal says.
     pub(super) fn awaited<'a>(&self, rescue: &'a Path) -> Awaited<'a> {
         let journal = self.journal();
         let original = &journal.changes().tempdb;
