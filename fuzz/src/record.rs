@@ -113,6 +113,7 @@ fn question(plan: &Plan) -> Question {
         fitted: Vec::new(),
         variations: Vec::new(),
         changed: Vec::new(),
+        one_writer: false,
         aa: false,
     }
 }

@@ -29,6 +29,7 @@ pub fn question() -> Question {
         fitted: Vec::new(),
         variations: Vec::new(),
         changed: Vec::new(),
+        one_writer: false,
         aa: false,
     }
 }

@@ -40,6 +40,9 @@ pub struct Question {
     /// What was changed of the experiment, for this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// Whether simulated sessions write to one database together, which SQLite lets them do one at a time only.
+    #[serde(default)]
+    pub one_writer: bool,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
 }

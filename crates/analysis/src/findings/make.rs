@@ -59,7 +59,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(default_decides::warnings(question, &trials, &findings));
     warned.extend(no_write_back::warnings(&trials, &findings));
     warned.extend(number_of_files::warnings(&trials, &findings));
-    warned.extend(one_writer::warnings(&trials, &findings));
+    warned.extend(one_writer::warnings(question, &trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));
     warned.extend(local_data::warnings(&findings));

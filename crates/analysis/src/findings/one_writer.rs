@@ -6,14 +6,20 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use crate::quantity::percent;
-use experiment::spec::Mode;
+use experiment::question::Question;
 
 /// Share of the sessions' time from which waiting for the lock decides.
 const LOCK_MIN: f64 = 0.5;
 
 /// Says which comparisons are of the lock, or bounded by it.
-pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
-    if findings.mode() != Some(Mode::Simulate) {
+///
+/// Where each session has a database of its own, locks are those of the workload: they are what was asked.
+pub(super) fn warnings(
+    question: &Question,
+    trials: &Trials,
+    findings: &Findings,
+) -> Option<Warning> {
+    if !question.one_writer {
         return None;
     }
     let waited = |arm: &str| -> Option<f64> {
@@ -56,9 +62,14 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
 #[cfg(test)]
 mod tests {
     use super::super::make;
+    use super::*;
     use experiment::examples::{question, records, split_of};
 
-    fn warned(arms: &[&str]) -> Vec<String> {
+    fn warned(one_writer: bool, arms: &[&str]) -> Vec<String> {
+        let question = Question {
+            one_writer,
+            ..question()
+        };
         let mut records = records();
         for record in records
             .iter_mut()
@@ -66,15 +77,17 @@ mod tests {
         {
             record.time_split_ns = split_of(&[("lock", 920), ("read.service", 80)]);
         }
-        let warnings = make(&question(), &records).warnings.into_iter();
+        let warnings = make(&question, &records).warnings.into_iter();
         let ids = warnings.map(|warning| warning.id);
         ids.filter(|id| id.starts_with("one-writer")).collect()
     }
 
     #[test]
     fn a_comparison_of_the_lock_with_itself_is_told() {
-        assert_eq!(warned(&["local-ssd", "p30"]), ["one-writer"]);
-        assert_eq!(warned(&["p30"]), ["one-writer-bound"]);
-        assert_eq!(warned(&[]), [""; 0]);
+        assert_eq!(warned(true, &["local-ssd", "p30"]), ["one-writer"]);
+        assert_eq!(warned(true, &["p30"]), ["one-writer-bound"]);
+        assert_eq!(warned(true, &[]), [""; 0]);
+        // A lock of the workload itself.
+        assert_eq!(warned(false, &["local-ssd", "p30"]), [""; 0]);
     }
 }

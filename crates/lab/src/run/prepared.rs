@@ -99,6 +99,7 @@ impl Prepared {
             fitted: fitted.collect(),
             variations: plan.variations.iter().map(variation).collect(),
             changed: plan.changed(),
+            one_writer: self.has_one_writer(),
             aa: plan.twin.is_some(),
         }
     }
