@@ -112,6 +112,7 @@ fn question(plan: &Plan) -> Question {
         arms: plan.arms.iter().map(arm).collect(),
         fitted: Vec::new(),
         variations: Vec::new(),
+        sweeps: Vec::new(),
         changed: Vec::new(),
         one_writer: false,
         aa: false,

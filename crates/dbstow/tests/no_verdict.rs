@@ -328,3 +328,38 @@ fn what_a_run_needs_is_one_message_before_it() {
         ],
     );
 }
+
+#[test]
+fn a_sweep_says_where_more_stops_helping_and_is_refused_where_it_would_be_ignored() {
+    let folder = folder();
+    let run = |sweep| [&QUICK[..], &["--set", sweep]].concat();
+
+    let swept = dbstow(&folder, &run("engine.memory=64 MiB,256 MiB"));
+    assert_eq!(swept.code, 0, "{}", swept.stderr);
+    says(
+        &swept.stdout,
+        &[
+            "= p30-memory-256-MiB and local-ssd-memory-256-MiB tie",
+            "p30: engine.memory still helps at 256 MiB, the last value.",
+        ],
+    );
+
+    let real = [&run("volume.f.count=1,2")[..], &["--mode", "measure"]].concat();
+    let ignored = dbstow(&folder, &real);
+    assert_eq!(ignored.code, 2, "{}", ignored.stdout);
+    says(
+        &ignored.stderr,
+        &["--set volume.f.count=1,2: measure has real disks"],
+    );
+}
+
+#[test]
+fn a_plan_of_what_does_not_fit_is_shown_with_a_note() {
+    let folder = folder();
+    let rows = "workload.parameters.rows=2_000_000_000";
+
+    let shown = dbstow(&folder, &["plan", "tempdb-spill", "--set", rows]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    says(&shown.stdout, &["rows = 2000000000"]);
+    says(&shown.stderr, &["cannot run here: a trial needs about"]);
+}

@@ -28,6 +28,7 @@ pub fn question() -> Question {
         arms: vec![arm("local-ssd", 157.0, true), arm("p30", 164.0, false)],
         fitted: Vec::new(),
         variations: Vec::new(),
+        sweeps: Vec::new(),
         changed: Vec::new(),
         one_writer: false,
         aa: false,

@@ -37,6 +37,9 @@ pub struct Question {
     /// Arms that also ran with a setting at its other value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
+    /// Arms that differ in one key alone, whose values were asked for together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<Sweep>,
     /// What was changed of the experiment, for this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
@@ -58,6 +61,26 @@ pub struct Variation {
     pub key: String,
     /// Its value there.
     pub value: String,
+}
+
+/// Arms that differ in one key alone, whose values were asked for together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// The arm as the experiment has it, with the other swept keys' values where there are any.
+    pub of: String,
+    /// The key.
+    pub key: String,
+    /// Its values, in the order in which they were asked for.
+    pub values: Vec<SweepValue>,
+}
+
+/// A value of a key, and the arm that has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepValue {
+    /// The value, as it was asked for.
+    pub value: String,
+    /// The arm's name.
+    pub arm: String,
 }
 
 /// One arm of the question.

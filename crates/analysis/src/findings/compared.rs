@@ -27,21 +27,31 @@ pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Compariso
     candidates
         .filter_map(|arm| {
             let baseline = arm.baseline.as_deref().unwrap_or(baseline);
-            let compared = compare(question, trials, baseline, &arm.name)?;
-            let (blocks, _) = pairs(question, trials, baseline, &arm.name);
-            Some(Comparison {
-                baseline: baseline.into(),
-                candidate: arm.name.clone(),
-                metric: question.metric.clone(),
-                ratio: ratio(&compared),
-                verdict: verdict(compared.verdict),
-                margin: question.margin,
-                blocks: u32::try_from(blocks.len()).expect("blocks are counted in 32 bits"),
-                blocks_needed: compared.blocks_needed,
-                withheld: None,
-            })
+            comparison(question, trials, baseline, &arm.name)
         })
         .collect()
+}
+
+/// `candidate` against `baseline`, where they share a block.
+pub(super) fn comparison(
+    question: &Question,
+    trials: &Trials,
+    baseline: &str,
+    candidate: &str,
+) -> Option<Comparison> {
+    let compared = compare(question, trials, baseline, candidate)?;
+    let (blocks, _) = pairs(question, trials, baseline, candidate);
+    Some(Comparison {
+        baseline: baseline.into(),
+        candidate: candidate.into(),
+        metric: question.metric.clone(),
+        ratio: ratio(&compared),
+        verdict: verdict(compared.verdict),
+        margin: question.margin,
+        blocks: u32::try_from(blocks.len()).expect("blocks are counted in 32 bits"),
+        blocks_needed: compared.blocks_needed,
+        withheld: None,
+    })
 }
 
 /// The baseline against its own twin, where it ran.

@@ -7,6 +7,7 @@ use super::disks::volumes;
 use super::limits::machine_limits;
 use super::metrics::{counters, estimates};
 use super::split::Split;
+use super::sweeps::stops_helping;
 use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
@@ -39,6 +40,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         blocks: question.blocks,
         arms,
         comparisons: withhold(&trials, comparisons(question, &trials)),
+        stops_helping: stops_helping(question, &trials),
         cheapest: Vec::new(),
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),

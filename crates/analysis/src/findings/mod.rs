@@ -30,6 +30,7 @@ mod reason;
 mod same_disk;
 mod split;
 mod stress;
+mod sweeps;
 mod timing;
 mod too_little_io;
 mod trials;
@@ -42,10 +43,13 @@ use serde::{Deserialize, Serialize};
 
 pub use bound_by::BoundBy;
 pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
-pub use experiment::question::{ArmQuestion, Fitted, Published, Question, Warning, twin_of};
+pub use experiment::question::{
+    ArmQuestion, Fitted, Published, Question, SweepValue, Warning, twin_of,
+};
 pub use make::make;
 pub(crate) use metrics::better;
 pub(crate) use split::Family;
+pub use sweeps::StopsHelping;
 pub use withheld::Withheld;
 
 use experiment::record::Cause;
@@ -93,6 +97,9 @@ pub struct Findings {
     pub arms: Vec<Arm>,
     /// Baseline against each other arm, by the experiment's main metric.
     pub comparisons: Vec<Comparison>,
+    /// Where more of a swept key stops helping, one entry a sweep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops_helping: Vec<StopsHelping>,
     /// Where prices are known: of the arms that are compared with each other, the cheapest that is not worse
     /// than the best by more than the margin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -105,10 +105,12 @@ fn answers(findings: &Findings) -> Vec<Item> {
         Item::new(kind, "", sentence::verdict(comparison))
     };
     let verdicts = findings.comparisons.iter().map(verdict);
+    let stops = findings.stops_helping.iter().map(sentence::stops_helping);
     let prices = findings.cheapest.iter().map(sentence::cheapest);
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
     let item = |kind| move |text| Item::new(kind, "", text);
     verdicts
+        .chain(stops.map(item(Kind::Remark)))
         .chain(prices.map(item(Kind::Price)))
         .chain(floor.map(item(Kind::Remark)))
         .collect()

@@ -1,7 +1,7 @@
 //! The verdict in plain words.
 
 use super::words;
-use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, Undecided, Verdict};
+use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict};
 use crate::quantity::{number, percent, ratio};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
@@ -65,6 +65,45 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
+/// Where more stops helping: `gp3: volume.d.iops stops helping at 6000: 12000 and 16000 are no more than 5 % better.`
+pub(super) fn stops_helping(stops: &StopsHelping) -> String {
+    let StopsHelping {
+        of,
+        key,
+        values,
+        earliest,
+        latest,
+        ..
+    } = stops;
+    let values: Vec<&str> = values.iter().map(|value| &*value.value).collect();
+    let margin = percent(stops.margin);
+    if earliest != latest {
+        let needed = needed(stops.blocks_needed);
+        return format!(
+            "{of}: {key} stops helping somewhere from {earliest} to {latest}: the blocks so far do not tell{needed}."
+        );
+    }
+    let later = values.iter().skip_while(|value| *value != earliest).skip(1);
+    let later: Vec<&str> = later.copied().collect();
+    match later.split_last() {
+        None => format!("{of}: {key} still helps at {latest}, the last value."),
+        Some((last, [])) => format!(
+            "{of}: {key} stops helping at {latest}: {last} is no more than {margin} better."
+        ),
+        Some((last, others)) => format!(
+            "{of}: {key} stops helping at {latest}: {} and {last} are no more than {margin} better.",
+            others.join(", ")
+        ),
+    }
+}
+
+/// `; about 6 blocks in all would settle it`.
+fn needed(blocks: Option<u32>) -> String {
+    blocks.map_or_else(String::new, |blocks| {
+        format!("; about {blocks} blocks in all would settle it")
+    })
+}
+
 /// What to buy: `Cheapest arm no more than 5 % worse than local-ssd: p30, at $135 a month for its disks instead of
 /// $300.`
 pub(super) fn cheapest(cheapest: &Cheapest) -> String {
@@ -80,7 +119,8 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let open = open.join(", ");
     match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
-            "Cheapest arm shown to match the best: {arm}, at ${price} a month for its disks."
+            "No cheaper arm comes within {} of the best: {arm}, at ${price} a month for its disks.",
+            percent(cheapest.margin)
         ),
         (true, false) => format!(
             "Cheapest arm not settled: {arm}, at ${price} a month for its disks, has the best mean, and was not \
@@ -110,9 +150,7 @@ fn undecided(undecided: &Undecided) -> String {
         usd_per_month,
         blocks_needed,
     } = undecided;
-    let needed = blocks_needed.map_or_else(String::new, |blocks| {
-        format!("; about {blocks} blocks in all would settle it")
-    });
+    let needed = needed(*blocks_needed);
     format!("{arm} (${}{needed})", number(*usd_per_month))
 }
 

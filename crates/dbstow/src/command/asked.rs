@@ -24,7 +24,8 @@ pub struct Asked {
     /// Name of a built-in experiment, or path of an experiment file
     #[arg(add = names::experiment_or_file())]
     pub experiment: String,
-    /// Set a key of the experiment, such as workload.sessions=4; may be given several times
+    /// Set a key of the experiment, such as workload.sessions=4; several values, such as volume.d.iops=3000,6000, make an
+    /// arm of each; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
@@ -48,7 +49,7 @@ pub struct Asked {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Run even if an arm may need more memory than this machine has (simulate)
+    /// Run even if an arm may need more memory or temporary space than this machine has (simulate)
     #[arg(long)]
     pub allow_large: bool,
     /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,
@@ -93,8 +94,8 @@ impl Asked {
             read.insert(file.as_path(), inventory.add_catalogue(&text, &shown)?);
         }
         let disks = self.add_disks(&mut inventory, read)?;
-        let spec = Spec::parse(&file, &text, &self.overrides(&disks), variant.clone());
-        let spec = spec.and_then(|spec| spec.check(&inventory));
+        let overrides = self.overrides(&disks);
+        let spec = Spec::swept(&file, &text, &overrides, &variant, &inventory);
         let spec = spec.map_err(|error| self.in_options(error))?;
         let spec = self.without_what_does_not_apply(spec);
         if variant.mode == Mode::Simulate && !self.allow_large {

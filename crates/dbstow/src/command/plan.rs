@@ -11,7 +11,8 @@ use experiment::results::Results;
 use experiment::spec::Mode;
 use lab::{Prepared, RunInputs};
 
-/// Shows what would run: arms, files on volumes, blocks, seeds and order
+/// Shows what would run: arms, files on volumes, blocks, seeds and order; executes simulated scripts on few rows to
+/// estimate its time
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Which experiment.
@@ -37,7 +38,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if plan.variant.mode == Mode::Simulate {
         let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-        ready::forecast(&prepared, &args.asked, RunInputs::default().jobs)?;
+        ready::preview(&prepared, RunInputs::default().jobs)?;
     }
     let mut text = plan.describe();
     if plan.variant.mode != Mode::Simulate {

@@ -12,36 +12,52 @@ use lab::trial::{Forecast, memory};
 /// Time from which on a run says how long it takes.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Looks for what `prepared` needs on this machine, then does what [`forecast`] does.
+/// Looks for what `prepared` needs on this machine, executes each simulated script on few rows, and says how long a run takes where that is more
+/// than a minute. Gives how many of `jobs` trials at the same time this machine has the memory for.
 ///
 /// # Errors
-/// What is missing or does not fit, with the remedy.
+/// What is missing or does not fit, with the remedy; a script that does not run.
 pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
     prepared.preflight(&asked.real_time.options())?;
-    forecast(prepared, asked, jobs)
+    let forecast = forecast(prepared)?;
+    if !asked.allow_large {
+        fits(&forecast)?;
+    }
+    Ok(say(prepared, &forecast, jobs))
 }
 
-/// Executes each simulated script on few rows, and says how long a run takes where that is more than a minute. Gives how
-/// many of `jobs` trials at the same time this machine has the memory for.
+/// Says what [`check`] would refuse or say of a simulated plan.
 ///
 /// # Errors
-/// A script that does not run, or a database that does not fit.
-pub(super) fn forecast(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
-    let forecast = match prepared.rehearse() {
-        Ok(forecast) => forecast,
-        Err(error) if error.is_of_sql() => return Err(error.into()),
+/// A script that does not run.
+pub(super) fn preview(prepared: &Prepared, jobs: usize) -> Result<()> {
+    let forecast = forecast(prepared)?;
+    if let Err(mistake) = fits(&forecast) {
+        note(&format!("dbstow: cannot run here: {mistake}"));
+    }
+    say(prepared, &forecast, jobs);
+    Ok(())
+}
+
+/// Executes each simulated script on few rows.
+fn forecast(prepared: &Prepared) -> Result<Forecast> {
+    match prepared.rehearse() {
+        Ok(forecast) => Ok(forecast),
+        Err(error) if error.is_of_sql() => Err(error.into()),
         Err(error) => {
             note(&format!(
                 "dbstow: not estimated, since on few rows: {error}"
             ));
-            Forecast::default()
+            Ok(Forecast::default())
         }
-    };
-    if !asked.allow_large {
-        fits(&forecast)?;
     }
+}
+
+/// Says how long a run takes where that is more than a minute. Gives how many of `jobs` trials at the same time this
+/// machine has the memory for.
+fn say(prepared: &Prepared, forecast: &Forecast, jobs: usize) -> usize {
     let jobs = jobs.min(prepared.plan().trials().len());
-    let jobs = jobs.min(fitting(&forecast)).max(1);
+    let jobs = jobs.min(fitting(forecast)).max(1);
     let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
     if time > LONG {
         let held = [
@@ -56,7 +72,7 @@ pub(super) fn forecast(prepared: &Prepared, asked: &Asked, jobs: usize) -> Resul
         };
         note(&format!("dbstow: takes about {}{held}", words(time)));
     }
-    Ok(jobs)
+    jobs
 }
 
 /// How many trials fit into memory together.

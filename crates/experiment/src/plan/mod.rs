@@ -20,6 +20,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::question::Sweep;
 use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
 
 /// The name and version of the format.
@@ -53,6 +54,9 @@ pub struct Plan {
     /// Arms with a setting at its other value, run once each after the first block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
+    /// Arms that differ in one key alone, whose values were asked for together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<Sweep>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
     /// Catalogue files of the user's own that its names were looked up in, as the user named them.
@@ -122,6 +126,7 @@ impl Plan {
             arms,
             twin: twin_name,
             variations: variation::of(spec),
+            sweeps: spec.sweeps.clone(),
             fitted: spec.fitted.clone(),
             catalogues: Vec::new(),
             place: BTreeMap::new(),

@@ -14,7 +14,7 @@ use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, deal, protocol, resolve, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
-const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
+pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
 
 /// The experiment that `text` describes; `origin` is what it was before `--quick` and `--set`.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
@@ -58,6 +58,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         overrides: origin.overrides.clone(),
         variant: origin.variant.clone(),
         host_cache_start_given,
+        sweeps: Vec::new(),
         origin: origin.clone(),
     })
 }

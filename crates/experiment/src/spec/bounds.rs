@@ -23,6 +23,9 @@ pub(crate) const SESSIONS_MAX: u32 = 10_000;
 /// Most trials of a plan, which holds each of them.
 pub(crate) const TRIALS_MAX: usize = 100_000;
 
+/// Most letters of a name.
+pub(crate) const NAME_MAX: usize = 64;
+
 /// Largest file: 2^32 extents of 64 KiB, which is how the store numbers them. (SQL Server allows 16 TB.)
 pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 

@@ -23,6 +23,7 @@ mod placement;
 mod protocol;
 mod resolve;
 mod settings;
+mod sweep;
 mod volumes;
 mod wire;
 
@@ -46,7 +47,7 @@ pub use settings::{
 };
 pub use volumes::Volumes;
 
-use crate::question::Published;
+use crate::question::{Published, Sweep};
 use document::{Text, typed};
 use error::{Fault, touches};
 
@@ -69,6 +70,8 @@ pub struct Spec {
     pub overrides: Vec<(String, String)>,
     /// Which reading of the file this is.
     pub variant: Variant,
+    /// Arms that differ in one key alone, whose values were asked for together.
+    pub sweeps: Vec<Sweep>,
     /// Whether it says how warm the host cache is at the start.
     pub host_cache_start_given: bool,
     origin: Origin,

@@ -3,8 +3,8 @@
 use model::{Bytes, Duration, HostCacheMode, Iops};
 
 use super::bounds::{
-    CORES_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, RATE_MAX, RATE_MIN, RUN_MAX, SESSIONS_MAX,
-    SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most, size_at_most,
+    CORES_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, NAME_MAX, RATE_MAX, RATE_MIN, RUN_MAX,
+    SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most, size_at_most,
 };
 use super::error::{Fault, listed};
 use super::settings::{
@@ -316,11 +316,11 @@ fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<(), Fault> 
 /// Refuses a name that could not stand in a dotted key, or be that of a file.
 pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
+    if !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) {
         return Ok(());
     }
     let message = format!(
-        "{} is not a name; use 1 to 64 of the letters a-z, digits, \"-\" and \"_\"",
+        "{} is not a name; use 1 to {NAME_MAX} of the letters a-z, digits, \"-\" and \"_\"",
         listed([name])
     );
     Err(Fault::at(path, message))

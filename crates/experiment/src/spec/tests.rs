@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const SPLIT: &str = r#"name = "split"
+pub(super) const SPLIT: &str = r#"name = "split"
 question = "Do data and log want disks of their own?"
 [machine]
 type = "azure.DS2"
@@ -55,7 +55,7 @@ fn set(key: &str, value: &str) -> Result<Spec, String> {
 }
 
 /// Knows one machine, one disk of 2 GiB, and one workload with one parameter.
-struct Little;
+pub(super) struct Little;
 
 impl Known for Little {
     fn engine(&self, name: &EngineName) -> Result<(), String> {

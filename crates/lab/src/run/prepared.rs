@@ -98,6 +98,7 @@ impl Prepared {
                 .collect(),
             fitted: fitted.collect(),
             variations: plan.variations.iter().map(variation).collect(),
+            sweeps: plan.sweeps.clone(),
             changed: plan.changed(),
             one_writer: self.has_one_writer(),
             aa: plan.twin.is_some(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::both::{Arms, Both};
-use crate::findings::{BoundBy, Comparison, Findings, Metric, Published, Ratio, Verdict};
+use crate::findings::{BoundBy, Comparison, Findings, Metric, Published, Ratio, Verdict, Withheld};
 use crate::report::cell::Cell;
 use crate::report::csv;
 use crate::report::table::Column;
@@ -92,6 +92,9 @@ pub struct Said {
     pub verdict: Verdict,
     /// Candidate / baseline.
     pub ratio: Ratio,
+    /// Why a verdict is withheld, whatever the blocks say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
 /// What limited an arm.
@@ -215,6 +218,7 @@ fn said(comparison: &Comparison) -> Said {
     Said {
         verdict: comparison.verdict,
         ratio: comparison.ratio,
+        withheld: comparison.withheld,
     }
 }
 

@@ -137,9 +137,10 @@ fn verdicts(document: &Document) -> Table {
         Column::text(&document.first.name, |both: &Row| said(both.first)),
         Column::text(&document.second.name, |both: &Row| said(both.second)),
         Column::text("verdict", |both: &Row| {
-            match both.first.verdict == both.second.verdict {
-                true => "same",
-                false => "another",
+            match (both.first.verdict, both.second.verdict) {
+                (Verdict::CannotTell, _) | (_, Verdict::CannotTell) => "inconclusive",
+                (first, second) if first == second => "same",
+                (_, _) => "different",
             }
         }),
     ];
@@ -158,6 +159,7 @@ fn bounds(document: &Document) -> Table {
 
 fn said(said: Said) -> String {
     let word = match said.verdict {
+        _ if said.withheld.is_some() => "no verdict",
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
         Verdict::NoDifference => "no difference",

@@ -31,6 +31,7 @@ use lab::{Prepared, RunError, RunInputs, run_into};
     dbstow run tempdb-ssd-vs-premium\n  \
     dbstow run tempdb-scale-out --blocks 10 --seed 7\n  \
     dbstow run tempdb-spill --set engine.memory=\"8 MiB\" --format json\n  \
+    dbstow run postgres-wal-volume --set volume.data.iops=3000,6000,12000\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \

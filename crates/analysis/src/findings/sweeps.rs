@@ -1,0 +1,148 @@
+//! From which value of a key on more of it stops helping.
+
+use serde::{Deserialize, Serialize};
+
+use super::compared::comparison;
+use super::trials::Trials;
+use super::withheld::withhold;
+use super::{Comparison, Verdict};
+use experiment::question::{Question, Sweep, SweepValue};
+
+/// Where the values of a key stop to make a difference: at one of those from `earliest` to `latest`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopsHelping {
+    /// The arm as the experiment has it, with the other swept keys' values.
+    pub of: String,
+    /// The key.
+    pub key: String,
+    /// Its values, in the order in which they were asked for, and the arms that have them.
+    pub values: Vec<SweepValue>,
+    /// The first value that no later one was shown to be better than.
+    pub earliest: String,
+    /// The first value that all later ones were shown to be no better than; the last one where there is no such value
+    /// before.
+    pub latest: String,
+    /// Later values that are better by up to this share count as no better.
+    pub margin: f64,
+    /// Blocks in all that would settle it, where `earliest` is not `latest`; `None` where 1,000 would not do.
+    pub blocks_needed: Option<u32>,
+}
+
+/// An entry for each sweep whose arms all finished a block together, and that verdicts are possible on.
+pub(super) fn stops_helping(question: &Question, trials: &Trials) -> Vec<StopsHelping> {
+    let sweeps = question.sweeps.iter();
+    sweeps
+        .filter_map(|sweep| stop(question, trials, sweep))
+        .collect()
+}
+
+fn stop(question: &Question, trials: &Trials, sweep: &Sweep) -> Option<StopsHelping> {
+    let arms: Vec<&str> = sweep.values.iter().map(|value| &*value.arm).collect();
+    // For each value, how all later ones compare with it.
+    let later = |at: usize| -> Option<Vec<Comparison>> {
+        let compared = arms[at + 1..].iter();
+        let compared = compared.map(|later| comparison(question, trials, arms[at], later));
+        let compared = withhold(trials, compared.collect::<Option<Vec<_>>>()?);
+        let possible = compared.iter().all(|compared| compared.withheld.is_none());
+        possible.then_some(compared)
+    };
+    let later = (0..arms.len()).map(later).collect::<Option<Vec<_>>>()?;
+    let is_better = |compared: &Comparison| compared.verdict == Verdict::Faster;
+    let is_no_better =
+        |compared: &Comparison| matches!(compared.verdict, Verdict::NoDifference | Verdict::Slower);
+    // Nothing comes after the last value.
+    let earliest = later
+        .iter()
+        .position(|later| !later.iter().any(is_better))?;
+    let latest = later
+        .iter()
+        .position(|later| later.iter().all(is_no_better))?;
+    let open = later[earliest..latest].iter().flatten();
+    let open = open.filter(|compared| compared.verdict == Verdict::CannotTell);
+    let blocks: Vec<Option<u32>> = open.map(|compared| compared.blocks_needed).collect();
+    Some(StopsHelping {
+        of: sweep.of.clone(),
+        key: sweep.key.clone(),
+        values: sweep.values.clone(),
+        earliest: sweep.values[earliest].value.clone(),
+        latest: sweep.values[latest].value.clone(),
+        margin: question.margin,
+        blocks_needed: blocks.into_iter().max().flatten(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{question, trial};
+
+    /// Where it stops for arms of these times in seconds, one value each, and times that differ by so much from block
+    /// to block.
+    fn found(times: &[f64], spread: f64) -> Vec<StopsHelping> {
+        let mut question = question();
+        let arm = question.arms[0].clone();
+        let name = |at: usize| format!("d-iops-{at}");
+        let arms = (0..times.len()).map(|at| experiment::question::ArmQuestion {
+            name: name(at),
+            ..arm.clone()
+        });
+        question.arms = arms.collect();
+        question.baseline = Some(name(0));
+        let value = |at: usize| SweepValue {
+            value: (1000 * (at + 1)).to_string(),
+            arm: name(at),
+        };
+        question.sweeps = vec![Sweep {
+            of: "d".into(),
+            key: "volume.d.iops".into(),
+            values: (0..times.len()).map(value).collect(),
+        }];
+        let records: Vec<_> = (0..3)
+            .flat_map(|block| {
+                let time = move |(at, time): (usize, &f64)| {
+                    let other = spread * f64::from(block) * if at % 2 == 0 { 1.0 } else { -1.0 };
+                    trial(&name(at), block, time * (1.0 + other))
+                };
+                times.iter().enumerate().map(time).collect::<Vec<_>>()
+            })
+            .collect();
+        make(&question, &records).stops_helping
+    }
+
+    fn range(found: &[StopsHelping]) -> (&str, &str) {
+        (&found[0].earliest, &found[0].latest)
+    }
+
+    #[test]
+    fn it_stops_at_the_first_value_that_all_later_ones_tie_with() {
+        assert_eq!(
+            range(&found(&[200.0, 100.0, 99.0, 98.0], 0.0)),
+            ("2000", "2000")
+        );
+    }
+
+    #[test]
+    fn small_gains_are_summed_up() {
+        // Each is 4 % better than the one before, and 8 % better than the one before that.
+        assert_eq!(range(&found(&[108.0, 104.0, 100.0], 0.0)), ("2000", "2000"));
+    }
+
+    #[test]
+    fn a_last_value_that_is_better_still_helps() {
+        assert_eq!(range(&found(&[400.0, 200.0, 100.0], 0.0)), ("3000", "3000"));
+    }
+
+    #[test]
+    fn nothing_helps_where_later_values_are_worse() {
+        assert_eq!(range(&found(&[100.0, 110.0], 0.0)), ("1000", "1000"));
+    }
+
+    #[test]
+    fn what_the_blocks_do_not_tell_is_a_range() {
+        let found = found(&[200.0, 100.0, 97.0], 0.05);
+
+        assert_eq!(range(&found), ("2000", "3000"));
+        assert!(found[0].blocks_needed > Some(3));
+    }
+}

@@ -1,0 +1,304 @@
+//! From one experiment for each combination of values to one experiment with an arm for each.
+
+use std::collections::BTreeSet;
+
+use super::keys::Key;
+use crate::question::{Sweep, SweepValue};
+use crate::spec::bounds::NAME_MAX;
+use crate::spec::{Arm, Fitted, Spec, SpecError};
+
+/// A combination: for each key, which of its values.
+type At = Vec<usize>;
+
+/// The same experiment at every combination of values.
+pub(super) struct Combinations {
+    keys: Vec<Key>,
+    /// In the order of the values, those of the last key first.
+    specs: Vec<Spec>,
+    /// For each arm as the file has it, the keys that make a difference to it.
+    matters: Vec<Vec<bool>>,
+}
+
+impl Combinations {
+    /// Reads each with `read`, which takes positions of overrides and their values.
+    ///
+    /// # Errors
+    /// The first that `read` has.
+    pub(super) fn read(
+        keys: Vec<Key>,
+        read: impl Fn(&[(usize, &str)]) -> Result<Spec, SpecError>,
+    ) -> Result<Combinations, SpecError> {
+        let read = |at: At| {
+            read(
+                &keys
+                    .iter()
+                    .zip(at)
+                    .map(|(key, at)| key.chosen(at))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let combined = combined(&keys).into_iter();
+        let specs = combined
+            .map(read)
+            .collect::<Result<Vec<Spec>, SpecError>>()?;
+        let mut combinations = Combinations {
+            keys,
+            specs,
+            matters: Vec::new(),
+        };
+        let arms = 0..combinations.specs[0].arms.len();
+        combinations.matters = arms.map(|arm| combinations.matters_to(arm)).collect();
+        Ok(combinations)
+    }
+
+    /// A key that makes no difference to any arm.
+    pub(super) fn without_effect(&self) -> Option<&Key> {
+        let matters = |key: usize| self.matters.iter().any(|matters| matters[key]);
+        let key = (0..self.keys.len()).find(|key| !matters(*key))?;
+        Some(&self.keys[key])
+    }
+
+    /// The one experiment, with its sweeps.
+    pub(super) fn into_spec(self) -> Spec {
+        let named = self.named();
+        let own: Vec<usize> = (0..self.matters.len()).collect();
+        let arms = own.iter().flat_map(|arm| {
+            let combined = self.of_arm(*arm).into_iter();
+            combined.map(|at| self.arm(&named, *arm, &at))
+        });
+        let arms: Vec<Arm> = arms.collect();
+        let first = &self.specs[0];
+        let mut protocol = first.protocol.clone();
+        let zero = vec![0; self.keys.len()];
+        let baseline = self.position(&protocol.baseline);
+        protocol.baseline = named.of(baseline, &zero).to_owned();
+        let fitted = |fitted: &Fitted| {
+            let to = fitted.to.iter().map(|arm| self.position(arm));
+            let to = to.flat_map(|arm| named.all_of(arm));
+            let is_fitted = |name: &&str| arms.iter().any(|arm| arm.name == **name && arm.fitted);
+            let to: Vec<String> = to.filter(is_fitted).map(str::to_owned).collect();
+            (!to.is_empty()).then(|| Fitted {
+                to,
+                ..fitted.clone()
+            })
+        };
+        let mut source = first.source.clone();
+        if let Some(source) = &mut source {
+            let sources = self.specs.iter().filter_map(|spec| spec.source.as_ref());
+            source.figures_left_out = sources.into_iter().any(|source| source.figures_left_out);
+        }
+        Spec {
+            source,
+            protocol,
+            fitted: first.fitted.iter().filter_map(fitted).collect(),
+            sweeps: self.sweeps(&named),
+            arms,
+            ..first.clone()
+        }
+    }
+
+    /// The position of the arm called `name` in the file.
+    fn position(&self, name: &str) -> usize {
+        let arms = &self.specs[0].arms;
+        let found = arms.iter().position(|arm| arm.name == name);
+        found.expect("baselines and fitted arms are arms")
+    }
+
+    fn at(&self, at: &[usize]) -> &Spec {
+        let lengths = self.keys.iter().map(|key| key.values.len());
+        let index = lengths
+            .zip(at)
+            .fold(0, |index, (length, at)| index * length + at);
+        &self.specs[index]
+    }
+
+    /// For each key, whether `arm` is another one at another of its values.
+    fn matters_to(&self, arm: usize) -> Vec<bool> {
+        let settings = |at: &[usize]| &self.at(at).arms[arm].settings;
+        let differs = |key: usize| {
+            combined(&self.keys).into_iter().any(|at| {
+                let mut first = at.clone();
+                first[key] = 0;
+                settings(&at) != settings(&first)
+            })
+        };
+        (0..self.keys.len()).map(differs).collect()
+    }
+
+    /// The combinations at which `arm` is another one: keys that make no difference to it stay at their first value.
+    fn of_arm(&self, arm: usize) -> Vec<At> {
+        let mut all = combined(&self.keys);
+        all.retain(|at| self.reduced(arm, at) == *at);
+        all
+    }
+
+    /// `at` with the first value of keys that make no difference to `arm`.
+    fn reduced(&self, arm: usize, at: &[usize]) -> At {
+        let matters = self.matters[arm].iter().zip(at);
+        matters
+            .map(|(matters, at)| if *matters { *at } else { 0 })
+            .collect()
+    }
+
+    fn arm(&self, named: &Named, arm: usize, at: &[usize]) -> Arm {
+        let name = named.of(arm, at).to_owned();
+        let baseline = self.baseline(arm);
+        let choice = self.keys.iter().map(Key::is_choice).zip(at);
+        let at_first: At = choice
+            .map(|(is_choice, at)| if is_choice { 0 } else { *at })
+            .collect();
+        let baseline = named.of(baseline, &self.reduced(baseline, &at_first));
+        let whole = named.of(
+            self.position(&self.specs[0].protocol.baseline),
+            &vec![0; at.len()],
+        );
+        Arm {
+            baseline: (baseline != name && baseline != whole).then(|| baseline.to_owned()),
+            name,
+            ..self.at(at).arms[arm].clone()
+        }
+    }
+
+    /// The arm that `arm` is compared with at the same values: itself, where others are compared with it.
+    fn baseline(&self, arm: usize) -> usize {
+        let spec = &self.specs[0];
+        let name = &spec.arms[arm].name;
+        let is_baseline = |other: &Arm| other.baseline.as_ref() == Some(name);
+        match &spec.arms[arm].baseline {
+            Some(baseline) => self.position(baseline),
+            None if spec.arms.iter().any(is_baseline) => arm,
+            None => self.position(&spec.protocol.baseline),
+        }
+    }
+
+    /// Arms that differ in one key alone. Not of the workload: other work takes another time, and is no better for it.
+    fn sweeps(&self, named: &Named) -> Vec<Sweep> {
+        let mut sweeps = Vec::new();
+        for arm in 0..self.matters.len() {
+            for (key, swept) in self.keys.iter().enumerate() {
+                if !self.matters[arm][key] || swept.section() == "workload" {
+                    continue;
+                }
+                let starts = self.of_arm(arm).into_iter().filter(|at| at[key] == 0);
+                sweeps.extend(starts.map(|start| self.sweep(named, arm, key, &start)));
+            }
+        }
+        sweeps
+    }
+
+    fn sweep(&self, named: &Named, arm: usize, key: usize, start: &[usize]) -> Sweep {
+        let swept = &self.keys[key];
+        let value = |value: usize| {
+            let mut at = start.to_vec();
+            at[key] = value;
+            SweepValue {
+                value: swept.plain(value).to_owned(),
+                arm: named.of(arm, &at).to_owned(),
+            }
+        };
+        let others = (0..start.len()).filter(|other| *other != key && self.matters[arm][*other]);
+        let others = others.map(|other| {
+            let swept = &self.keys[other];
+            format!("{} = {}", swept.key, swept.plain(start[other]))
+        });
+        let name = self.specs[0].arms[arm].name.clone();
+        Sweep {
+            of: std::iter::once(name)
+                .chain(others)
+                .collect::<Vec<_>>()
+                .join(", "),
+            key: swept.key.clone(),
+            values: (0..swept.values.len()).map(value).collect(),
+        }
+    }
+
+    /// A name for every arm at every combination.
+    fn named(&self) -> Named {
+        let own = self.specs[0].arms.iter().map(|arm| arm.name.clone());
+        let mut taken: BTreeSet<String> = own.collect();
+        let mut names = Vec::new();
+        for arm in 0..self.matters.len() {
+            for at in self.of_arm(arm) {
+                let name = self.name(arm, &at, &taken);
+                taken.insert(name.clone());
+                names.push((arm, at, name));
+            }
+        }
+        Named(names)
+    }
+
+    /// `gp3-iops-3000`: the arm's own name, and last parts of keys with their values; with numbers for values where that
+    /// is too long or taken.
+    fn name(&self, arm: usize, at: &[usize], taken: &BTreeSet<String>) -> String {
+        let own = &self.specs[0].arms[arm].name;
+        let keys = || (0..at.len()).filter(|key| self.matters[arm][*key]);
+        if keys().next().is_none() {
+            return own.clone();
+        }
+        let with = |value: &dyn Fn(usize) -> String| {
+            let parts = keys().map(|key| format!("-{}-{}", self.short(key), value(key)));
+            format!("{own}{}", parts.collect::<String>())
+        };
+        let words = with(&|key| in_name(self.keys[key].plain(at[key])));
+        if words.len() <= NAME_MAX && !taken.contains(&words) {
+            return words;
+        }
+        let mut numbers = with(&|key| format!("no{}", at[key] + 1));
+        while taken.contains(&numbers) {
+            numbers.push('x');
+        }
+        numbers
+    }
+
+    /// The last part of a key, with the part before where another key ends in the same.
+    fn short(&self, key: usize) -> String {
+        let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+        let name = &self.keys[key].key;
+        let same = self
+            .keys
+            .iter()
+            .filter(|other| last(&other.key) == last(name));
+        match (same.count(), name.rsplit('.').nth(1)) {
+            (2.., Some(before)) => format!("{before}-{}", last(name)),
+            (_, _) => last(name),
+        }
+    }
+}
+
+/// Names of arms: position in the file, combination, name.
+struct Named(Vec<(usize, At, String)>);
+
+impl Named {
+    fn of(&self, arm: usize, at: &[usize]) -> &str {
+        let mut names = self.0.iter();
+        let found = names.find(|(other, others, _)| *other == arm && others == at);
+        &found.expect("every arm has a name at its combinations").2
+    }
+
+    fn all_of(&self, arm: usize) -> impl Iterator<Item = &str> {
+        let names = self.0.iter().filter(move |(other, ..)| *other == arm);
+        names.map(|(.., name)| name.as_str())
+    }
+}
+
+/// Every combination, in the order of the values, those of the last key first.
+fn combined(keys: &[Key]) -> Vec<At> {
+    keys.iter().fold(vec![Vec::new()], |combined, key| {
+        let values = 0..key.values.len();
+        let with = |at: At| {
+            values
+                .clone()
+                .map(move |value| [&at[..], &[value]].concat())
+        };
+        combined.into_iter().flat_map(with).collect()
+    })
+}
+
+/// `value` with what a name can have.
+fn in_name(value: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let words = value
+        .split(|c: char| !allowed(c))
+        .filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}

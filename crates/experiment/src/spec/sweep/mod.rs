@@ -1,0 +1,95 @@
+//! Several values of a key: an arm for each, where it makes a difference to the arm.
+//!
+//! The experiment is read once for each combination of values, as if that had been asked alone, and what differs
+//! becomes arms of one experiment.
+
+mod arms;
+mod keys;
+
+use arms::Combinations;
+use keys::Key;
+
+use super::bounds::TRIALS_MAX;
+use super::known::Known;
+use super::{Mode, Spec, SpecError, Variant};
+
+/// Most combinations of values.
+const COMBINATIONS_MAX: usize = 1_000;
+
+impl Spec {
+    /// Reads and checks an experiment as [`Spec::parse`] and [`Spec::check`] do, with `overrides` of which some may have
+    /// several values, with commas between them.
+    ///
+    /// Each arm that a value makes a difference to is there once for each value, called after it
+    /// (`gp3-iops-3000`). Values of `machine`, `volume` and `placement` are choices: all are compared with the baseline at
+    /// the first of them. Values of `workload` and `engine` are conditions: arms are compared at the same ones.
+    ///
+    /// # Errors
+    /// The first mistake, with its line or override; values that no arm depends on; more arms than a plan can have.
+    pub fn swept(
+        file: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        variant: &Variant,
+        known: &dyn Known,
+    ) -> Result<Spec, SpecError> {
+        let read = |overrides: &[(String, String)]| {
+            let spec = Spec::parse(file, text, overrides, variant.clone())?;
+            spec.check(known)
+        };
+        let keys = keys::of(overrides)?;
+        let Some(last) = keys.last().cloned() else {
+            return read(overrides);
+        };
+        let fault = |key: &Key, message: String| SpecError::Override {
+            key: key.key.clone(),
+            value: key.values.join(","),
+            message,
+        };
+        let real = |key: &&Key| ["machine", "volume"].contains(&key.section());
+        if variant.mode == Mode::Measure
+            && let Some(key) = keys.iter().find(real)
+        {
+            let message = "measure has real disks on a real machine, so that all of these would be the same; sweep it in \
+                 simulate or emulate";
+            return Err(fault(key, message.to_owned()));
+        }
+        let combined = keys.iter().map(|key| key.values.len());
+        let combined = combined.fold(1_usize, usize::saturating_mul);
+        if combined > COMBINATIONS_MAX {
+            let message = format!(
+                "{combined} combinations of values are more than {COMBINATIONS_MAX}; give fewer values"
+            );
+            return Err(fault(&last, message));
+        }
+        let combinations = Combinations::read(keys, |chosen| {
+            let mut alone = overrides.to_vec();
+            for (position, value) in chosen {
+                alone[*position].1 = (*value).to_owned();
+            }
+            read(&alone)
+        })?;
+        if let Some(key) = combinations.without_effect() {
+            let message = "no arm's trials depend on it, so that all of these would be the same; sweep a key of what the \
+                 arms use";
+            return Err(fault(key, message.to_owned()));
+        }
+        let mut spec = combinations.into_spec();
+        spec.overrides = overrides.to_vec();
+        // One more for the twin of `--aa`.
+        let trials = (spec.arms.len() + 1).saturating_mul(spec.protocol.blocks as usize);
+        if trials > TRIALS_MAX {
+            let message = format!(
+                "{} arms in {} blocks are more than the {TRIALS_MAX} trials that a plan can have; give fewer values, or \
+                 run fewer blocks",
+                spec.arms.len(),
+                spec.protocol.blocks
+            );
+            return Err(fault(&last, message));
+        }
+        Ok(spec)
+    }
+}
+
+#[cfg(test)]
+mod tests;
