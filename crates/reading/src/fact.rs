@@ -3,6 +3,9 @@
 /// The fact that a volume is on one disk with others; its value lists them, with commas.
 pub const SHARES_A_DISK: &str = "shares a disk with";
 
+/// The disks beneath a volume's device, by their names, with commas.
+pub const DISKS: &str = "disks";
+
 /// What modelled volumes show to programs: `block`, a filesystem on a device, or `file`, a tree without a cache.
 pub const FRONT: &str = "front";
 

@@ -9,7 +9,7 @@ use experiment::record::Record;
 use experiment::spec::Role;
 use reading::fact;
 
-/// Facts that tell one volume's place from another's.
+/// Facts that tell one volume's place from another's where the disks beneath are not known.
 const PLACE: [&str; 2] = ["device", "mount"];
 
 /// Says of which comparisons.
@@ -56,15 +56,18 @@ pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
     one.then(|| disks.into_iter().next().expect("there is one"))
 }
 
-/// Where the volumes of `roles` are; `None` where that is not known of each.
+/// The disks beneath each volume of `roles`, partitions and logical volumes of one disk being the same; `None` where
+/// that is not known of each volume.
 fn disks(record: &Record, roles: &[Role]) -> Option<BTreeSet<String>> {
     let mut disks = BTreeSet::new();
     for volume in in_question::volumes(record, roles) {
-        let facts = PLACE.map(|fact| record.environment.get(&fact::of_volume(&volume.name, fact)));
-        let [Some(device), Some(mount)] = facts else {
-            return None;
-        };
-        disks.insert(format!("{device}, mounted on {mount}"));
+        let fact = |fact| record.environment.get(&fact::of_volume(&volume.name, fact));
+        let beneath = fact(fact::DISKS).filter(|disks| !disks.is_empty());
+        disks.insert(match (beneath, PLACE.map(fact)) {
+            (Some(disks), _) => disks.clone(),
+            (None, [Some(device), Some(mount)]) => format!("{device}, mounted on {mount}"),
+            (None, _) => return None,
+        });
     }
     (!disks.is_empty()).then_some(disks)
 }
@@ -76,7 +79,7 @@ mod tests {
     use reading::fact;
 
     /// `p30` on a volume of its own, on `device`.
-    fn verdict(device: &str) -> (Verdict, Option<Withheld>, bool) {
+    fn verdict(device: &str, disks: Option<&str>) -> (Verdict, Option<Withheld>, bool) {
         let (question, mut records) = in_mode("measure", measured);
         for record in &mut records {
             let (name, device) = match record.arm.as_str() {
@@ -90,6 +93,9 @@ mod tests {
             };
             note("device", device);
             note("mount", "/");
+            if let Some(disks) = disks {
+                note(fact::DISKS, disks);
+            }
         }
         let findings = make(&question, &records);
         let warned = findings
@@ -102,10 +108,19 @@ mod tests {
 
     #[test]
     fn a_disk_is_not_compared_with_itself() {
+        let withheld = (Verdict::CannotTell, Some(Withheld::SameDisk), true);
+        let given = (Verdict::NoDifference, None, false);
+        assert_eq!(verdict("sda (8:0)", None), withheld);
+        assert_eq!(verdict("sdb (8:16)", None), given);
+    }
+
+    #[test]
+    fn partitions_of_one_disk_are_the_same_disk() {
+        let withheld = (Verdict::CannotTell, Some(Withheld::SameDisk), true);
+        assert_eq!(verdict("sda2 (8:2) on sda", Some("sda")), withheld);
         assert_eq!(
-            verdict("sda (8:0)"),
-            (Verdict::CannotTell, Some(Withheld::SameDisk), true)
+            verdict("dm-1 (252:1) on sda, sdb", Some("sda, sdb")),
+            withheld
         );
-        assert_eq!(verdict("sdb (8:16)"), (Verdict::NoDifference, None, false));
     }
 }

@@ -17,7 +17,7 @@ pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
 use device::{Device, Disk};
 
-use reading::DiskReading;
+use reading::{DiskReading, fact};
 
 /// Bytes in a sector of `/proc/diskstats`, whatever the device's own.
 ///
@@ -178,10 +178,13 @@ fn device_facts(device: &Device) -> BTreeMap<String, String> {
         [one] if *one == device.name => String::new(),
         names => format!(" on {}", names.join(", ")),
     };
-    let mut facts = BTreeMap::from([(
-        "device".to_owned(),
-        format!("{} ({major}:{minor}){on}", device.name),
-    )]);
+    let mut facts = BTreeMap::from([
+        (
+            "device".to_owned(),
+            format!("{} ({major}:{minor}){on}", device.name),
+        ),
+        (fact::DISKS.to_owned(), names.join(", ")),
+    ]);
     let alone = device.disks.len() == 1;
     for disk in &device.disks {
         let whose = if alone {
