@@ -2,10 +2,11 @@
 
 use experiment::plan::Plan;
 use experiment::record::Outcome;
-use experiment::spec::{Spec, Variant, builtin_names};
+use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
 use lab::engine::provider;
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId};
+use model::Bytes;
 
 fn checked(name: &str, quick: bool) -> Plan {
     let spec = Spec::builtin(
@@ -27,6 +28,36 @@ fn all_of_them_check_against_the_catalogue_and_the_workloads() {
         for quick in [false, true] {
             assert!(checked(name, quick).arms.len() > 1, "{name}");
         }
+    }
+}
+
+/// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for PostgreSQL.
+const SIZED_OTHERWISE: [&str; 5] = [
+    "files-times-disks",
+    "postgres-iops",
+    "postgres-temp-volume",
+    "postgres-wal-volume",
+    "tempdb-scale-out",
+];
+
+#[test]
+fn on_sql_server_they_ask_for_memory_that_it_takes() {
+    for name in builtin_names() {
+        let variant = |mode, engine: &'static str| Variant {
+            mode,
+            engine: EngineName::new(engine),
+            quick: false,
+        };
+        let memory = |variant| {
+            let spec = Spec::builtin(name, &[], variant).expect("it is built in");
+            spec.arms[0].settings.engine.memory
+        };
+        let real = memory(variant(Mode::Measure, "sqlserver"));
+        let is_sized = !SIZED_OTHERWISE.contains(&name);
+        assert_eq!(real >= Bytes::gib(1), is_sized, "{name}: {real}");
+        // Others are not slowed down by it.
+        let others = memory(variant(Mode::Measure, "postgres"));
+        assert!(others < Bytes::gib(1), "{name}: {others}");
     }
 }
 

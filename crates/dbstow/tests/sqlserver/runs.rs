@@ -38,7 +38,14 @@ fn records_hold_the_servers_own_counters_and_no_password() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     moving(
         &bench,
-        &["--format", "json", "--set", "workload.operations=8000"],
+        &[
+            "--format",
+            "json",
+            "--set",
+            "workload.operations=8000",
+            "--set",
+            "engine.memory=256 MiB",
+        ],
     )
     .assert()
     .success();
@@ -91,12 +98,12 @@ fn records_hold_the_servers_own_counters_and_no_password() {
                 .is_some_and(|levels| levels.iter().any(|level| *level > 0.0))
         );
         assert_eq!(record["engine"]["name"], "sqlserver");
-        // The experiment asks for less, and a server is not given less than 1 GiB.
+        // It is asked for less, and a server is not given less than 1 GiB.
         let memory = record["engine"]["settings"]["memory"]
             .as_str()
             .unwrap_or_default();
         assert!(
-            memory.contains("MiB asked, max server memory is 1024 MiB"),
+            memory.contains("256 MiB asked, max server memory is 1024 MiB"),
             "{memory}"
         );
         assert_eq!(

@@ -278,12 +278,15 @@ impl Spec {
 fn sections<'a>(
     asked: &'a wire::Experiment,
     variant: &Variant,
-) -> [(&'static str, &'a BTreeMap<String, toml::Value>, bool); 2] {
+) -> [(&'static str, &'a BTreeMap<String, toml::Value>, bool); 3] {
+    let is_real = variant.mode != Mode::Simulate;
+    let is_sqlserver = variant.engine.as_str() == "sqlserver";
     [
+        ("real-time", &asked.real_time, is_real),
         (
-            "real-time",
-            &asked.real_time,
-            variant.mode != Mode::Simulate,
+            "real-time-sqlserver",
+            &asked.real_time_sqlserver,
+            is_real && is_sqlserver,
         ),
         ("quick", &asked.quick, variant.quick),
     ]

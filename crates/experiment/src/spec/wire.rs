@@ -52,6 +52,9 @@ pub(crate) struct Experiment {
     /// What is set in emulate and measure mode, where a trial takes its time: dotted keys and values.
     #[serde(default, rename = "real-time")]
     pub(crate) real_time: BTreeMap<String, toml::Value>,
+    /// What is set after that where SQL Server runs the workload, which takes more memory: dotted keys and values.
+    #[serde(default, rename = "real-time-sqlserver")]
+    pub(crate) real_time_sqlserver: BTreeMap<String, toml::Value>,
     /// What `--quick` sets: dotted keys and values.
     #[serde(default)]
     pub(crate) quick: BTreeMap<String, toml::Value>,
