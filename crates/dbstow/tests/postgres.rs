@@ -389,6 +389,23 @@ fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
 }
 
 #[test]
+fn an_abandoned_server_is_gone_and_leaves_nothing() {
+    let (settings, workload) = experiment("read-only", "postgres", 2, 2);
+    let site = Folders::new(2);
+    let Some(mut engine) = start(&site, &settings, &workload) else {
+        return;
+    };
+
+    engine.abandon();
+
+    let error = engine.quiesce().expect_err("nobody answers").to_string();
+    assert!(error.contains("is lost"), "{error}");
+    engine.abandon();
+    engine.stop().expect("nothing left");
+    assert_eq!(site.content(), [""; 0]);
+}
+
+#[test]
 fn an_interrupted_session_comes_back_at_once_with_an_error() {
     let (settings, workload) = experiment("read-only", "postgres", 2, 2);
     let site = Folders::new(2);

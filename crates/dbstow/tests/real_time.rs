@@ -175,6 +175,7 @@ impl Prepared {
             root: self.folder.path().join("volumes"),
             events: Arc::default(),
             dies: false,
+            stalls: false,
         }
     }
 
@@ -191,6 +192,8 @@ struct Folder {
     events: Arc<Mutex<Vec<String>>>,
     /// Whether the engine goes away during the run.
     dies: bool,
+    /// Whether the engine is not ready after loading before it is abandoned.
+    stalls: bool,
 }
 
 impl Folder {
@@ -213,6 +216,7 @@ impl Supply for Folder {
             connections: Mutex::default(),
             alive: AtomicBool::new(true),
             dies: self.dies,
+            stalls: AtomicBool::new(self.stalls),
             statements: AtomicU64::new(0),
         };
         let (root, disks) = (
@@ -306,6 +310,7 @@ struct Tiny {
     connections: Mutex<Vec<InterruptHandle>>,
     alive: AtomicBool,
     dies: bool,
+    stalls: AtomicBool,
     statements: AtomicU64,
 }
 
@@ -347,7 +352,20 @@ impl Engine for Tiny {
 
     fn quiesce(&self) -> Result<(), EngineError> {
         note(&self.events, "quiesce");
-        Ok(())
+        let mut abandoned = false;
+        while self.stalls.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+            abandoned = true;
+        }
+        match abandoned {
+            true => Err(EngineError::failed("settling down", "abandoned")),
+            false => Ok(()),
+        }
+    }
+
+    fn abandon(&self) {
+        note(&self.events, "abandon");
+        self.stalls.store(false, Ordering::Relaxed);
     }
 
     fn start(
@@ -768,4 +786,27 @@ fn a_cancelled_trial_ends_at_once_takes_everything_away_and_records_nothing() {
     );
     assert_eq!(events[events.len() - 2..], ["stop", "close"]);
     assert!(!supply.root.exists());
+}
+
+#[test]
+fn an_engine_that_settles_down_for_long_is_abandoned_when_the_trial_is_cancelled() {
+    let prepared = Prepared::new(Asked::default());
+    let supply = Folder {
+        stalls: true,
+        ..prepared.supply()
+    };
+    let settling = AtomicBool::new(false);
+    let tell = |event| {
+        if event == Event::Phase("quiesce") {
+            settling.store(true, Ordering::Relaxed);
+        }
+    };
+
+    let cancelled = || settling.load(Ordering::Relaxed);
+    let result = real::run_trial(&prepared.subject(), &supply, &tell, &cancelled);
+
+    assert!(result.is_err());
+    let events = supply.events();
+    assert!(events.contains(&"abandon".to_owned()), "{events:?}");
+    assert_eq!(events[events.len() - 2..], ["stop", "close"]);
 }

@@ -77,6 +77,10 @@ pub trait Engine: Sync {
     /// Ends statements under way, so that sessions come back at once with an error.
     fn interrupt(&self);
 
+    /// Ends what [`Engine::quiesce`] or [`Engine::start`] does, on any thread: nothing will run any more. Called again and
+    /// again until they have come back, by default with nothing to end.
+    fn abandon(&self) {}
+
     /// From now on, [`Engine::stop`] leaves the files of an engine of our own where they are.
     fn keep(&mut self);
 

@@ -177,9 +177,10 @@ impl Cluster {
         }
     }
 
-    /// Ends the server whatever its state; its files are of no use afterwards.
-    pub(super) fn end(&self) -> Result<(), String> {
-        let ended = self.stop(Signal::SIGINT, GRACE)
+    /// Ends the server whatever its state. What it holds in memory is written only where its files are `kept`: on a slow disk
+    /// that takes longer than anybody waits who has pressed Ctrl-C.
+    pub(super) fn end(&self, kept: bool) -> Result<(), String> {
+        let ended = (kept && self.stop(Signal::SIGINT, GRACE))
             || self.stop(Signal::SIGQUIT, GRACE)
             || self.stop(Signal::SIGKILL, GRACE);
         let gone = wait_until(GRACE, || !self.has_processes());
@@ -196,6 +197,11 @@ impl Cluster {
                 self.data.display()
             )),
         }
+    }
+
+    /// Ends the server at once, if it runs.
+    pub(super) fn abandon(&self) {
+        self.stop(Signal::SIGQUIT, GRACE);
     }
 
     /// How the server ended, if it was not told to, with the end of its log.

@@ -79,6 +79,11 @@ impl Directories {
         self.made.clear();
     }
 
+    /// Whether nothing is left to remove.
+    pub(super) fn are_kept(&self) -> bool {
+        self.made.is_empty()
+    }
+
     /// Removes what was made, and says what could not be.
     pub(super) fn remove(&mut self) -> Result<(), String> {
         let mut left = Vec::new();

@@ -120,6 +120,14 @@ impl Engine for Postgres {
         let _ = self.cancel_sessions();
     }
 
+    fn abandon(&self) {
+        match &self.host {
+            Host::Private(cluster) => cluster.abandon(),
+            // Where the server is gone, the statement comes back by itself.
+            Host::Given(_) => drop(self.cancel_own()),
+        }
+    }
+
     /// Of a given server nothing is kept: it would hold on to our directories.
     fn keep(&mut self) {
         match self.host {
@@ -134,7 +142,7 @@ impl Engine for Postgres {
         }
         *self.observer.lock() = None;
         let ended = match &self.host {
-            Host::Private(cluster) => cluster.end(),
+            Host::Private(cluster) => cluster.end(self.directories.are_kept()),
             Host::Given(given) => given.remove(&self.tablespaces),
         };
         let removed = self.directories.remove();
@@ -174,6 +182,16 @@ impl Postgres {
             }
             Clock::sleep(CANCEL_EVERY);
         }
+        Ok(())
+    }
+
+    /// Cancels what dbstow itself does in its database, once.
+    fn cancel_own(&self) -> Result<(), Failure> {
+        let mut connection = Connection::open(&self.target, OBSERVER)?;
+        connection.query(&format!(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
+             AND application_name = '{OBSERVER}' AND datname = current_database()"
+        ))?;
         Ok(())
     }
 }

@@ -246,11 +246,12 @@ impl<'a> Trial<'a> {
             site.go_cold(host_cache)
                 .map_err(|error| EngineError::failed("emptying the volumes' caches", error))
         };
-        let mut work = || {
+        let work = || {
             engine.quiesce()?;
             engine.start(asked.start, &mut forget)
         };
-        let not_done = work().map_err(|error| error.to_string())?;
+        let not_done = self.abandoned_if_cancelled(engine, work);
+        let not_done = not_done.map_err(|error| error.to_string())?;
         let mut notes: Vec<Note> = not_done.into_iter().map(Note::NotCold).collect();
         let caches = self.subject.settings.volumes.iter();
         let mut caches = caches.filter(|volume| volume.host_cache != model::HostCacheMode::None);
@@ -261,6 +262,25 @@ impl<'a> Trial<'a> {
             notes.push(Note::NotCold(warm.to_owned()));
         }
         Ok(notes)
+    }
+
+    /// Does `work`, which the engine abandons where the trial is cancelled.
+    fn abandoned_if_cancelled<T>(&self, engine: &dyn Engine, work: impl FnOnce() -> T) -> T {
+        let over = Stop::new(self.common.clock);
+        thread::scope(|scope| {
+            let ended = StopOnDrop(&over);
+            let watch = || {
+                while over.sleep_until(self.common.clock.now() + LOOK_EVERY) {
+                    if (self.cancelled)() {
+                        engine.abandon();
+                    }
+                }
+            };
+            scope.spawn(watch);
+            let done = work();
+            drop(ended);
+            done
+        })
     }
 
     /// Waits until all of the gate's sessions have ended, and ends them where somebody says so. `look` is
