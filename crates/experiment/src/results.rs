@@ -254,6 +254,15 @@ impl Results {
     /// Trials that have no record yet. In real time, those that failed are tried again: what was missing
     /// may be there now. In virtual time they would fail again.
     pub fn outstanding(&self) -> Vec<Trial> {
+        self.outstanding_of(&self.plan)
+    }
+
+    /// The same of `plan`, which may have more blocks than the results' own plan and is else the same; of another plan, all
+    /// trials.
+    pub fn outstanding_of(&self, plan: &Plan) -> Vec<Trial> {
+        if plan.digest() != self.plan.digest() {
+            return plan.trials().to_vec();
+        }
         let (records, _) = self.records();
         let again = self.plan.variant.mode != Mode::Simulate;
         let counts = |record: &&Record| !again || record.outcome == Outcome::Finished;
@@ -263,8 +272,7 @@ impl Results {
                 .filter(counts)
                 .any(|record| record.arm == trial.arm && record.block == trial.block)
         };
-        self.plan
-            .trials()
+        plan.trials()
             .iter()
             .filter(|trial| !done(trial))
             .cloned()

@@ -19,7 +19,8 @@ impl Width {
         Width(columns.clamp(Width::MIN, Width::MAX))
     }
 
-    pub(super) fn columns(self) -> usize {
+    /// The columns.
+    pub fn columns(self) -> usize {
         self.0
     }
 

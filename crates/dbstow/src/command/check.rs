@@ -22,7 +22,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-    ready::check(&prepared, &args.asked, RunInputs::default().jobs)?;
+    let trials = prepared.plan().trials();
+    ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: simulate lets one of them write at a time, so that locks may limit \

@@ -1,4 +1,4 @@
-//! What `disks` and `machines` share: loading, matching, and tables of at most 100 columns.
+//! What `disks`, `machines` and `workloads` share: loading, matching, and tables as wide as the terminal.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
-use super::Mistake;
+use super::{Mistake, output};
 use catalogue::{Catalogue, Latency, LimitValue, Source};
 use files::input;
 
@@ -34,8 +34,6 @@ impl ListFormat {
         }
     }
 }
-
-const COLUMNS_MAX: u16 = 100;
 
 /// The catalogue that ships, with the user's own files.
 pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
@@ -89,7 +87,7 @@ pub(super) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(COLUMNS_MAX)
+        .set_width(columns())
         .set_header(header.to_vec());
     table.add_rows(rows);
     if let Some(names) = table.column_mut(0) {
@@ -104,11 +102,15 @@ pub(super) fn pairs(rows: Vec<(&str, String)>) -> String {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(COLUMNS_MAX);
+        .set_width(columns());
     for (what, value) in rows {
         table.add_row([what.to_owned(), value]);
     }
     trimmed(&table)
+}
+
+fn columns() -> u16 {
+    u16::try_from(output::width().columns()).unwrap_or(u16::MAX)
 }
 
 fn trimmed(table: &Table) -> String {

@@ -6,6 +6,7 @@ use volume::virtual_time::temporary_space;
 
 use super::output::note;
 use super::{Asked, Mistake};
+use experiment::plan::Trial;
 use lab::Prepared;
 use lab::trial::{Forecast, memory};
 
@@ -17,13 +18,18 @@ const LONG: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// What is missing or does not fit, with the remedy; a script that does not run.
-pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<usize> {
+pub(super) fn check(
+    prepared: &Prepared,
+    trials: &[Trial],
+    asked: &Asked,
+    jobs: usize,
+) -> Result<usize> {
     prepared.preflight(&asked.real_time.options())?;
-    let forecast = forecast(prepared)?;
+    let forecast = forecast(prepared, trials)?;
     if !asked.allow_large {
         fits(&forecast)?;
     }
-    Ok(say(prepared, &forecast, jobs))
+    Ok(say(&forecast, trials.len(), jobs))
 }
 
 /// Says what [`check`] would refuse or say of a simulated plan.
@@ -31,17 +37,18 @@ pub(super) fn check(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<u
 /// # Errors
 /// A script that does not run.
 pub(super) fn preview(prepared: &Prepared, jobs: usize) -> Result<()> {
-    let forecast = forecast(prepared)?;
+    let trials = prepared.plan().trials();
+    let forecast = forecast(prepared, trials)?;
     if let Err(mistake) = fits(&forecast) {
         note(&format!("dbstow: cannot run here: {mistake}"));
     }
-    say(prepared, &forecast, jobs);
+    say(&forecast, trials.len(), jobs);
     Ok(())
 }
 
 /// Executes each simulated script on few rows.
-fn forecast(prepared: &Prepared) -> Result<Forecast> {
-    match prepared.rehearse() {
+fn forecast(prepared: &Prepared, trials: &[Trial]) -> Result<Forecast> {
+    match prepared.rehearse(trials) {
         Ok(forecast) => Ok(forecast),
         Err(error) if error.is_of_sql() => Err(error.into()),
         Err(error) => {
@@ -55,8 +62,8 @@ fn forecast(prepared: &Prepared) -> Result<Forecast> {
 
 /// Says how long a run takes where that is more than a minute. Gives how many of `jobs` trials at the same time this
 /// machine has the memory for.
-fn say(prepared: &Prepared, forecast: &Forecast, jobs: usize) -> usize {
-    let jobs = jobs.min(prepared.plan().trials().len());
+fn say(forecast: &Forecast, trials: usize, jobs: usize) -> usize {
+    let jobs = jobs.min(trials);
     let jobs = jobs.min(fitting(forecast)).max(1);
     let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
     if time > LONG {

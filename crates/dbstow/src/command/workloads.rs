@@ -4,11 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use comfy_table::{ContentArrangement, Table, presets};
 
-use super::Mistake;
 use super::asked::reach;
 use super::choice;
+use super::{Mistake, listing};
 use experiment::spec::{EngineName, Script};
 use files::input::Reach;
 use lab::engine::provider;
@@ -64,15 +63,12 @@ fn script(name: &str) -> Script {
 }
 
 fn list() -> anyhow::Result<String> {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["workload", "what it does"]);
-    for name in Workload::builtin_names() {
-        table.add_row([name, &Workload::builtin(name, Dialect::Sqlite)?.about]);
-    }
-    Ok(table.to_string())
+    let row = |name: &str| {
+        let about = Workload::builtin(name, Dialect::Sqlite)?.about;
+        Ok(vec![name.to_owned(), about])
+    };
+    let rows: anyhow::Result<Vec<_>> = Workload::builtin_names().into_iter().map(row).collect();
+    Ok(listing::table(&["workload", "what it does"], rows?))
 }
 
 fn show(workload: &Workload) -> String {

@@ -116,18 +116,18 @@ impl Prepared {
         }
     }
 
-    /// Executes every script of the plan's workloads on few rows, before anything is measured; simulate only. Gives
-    /// what all trials take together of time, and the largest of them of memory and disk.
+    /// Executes every script that `trials` of the plan run on few rows, before anything is measured; simulate only. Gives
+    /// what the trials take together of time, and the largest of them of memory and disk.
     ///
     /// # Errors
     /// The first script that fails.
-    pub fn rehearse(&self) -> Result<Forecast, RehearsalError> {
+    pub fn rehearse(&self, trials: &[Trial]) -> Result<Forecast, RehearsalError> {
         let mut all = Forecast::default();
         if self.plan.variant.mode != Mode::Simulate {
             return Ok(all);
         }
         let mut done: Vec<(&spec::Workload, Forecast)> = Vec::new();
-        for trial in self.plan.trials() {
+        for trial in trials {
             let arm = self
                 .plan
                 .arm(&trial.arm)

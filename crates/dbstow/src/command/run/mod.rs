@@ -17,7 +17,7 @@ use super::report::{Output, all_completed, show};
 use super::{Asked, Mistake, ResolvedRun, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
-use experiment::plan::Plan;
+use experiment::plan::{Plan, Trial};
 use experiment::results::Results;
 use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
@@ -74,8 +74,12 @@ pub fn run(args: &Args) -> Result<()> {
     let defaults = RunInputs::default();
     let mut jobs = args.jobs.unwrap_or(defaults.jobs);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
-    if args.fresh || !is_complete(&folder, &plan) {
-        jobs = ready::check(&prepared, &args.asked, jobs)?;
+    let outstanding = match args.fresh {
+        true => plan.trials().to_vec(),
+        false => outstanding(&folder, &plan),
+    };
+    if !outstanding.is_empty() {
+        jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?;
     }
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
@@ -118,13 +122,13 @@ pub fn run(args: &Args) -> Result<()> {
     args.output.judge(|share| Slower::of(&findings, share))
 }
 
-/// Whether `folder` has all records of `plan`, so that nothing is left to run.
-fn is_complete(folder: &Path, plan: &Plan) -> bool {
-    Results::open(folder).is_ok_and(|results| {
-        let same = results.plan.digest() == plan.digest()
-            && results.plan.protocol.blocks >= plan.protocol.blocks;
-        same && results.outstanding().is_empty()
-    })
+/// The trials of `plan` that `folder` has no record of.
+fn outstanding(folder: &Path, plan: &Plan) -> Vec<Trial> {
+    match Results::open(folder) {
+        Ok(results) => results.outstanding_of(plan),
+        // Nothing has run yet, or what is there is refused later.
+        Err(_) => plan.trials().to_vec(),
+    }
 }
 
 /// The error as a user is told, who can go on from what the folder holds.
