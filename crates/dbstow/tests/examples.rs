@@ -39,7 +39,7 @@ fn sweep_says_where_more_iops_stop_helping() {
     assert_eq!(steps.lines().count(), 6, "{steps}");
     let last = steps.lines().last().expect("six lines");
     assert!(
-        last.contains("16000 IOPS") && last.ends_with("no longer helps"),
+        last.contains("16000 IOPS") && last.ends_with("gains less than 5 %"),
         "{steps}"
     );
     let first = steps.lines().next().expect("six lines");

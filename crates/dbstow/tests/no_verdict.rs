@@ -363,3 +363,33 @@ fn a_plan_of_what_does_not_fit_is_shown_with_a_note() {
     says(&shown.stdout, &["rows = 2000000000"]);
     says(&shown.stderr, &["cannot run here: a trial needs about"]);
 }
+
+#[test]
+fn one_writer_is_blamed_where_sessions_share_a_database_and_nowhere_else() {
+    let folder = folder();
+    // An application lock of the workload, which each session takes in a database of its own.
+    let own = dbstow(&folder, &["run", "tempdb-scale-out", "--quick"]);
+    assert_eq!(own.code, 0, "{}", own.stderr);
+    assert!(!own.stdout.contains("one-writer"), "{}", own.stdout);
+
+    let workload = folder.path().join("shared");
+    fs::create_dir(&workload).expect("the folder is ours");
+    let file = |name: &str, text: &str| fs::write(workload.join(name), text).expect("it is ours");
+    file(
+        "workload.toml",
+        "name = \"shared\"\nabout = \"One table for all.\"\ndatabase = \"shared\"\ntables = \"data\"\n\
+         operation = \"operation\"\n[load]\nschema = [\"schema.sql\"]\n[run]\noperations = 4_000\nscripts = [{ file = \"add.sql\" }]\n",
+    );
+    file(
+        "schema.sql",
+        "CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT);\n",
+    );
+    file("add.sql", "INSERT INTO t (v) VALUES (1);\n");
+    let check = ["check", QUICK[1], "--workload", "shared", "--set"];
+    let of_sessions = |sessions| dbstow(&folder, &[&check[..], &[sessions]].concat());
+    let many = of_sessions("workload.sessions=16");
+    assert_eq!(many.code, 0, "{}", many.stderr);
+    says(&many.stderr, &["simulate lets one of them write at a time"]);
+    let one = of_sessions("workload.sessions=1");
+    assert_eq!(one.stderr, "");
+}

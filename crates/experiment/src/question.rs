@@ -44,10 +44,15 @@ pub struct Question {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Whether simulated sessions write to one database together, which SQLite lets them do one at a time only.
-    #[serde(default)]
+    #[serde(default = "unknown")]
     pub one_writer: bool,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
+}
+
+/// Results that do not say it may be of such sessions.
+fn unknown() -> bool {
+    true
 }
 
 /// An arm that also ran with a setting at its other value, which the experiment leaves open.

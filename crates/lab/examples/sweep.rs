@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let elapsed_s = arm.metrics["elapsed_s"].mean;
         let gain = before.map_or(f64::INFINITY, |before| before / elapsed_s - 1.0);
         let enough = if gain < GAIN_MIN {
-            "no longer helps"
+            "gains less than 5 %"
         } else {
             ""
         };

@@ -7,6 +7,7 @@ use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use crate::quantity::percent;
 use experiment::question::Question;
+use experiment::spec::Mode;
 
 /// Share of the sessions' time from which waiting for the lock decides.
 const LOCK_MIN: f64 = 0.5;
@@ -19,7 +20,7 @@ pub(super) fn warnings(
     trials: &Trials,
     findings: &Findings,
 ) -> Option<Warning> {
-    if !question.one_writer {
+    if !question.one_writer || findings.mode() != Some(Mode::Simulate) {
         return None;
     }
     let waited = |arm: &str| -> Option<f64> {

@@ -9,8 +9,8 @@ use experiment::record::Record;
 use experiment::spec::Role;
 use reading::fact;
 
-/// Facts that tell one volume's place from another's where the disks beneath are not known.
-const PLACE: [&str; 2] = ["device", "mount"];
+/// Facts in which volumes on one disk may still be worth a comparison.
+const ALIKE: [&str; 2] = ["filesystem", "mount options"];
 
 /// Says of which comparisons.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
@@ -56,20 +56,31 @@ pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
     one.then(|| disks.into_iter().next().expect("there is one"))
 }
 
-/// The disks beneath each volume of `roles`, partitions and logical volumes of one disk being the same; `None` where
-/// that is not known of each volume.
+/// Where the volumes of `roles` are; `None` where that is not known of each.
 fn disks(record: &Record, roles: &[Role]) -> Option<BTreeSet<String>> {
-    let mut disks = BTreeSet::new();
-    for volume in in_question::volumes(record, roles) {
-        let fact = |fact| record.environment.get(&fact::of_volume(&volume.name, fact));
-        let beneath = fact(fact::DISKS).filter(|disks| !disks.is_empty());
-        disks.insert(match (beneath, PLACE.map(fact)) {
-            (Some(disks), _) => disks.clone(),
-            (None, [Some(device), Some(mount)]) => format!("{device}, mounted on {mount}"),
-            (None, _) => return None,
-        });
+    let volumes = in_question::volumes(record, roles);
+    let disks: Option<BTreeSet<String>> = volumes
+        .map(|volume| disk_of(record, &volume.name))
+        .collect();
+    disks.filter(|disks| !disks.is_empty())
+}
+
+/// The disk beneath a volume, of which partitions and logical volumes with the same filesystem are alike; its device,
+/// where several disks make one up in some way, or none is known.
+fn disk_of(record: &Record, volume: &str) -> Option<String> {
+    let fact = |fact| record.environment.get(&fact::of_volume(volume, fact));
+    let is_one = |disks: &&String| !disks.is_empty() && !disks.contains(", ");
+    match fact(fact::DISKS).filter(is_one) {
+        Some(disk) => Some(match ALIKE.map(fact) {
+            [Some(filesystem), Some(options)] => format!("{disk}, {filesystem} with {options}"),
+            _ => disk.clone(),
+        }),
+        None => Some(format!(
+            "{}, mounted on {}",
+            fact("device")?,
+            fact("mount")?
+        )),
     }
-    (!disks.is_empty()).then_some(disks)
 }
 
 #[cfg(test)]
@@ -78,13 +89,16 @@ mod tests {
     use experiment::examples::{in_mode, measured};
     use reading::fact;
 
-    /// `p30` on a volume of its own, on `device`.
-    fn verdict(device: &str, disks: Option<&str>) -> (Verdict, Option<Withheld>, bool) {
+    /// `p30` on a volume of its own, on `device` with a filesystem.
+    fn verdict(
+        (device, of_p30): (&str, &str),
+        disks: Option<&str>,
+    ) -> (Verdict, Option<Withheld>, bool) {
         let (question, mut records) = in_mode("measure", measured);
         for record in &mut records {
-            let (name, device) = match record.arm.as_str() {
-                "p30" => ("f", device),
-                _ => ("d", "sda (8:0)"),
+            let (name, device, filesystem) = match record.arm.as_str() {
+                "p30" => ("f", device, of_p30),
+                _ => ("d", "sda (8:0)", "ext4"),
             };
             record.volumes[0].name = name.into();
             let mut note = |fact: &str, value: &str| {
@@ -95,6 +109,8 @@ mod tests {
             note("mount", "/");
             if let Some(disks) = disks {
                 note(fact::DISKS, disks);
+                note("filesystem", filesystem);
+                note("mount options", "rw");
             }
         }
         let findings = make(&question, &records);
@@ -110,17 +126,21 @@ mod tests {
     fn a_disk_is_not_compared_with_itself() {
         let withheld = (Verdict::CannotTell, Some(Withheld::SameDisk), true);
         let given = (Verdict::NoDifference, None, false);
-        assert_eq!(verdict("sda (8:0)", None), withheld);
-        assert_eq!(verdict("sdb (8:16)", None), given);
+        assert_eq!(verdict(("sda (8:0)", "ext4"), None), withheld);
+        assert_eq!(verdict(("sdb (8:16)", "ext4"), None), given);
     }
 
     #[test]
-    fn partitions_of_one_disk_are_the_same_disk() {
+    fn partitions_of_one_disk_are_the_same_disk_unless_their_filesystems_differ() {
         let withheld = (Verdict::CannotTell, Some(Withheld::SameDisk), true);
-        assert_eq!(verdict("sda2 (8:2) on sda", Some("sda")), withheld);
+        let given = (Verdict::NoDifference, None, false);
+        let partition = |filesystem| verdict(("sda2 (8:2) on sda", filesystem), Some("sda"));
+        assert_eq!(partition("ext4"), withheld);
+        assert_eq!(partition("xfs"), given);
+        // Two disks can make up a stripe and a mirror.
         assert_eq!(
-            verdict("dm-1 (252:1) on sda, sdb", Some("sda, sdb")),
-            withheld
+            verdict(("md1 (9:1) on sda, sdb", "ext4"), Some("sda, sdb")),
+            given
         );
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::compared::comparison;
 use super::trials::Trials;
 use super::withheld::withhold;
-use super::{Comparison, Verdict};
+use super::{Comparison, Verdict, Withheld};
 use experiment::question::{Question, Sweep, SweepValue};
 
 /// Where the values of a key stop to make a difference: at one of those from `earliest` to `latest`.
@@ -26,9 +26,12 @@ pub struct StopsHelping {
     pub margin: f64,
     /// Blocks in all that would settle it, where `earliest` is not `latest`; `None` where 1,000 would not do.
     pub blocks_needed: Option<u32>,
+    /// Why nothing can be said, whatever the blocks say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
-/// An entry for each sweep whose arms all finished a block together, and that verdicts are possible on.
+/// An entry for each sweep whose arms all finished a block together.
 pub(super) fn stops_helping(question: &Question, trials: &Trials) -> Vec<StopsHelping> {
     let sweeps = question.sweeps.iter();
     sweeps
@@ -42,11 +45,13 @@ fn stop(question: &Question, trials: &Trials, sweep: &Sweep) -> Option<StopsHelp
     let later = |at: usize| -> Option<Vec<Comparison>> {
         let compared = arms[at + 1..].iter();
         let compared = compared.map(|later| comparison(question, trials, arms[at], later));
-        let compared = withhold(trials, compared.collect::<Option<Vec<_>>>()?);
-        let possible = compared.iter().all(|compared| compared.withheld.is_none());
-        possible.then_some(compared)
+        Some(withhold(trials, compared.collect::<Option<Vec<_>>>()?))
     };
     let later = (0..arms.len()).map(later).collect::<Option<Vec<_>>>()?;
+    let withheld = later
+        .iter()
+        .flatten()
+        .find_map(|compared| compared.withheld);
     let is_better = |compared: &Comparison| compared.verdict == Verdict::Faster;
     let is_no_better =
         |compared: &Comparison| matches!(compared.verdict, Verdict::NoDifference | Verdict::Slower);
@@ -59,7 +64,8 @@ fn stop(question: &Question, trials: &Trials, sweep: &Sweep) -> Option<StopsHelp
         .position(|later| later.iter().all(is_no_better))?;
     let open = later[earliest..latest].iter().flatten();
     let open = open.filter(|compared| compared.verdict == Verdict::CannotTell);
-    let blocks: Vec<Option<u32>> = open.map(|compared| compared.blocks_needed).collect();
+    // One that more blocks do not settle leaves it open.
+    let blocks: Option<Vec<u32>> = open.map(|compared| compared.blocks_needed).collect();
     Some(StopsHelping {
         of: sweep.of.clone(),
         key: sweep.key.clone(),
@@ -67,7 +73,8 @@ fn stop(question: &Question, trials: &Trials, sweep: &Sweep) -> Option<StopsHelp
         earliest: sweep.values[earliest].value.clone(),
         latest: sweep.values[latest].value.clone(),
         margin: question.margin,
-        blocks_needed: blocks.into_iter().max().flatten(),
+        blocks_needed: blocks.and_then(|blocks| blocks.into_iter().max()),
+        withheld,
     })
 }
 

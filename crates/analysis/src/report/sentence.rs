@@ -77,10 +77,16 @@ pub(super) fn stops_helping(stops: &StopsHelping) -> String {
     } = stops;
     let values: Vec<&str> = values.iter().map(|value| &*value.value).collect();
     let margin = percent(stops.margin);
+    if let Some(withheld) = stops.withheld {
+        return format!(
+            "{of}: no verdict on where {key} stops helping: {}.",
+            withheld.reason()
+        );
+    }
     if earliest != latest {
         let needed = needed(stops.blocks_needed);
         return format!(
-            "{of}: {key} stops helping somewhere from {earliest} to {latest}: the blocks so far do not tell{needed}."
+            "{of}: inconclusive where {key} stops helping, from {earliest} to {latest}{needed}."
         );
     }
     let later = values.iter().skip_while(|value| *value != earliest).skip(1);
@@ -119,7 +125,7 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let open = open.join(", ");
     match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
-            "No cheaper arm comes within {} of the best: {arm}, at ${price} a month for its disks.",
+            "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month for its disks.",
             percent(cheapest.margin)
         ),
         (true, false) => format!(

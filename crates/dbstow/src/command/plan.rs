@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if plan.variant.mode == Mode::Simulate {
         let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-        ready::preview(&prepared, RunInputs::default().jobs)?;
+        ready::preview(&prepared, &args.asked, RunInputs::default().jobs)?;
     }
     let mut text = plan.describe();
     if plan.variant.mode != Mode::Simulate {

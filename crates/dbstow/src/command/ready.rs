@@ -13,8 +13,9 @@ use lab::trial::{Forecast, memory};
 /// Time from which on a run says how long it takes.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Looks for what `prepared` needs on this machine, executes each simulated script on few rows, and says how long a run takes where that is more
-/// than a minute. Gives how many of `jobs` trials at the same time this machine has the memory for.
+/// Looks for what `prepared` needs on this machine, executes each simulated script on few rows, and says how long a run
+/// takes where that is more than a minute. Gives how many of `jobs` trials at the same time this machine has the memory
+/// for.
 ///
 /// # Errors
 /// What is missing or does not fit, with the remedy; a script that does not run.
@@ -36,10 +37,12 @@ pub(super) fn check(
 ///
 /// # Errors
 /// A script that does not run.
-pub(super) fn preview(prepared: &Prepared, jobs: usize) -> Result<()> {
+pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
     let forecast = forecast(prepared, trials)?;
-    if let Err(mistake) = fits(&forecast) {
+    if let Err(mistake) = fits(&forecast)
+        && !asked.allow_large
+    {
         note(&format!("dbstow: cannot run here: {mistake}"));
     }
     say(&forecast, trials.len(), jobs);

@@ -286,7 +286,8 @@ fn sections<'a>(
         (
             "real-time-sqlserver",
             &asked.real_time_sqlserver,
-            is_real && is_sqlserver,
+            // As much data as a server needs is not quickly loaded.
+            is_real && is_sqlserver && !variant.quick,
         ),
         ("quick", &asked.quick, variant.quick),
     ]

@@ -1,6 +1,6 @@
 //! From one experiment for each combination of values to one experiment with an arm for each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::keys::Key;
 use crate::question::{Sweep, SweepValue};
@@ -72,16 +72,6 @@ impl Combinations {
         let zero = vec![0; self.keys.len()];
         let baseline = self.position(&protocol.baseline);
         protocol.baseline = named.of(baseline, &zero).to_owned();
-        let fitted = |fitted: &Fitted| {
-            let to = fitted.to.iter().map(|arm| self.position(arm));
-            let to = to.flat_map(|arm| named.all_of(arm));
-            let is_fitted = |name: &&str| arms.iter().any(|arm| arm.name == **name && arm.fitted);
-            let to: Vec<String> = to.filter(is_fitted).map(str::to_owned).collect();
-            (!to.is_empty()).then(|| Fitted {
-                to,
-                ..fitted.clone()
-            })
-        };
         let mut source = first.source.clone();
         if let Some(source) = &mut source {
             let sources = self.specs.iter().filter_map(|spec| spec.source.as_ref());
@@ -90,11 +80,37 @@ impl Combinations {
         Spec {
             source,
             protocol,
-            fitted: first.fitted.iter().filter_map(fitted).collect(),
+            fitted: self.fitted(&named),
             sweeps: self.sweeps(&named),
             arms,
             ..first.clone()
         }
+    }
+
+    /// What is fitted, with its value and the arms at which it has that value.
+    fn fitted(&self, named: &Named) -> Vec<Fitted> {
+        let mut all: Vec<Fitted> = Vec::new();
+        for at in combined(&self.keys) {
+            let spec = self.at(&at);
+            for entry in &spec.fitted {
+                let arms = entry.to.iter().map(|arm| self.position(arm));
+                let arms = arms.filter(|arm| spec.arms[*arm].fitted);
+                let to = arms.filter(|arm| self.reduced(*arm, &at) == at);
+                let to: Vec<String> = to.map(|arm| named.of(arm, &at).to_owned()).collect();
+                let same = |known: &&mut Fitted| {
+                    known.parameter == entry.parameter && known.value == entry.value
+                };
+                match all.iter_mut().find(same) {
+                    Some(known) => known.to.extend(to),
+                    None if to.is_empty() => {}
+                    None => all.push(Fitted {
+                        to,
+                        ..entry.clone()
+                    }),
+                }
+            }
+        }
+        all
     }
 
     /// The position of the arm called `name` in the file.
@@ -140,21 +156,20 @@ impl Combinations {
             .collect()
     }
 
+    /// The arm at a combination. One that others are compared with there is marked as its own baseline, so that it is
+    /// compared with none.
     fn arm(&self, named: &Named, arm: usize, at: &[usize]) -> Arm {
-        let name = named.of(arm, at).to_owned();
         let baseline = self.baseline(arm);
-        let choice = self.keys.iter().map(Key::is_choice).zip(at);
-        let at_first: At = choice
+        let choices = self.keys.iter().map(Key::is_choice).zip(at);
+        let first_choices: At = choices
             .map(|(is_choice, at)| if is_choice { 0 } else { *at })
             .collect();
-        let baseline = named.of(baseline, &self.reduced(baseline, &at_first));
-        let whole = named.of(
-            self.position(&self.specs[0].protocol.baseline),
-            &vec![0; at.len()],
-        );
+        let baseline = named.of(baseline, &self.reduced(baseline, &first_choices));
+        let protocol = &self.specs[0].protocol;
+        let of_experiment = named.of(self.position(&protocol.baseline), &vec![0; at.len()]);
         Arm {
-            baseline: (baseline != name && baseline != whole).then(|| baseline.to_owned()),
-            name,
+            name: named.of(arm, at).to_owned(),
+            baseline: (baseline != of_experiment).then(|| baseline.to_owned()),
             ..self.at(at).arms[arm].clone()
         }
     }
@@ -171,28 +186,34 @@ impl Combinations {
         }
     }
 
-    /// Arms that differ in one key alone. Not of the workload: other work takes another time, and is no better for it.
+    /// Arms that differ in the amount of one thing alone, of which more is better.
     fn sweeps(&self, named: &Named) -> Vec<Sweep> {
         let mut sweeps = Vec::new();
         for arm in 0..self.matters.len() {
             for (key, swept) in self.keys.iter().enumerate() {
-                if !self.matters[arm][key] || swept.section() == "workload" {
+                let Some(values) = swept.ascending().filter(|_| self.matters[arm][key]) else {
                     continue;
-                }
+                };
                 let starts = self.of_arm(arm).into_iter().filter(|at| at[key] == 0);
-                sweeps.extend(starts.map(|start| self.sweep(named, arm, key, &start)));
+                sweeps.extend(starts.map(|start| self.sweep(named, (arm, key), &values, &start)));
             }
         }
         sweeps
     }
 
-    fn sweep(&self, named: &Named, arm: usize, key: usize, start: &[usize]) -> Sweep {
+    fn sweep(
+        &self,
+        named: &Named,
+        (arm, key): (usize, usize),
+        values: &[usize],
+        start: &[usize],
+    ) -> Sweep {
         let swept = &self.keys[key];
-        let value = |value: usize| {
+        let value = |value: &usize| {
             let mut at = start.to_vec();
-            at[key] = value;
+            at[key] = *value;
             SweepValue {
-                value: swept.plain(value).to_owned(),
+                value: swept.plain(*value).to_owned(),
                 arm: named.of(arm, &at).to_owned(),
             }
         };
@@ -208,46 +229,47 @@ impl Combinations {
                 .collect::<Vec<_>>()
                 .join(", "),
             key: swept.key.clone(),
-            values: (0..swept.values.len()).map(value).collect(),
+            values: values.iter().map(value).collect(),
         }
     }
 
     /// A name for every arm at every combination.
     fn named(&self) -> Named {
-        let own = self.specs[0].arms.iter().map(|arm| arm.name.clone());
-        let mut taken: BTreeSet<String> = own.collect();
-        let mut names = Vec::new();
+        let own = self.specs[0].arms.iter();
+        let mut taken: BTreeSet<String> = own.map(|arm| arm.name.to_lowercase()).collect();
+        let mut names = BTreeMap::new();
         for arm in 0..self.matters.len() {
-            for at in self.of_arm(arm) {
-                let name = self.name(arm, &at, &taken);
-                taken.insert(name.clone());
-                names.push((arm, at, name));
+            for (number, at) in self.of_arm(arm).into_iter().enumerate() {
+                let name = self.name(arm, &at, number + 1, &taken);
+                taken.insert(name.to_lowercase());
+                names.insert((arm, at), name);
             }
         }
         Named(names)
     }
 
-    /// `gp3-iops-3000`: the arm's own name, and last parts of keys with their values; with numbers for values where that
-    /// is too long or taken.
-    fn name(&self, arm: usize, at: &[usize], taken: &BTreeSet<String>) -> String {
+    /// `gp3-iops-3000`: the arm's own name, and last parts of keys with their values; `gp3-7`, the seventh arm of its
+    /// kind, where that is too long or taken. Names are those of files too, so that capitals make no difference.
+    fn name(&self, arm: usize, at: &[usize], number: usize, taken: &BTreeSet<String>) -> String {
         let own = &self.specs[0].arms[arm].name;
-        let keys = || (0..at.len()).filter(|key| self.matters[arm][*key]);
-        if keys().next().is_none() {
+        let keys = (0..at.len()).filter(|key| self.matters[arm][*key]);
+        let part = |key: usize| {
+            let value = in_name(self.keys[key].plain(at[key]));
+            format!("-{}-{value}", self.short(key))
+        };
+        let parts: String = keys.map(part).collect();
+        if parts.is_empty() {
             return own.clone();
         }
-        let with = |value: &dyn Fn(usize) -> String| {
-            let parts = keys().map(|key| format!("-{}-{}", self.short(key), value(key)));
-            format!("{own}{}", parts.collect::<String>())
-        };
-        let words = with(&|key| in_name(self.keys[key].plain(at[key])));
-        if words.len() <= NAME_MAX && !taken.contains(&words) {
-            return words;
-        }
-        let mut numbers = with(&|key| format!("no{}", at[key] + 1));
-        while taken.contains(&numbers) {
-            numbers.push('x');
-        }
-        numbers
+        let is_free =
+            |name: &String| name.len() <= NAME_MAX && !taken.contains(&name.to_lowercase());
+        let numbered = (number..).map(|number| {
+            let number = format!("-{number}");
+            let kept = own.len().min(NAME_MAX - number.len());
+            format!("{}{number}", &own[..kept])
+        });
+        let mut names = std::iter::once(format!("{own}{parts}")).chain(numbered);
+        names.find(is_free).expect("there is always another number")
     }
 
     /// The last part of a key, with the part before where another key ends in the same.
@@ -265,19 +287,12 @@ impl Combinations {
     }
 }
 
-/// Names of arms: position in the file, combination, name.
-struct Named(Vec<(usize, At, String)>);
+/// Names of arms, by position in the file and combination.
+struct Named(BTreeMap<(usize, At), String>);
 
 impl Named {
     fn of(&self, arm: usize, at: &[usize]) -> &str {
-        let mut names = self.0.iter();
-        let found = names.find(|(other, others, _)| *other == arm && others == at);
-        &found.expect("every arm has a name at its combinations").2
-    }
-
-    fn all_of(&self, arm: usize) -> impl Iterator<Item = &str> {
-        let names = self.0.iter().filter(move |(other, ..)| *other == arm);
-        names.map(|(.., name)| name.as_str())
+        &self.0[&(arm, at.to_vec())]
     }
 }
 

@@ -1,10 +1,28 @@
 //! Keys that are given several values at once.
 
+use model::{Bytes, Throughput};
 use toml_edit::Value;
 
 use crate::spec::SpecError;
 use crate::spec::arms::SETTABLE;
-use crate::spec::error::listed;
+
+/// Most values of a key: each is compared with each.
+const VALUES_MAX: usize = 32;
+
+/// Last parts of keys of which more is better, or at least no worse: what one pays for.
+const MORE_IS_BETTER: [&str; 11] = [
+    "cores",
+    "count",
+    "files",
+    "in_flight_max",
+    "iops",
+    "iops_limit",
+    "memory",
+    "size",
+    "sort_memory",
+    "throughput",
+    "throughput_limit",
+];
 
 /// A key with several values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +46,18 @@ impl Key {
         self.values[at].trim_matches(['"', '\''])
     }
 
+    /// Its values from the least to the most, where more of it is better.
+    pub(super) fn ascending(&self) -> Option<Vec<usize>> {
+        let last = self.key.rsplit('.').next().unwrap_or_default();
+        if !MORE_IS_BETTER.contains(&last) {
+            return None;
+        }
+        let values = (0..self.values.len()).map(|at| Some((amount(self.plain(at))?, at)));
+        let mut values = values.collect::<Option<Vec<_>>>()?;
+        values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        Some(values.into_iter().map(|(_, at)| at).collect())
+    }
+
     /// What of the database's surroundings it is: `volume`, `workload`, ..
     pub(super) fn section(&self) -> &str {
         self.key.split('.').next().unwrap_or_default()
@@ -43,18 +73,32 @@ impl Key {
 /// The keys of `overrides` that have several values.
 ///
 /// # Errors
-/// When a value is there twice.
+/// When a value is given twice, or there are too many.
 pub(super) fn of(overrides: &[(String, String)]) -> Result<Vec<Key>, SpecError> {
     let mut keys = Vec::new();
     for (position, (key, value)) in overrides.iter().enumerate() {
         let values = values(key, value);
-        let twice = (1..values.len()).find(|at| values[..*at].contains(&values[*at]));
-        if let Some(at) = twice {
-            return Err(SpecError::Override {
+        let refuse = |message: String| {
+            Err(SpecError::Override {
                 key: key.clone(),
                 value: value.clone(),
-                message: format!("{} is there twice; give it once", listed([&values[at]])),
-            });
+                message,
+            })
+        };
+        let twice = (1..values.len()).find_map(|at| {
+            let before = values[..at]
+                .iter()
+                .find(|before| same(before, &values[at]))?;
+            Some((before, &values[at]))
+        });
+        if let Some((before, again)) = twice {
+            return refuse(format!("{before} and {again} are the same; remove one"));
+        }
+        if values.len() > VALUES_MAX {
+            return refuse(format!(
+                "{} values are more than {VALUES_MAX}; give fewer",
+                values.len()
+            ));
         }
         if values.len() > 1 {
             keys.push(Key {
@@ -88,6 +132,19 @@ fn values(key: &str, text: &str) -> Vec<String> {
         true => vec![text.to_owned()],
         false => values,
     }
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one == other || amount(one).is_some_and(|amount_of_one| Some(amount_of_one) == amount(other))
+}
+
+/// A number, or an amount with its unit as a number.
+fn amount(value: &str) -> Option<f64> {
+    let value = value.trim_matches(['"', '\'']);
+    let number = value.replace('_', "").parse::<f64>().ok();
+    let bytes = || value.parse::<Bytes>().ok().map(|bytes| bytes.0 as f64);
+    let rate = || value.parse::<Throughput>().ok().map(|rate| rate.0 as f64);
+    number.or_else(bytes).or_else(rate)
 }
 
 fn text_of(value: &Value) -> String {
@@ -126,13 +183,41 @@ mod tests {
         assert_eq!(values("workload.folder", "a,b").len(), 1);
     }
 
+    fn refused(values: &str) -> String {
+        let set = [("volume.d.iops".to_owned(), values.to_owned())];
+        of(&set).expect_err("it makes no sense").to_string()
+    }
+
     #[test]
     fn a_value_is_given_once() {
-        let set = [("volume.d.iops".to_owned(), "1,2,1".to_owned())];
-        let error = of(&set).expect_err("1 is there twice").to_string();
         assert_eq!(
-            error,
-            "--set volume.d.iops=1,2,1: \"1\" is there twice; give it once"
+            refused("1000,2,1_000"),
+            "--set volume.d.iops=1000,2,1_000: 1000 and 1_000 are the same; remove one"
+        );
+        assert!(refused("1 GiB, 1024 MiB").contains("are the same"));
+        let many: Vec<String> = (1..=33).map(|value| value.to_string()).collect();
+        assert!(refused(&many.join(",")).contains("33 values are more than 32"));
+    }
+
+    #[test]
+    fn amounts_of_what_one_pays_for_are_ordered() {
+        let ascending = |key: &str, values: &str| {
+            let keys = of(&[(key.to_owned(), values.to_owned())]).expect("they differ");
+            keys[0].ascending()
+        };
+        assert_eq!(ascending("volume.d.iops", "12000,3_000"), Some(vec![1, 0]));
+        assert_eq!(
+            ascending("engine.memory", "1 GiB, 8 MiB, 64 MiB"),
+            Some(vec![1, 2, 0])
+        );
+        assert_eq!(
+            ascending("volume.d.throughput", "9 MB/s,10 MB/s"),
+            Some(vec![0, 1])
+        );
+        assert_eq!(ascending("volume.d.host_cache", "none,read-only"), None);
+        assert_eq!(
+            ascending("volume.d.override.read_latency", "1 ms,4 ms"),
+            None
         );
     }
 }

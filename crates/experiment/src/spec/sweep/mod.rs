@@ -46,13 +46,8 @@ impl Spec {
             value: key.values.join(","),
             message,
         };
-        let real = |key: &&Key| ["machine", "volume"].contains(&key.section());
-        if variant.mode == Mode::Measure
-            && let Some(key) = keys.iter().find(real)
-        {
-            let message = "measure has real disks on a real machine, so that all of these would be the same; sweep it in \
-                 simulate or emulate";
-            return Err(fault(key, message.to_owned()));
+        for key in &keys {
+            check_effect(key, variant).map_err(|message| fault(key, message))?;
         }
         let combined = keys.iter().map(|key| key.values.len());
         let combined = combined.fold(1_usize, usize::saturating_mul);
@@ -70,8 +65,8 @@ impl Spec {
             read(&alone)
         })?;
         if let Some(key) = combinations.without_effect() {
-            let message = "no arm's trials depend on it, so that all of these would be the same; sweep a key of what the \
-                 arms use";
+            let message = "all of these give the same arms; sweep a key that the arms use and that no later --set replaces, \
+                 with values that differ";
             return Err(fault(key, message.to_owned()));
         }
         let mut spec = combinations.into_spec();
@@ -88,6 +83,34 @@ impl Spec {
             return Err(fault(&last, message));
         }
         Ok(spec)
+    }
+}
+
+/// Keys of `engine` that servers are told, as far as they have such a setting. The others are of the simulated store.
+const OF_SERVERS: [&str; 7] = [
+    "memory",
+    "sort_memory",
+    "read_ahead",
+    "checkpoint",
+    "commit",
+    "start",
+    "host_cache_start",
+];
+
+/// Refuses keys that nothing reads in real time: all of their values would be the same.
+fn check_effect(key: &Key, variant: &Variant) -> Result<(), String> {
+    let remedy = "so that all of these would be the same; sweep it in simulate";
+    let of_server = |key: &str| OF_SERVERS.contains(&key);
+    match (variant.mode, key.section()) {
+        (Mode::Measure, "machine" | "volume") => Err(format!(
+            "measure has real disks on a real machine, {remedy} or emulate"
+        )),
+        (Mode::Emulate | Mode::Measure, "engine")
+            if !key.key.split('.').nth(1).is_some_and(of_server) =>
+        {
+            Err(format!("it is of the simulated store, {remedy}"))
+        }
+        (Mode::Simulate | Mode::Emulate | Mode::Measure, _) => Ok(()),
     }
 }
 

@@ -65,13 +65,27 @@ fn choices_are_compared_across_values_and_conditions_within() {
         arms(&conditions),
         [
             "together-sessions-1",
-            "together-sessions-16",
+            "together-sessions-16 vs together-sessions-16",
             "split-sessions-1",
             "split-sessions-16 vs together-sessions-16"
         ]
     );
     // More sessions are more work, not better for it.
     assert_eq!(conditions.sweeps, []);
+
+    let alone = swept(&[
+        ("placement.together.temp.volumes", "slow,data"),
+        ("workload.operations", "1,2"),
+    ]);
+    let alone = arms(&alone.expect("all are possible"));
+    assert_eq!(
+        alone[1],
+        "together-volumes-slow-operations-2 vs together-volumes-slow-operations-2"
+    );
+    assert_eq!(
+        alone[3],
+        "together-volumes-data-operations-2 vs together-volumes-slow-operations-2"
+    );
 }
 
 #[test]
@@ -118,10 +132,7 @@ fn keys_that_end_alike_and_long_values_keep_names_apart() {
         "{ disk = 'azure.premium.p30', host_cache = 'read-only', size = '1 GiB' }, {disk = 'azure.premium.p30'}",
     )]);
     let names = arms(&long.expect("both are possible"));
-    assert_eq!(
-        names[1..],
-        ["split-data-no1", "split-data-disk-azure-premium-p30"]
-    );
+    assert_eq!(names[1..], ["split-1", "split-data-disk-azure-premium-p30"]);
 }
 
 #[test]
@@ -136,9 +147,13 @@ fn a_wrong_value_is_blamed_alone() {
 fn values_that_nothing_depends_on_are_refused() {
     let unused = swept(&[("volume.data.iops", "1,2"), ("volume.data.iops", "3")]);
     let unused = unused.expect_err("the last one holds");
-    assert!(unused.starts_with("--set volume.data.iops=1,2: no arm's trials depend"));
+    assert!(unused.starts_with("--set volume.data.iops=1,2: all of these give the same arms"));
 
-    let sessions: Vec<String> = (1..=1001).map(|sessions| sessions.to_string()).collect();
-    let many = swept(&[("workload.sessions", &sessions.join(","))]);
-    assert!(many.expect_err("too many").contains("are more than 1000"));
+    let numbers: Vec<String> = (1..=32).map(|number| number.to_string()).collect();
+    let numbers = numbers.join(",");
+    let many = swept(&[
+        ("workload.sessions", &numbers),
+        ("volume.data.iops", &numbers),
+    ]);
+    assert!(many.expect_err("too many").contains("1024 combinations"));
 }

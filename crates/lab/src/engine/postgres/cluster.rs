@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::Duration;
 use nix::sys::signal::{Signal, kill};
@@ -40,6 +41,8 @@ pub(super) struct Cluster {
     /// What it is started with.
     settings: Vec<(&'static str, String)>,
     server: Mutex<Option<Server>>,
+    /// Whether it is to start no more.
+    abandoned: AtomicBool,
     registration: Arc<Registration>,
     run: RunDirectory,
     /// Last, so that it is taken away when all else has ended.
@@ -85,6 +88,7 @@ impl Cluster {
             data: data.to_owned(),
             settings: own.chain(settings::of_server(settings)).collect(),
             server: Mutex::new(None),
+            abandoned: AtomicBool::new(false),
             registration: Arc::clone(registration),
             memory: Mutex::new(Memory::limited(settings, run.name(), registration)),
             run,
@@ -124,6 +128,7 @@ impl Cluster {
     /// Starts the server, and waits until it lets clients in.
     pub(super) fn start(&self) -> Result<(), EngineError> {
         let failed = |error| EngineError::failed("start PostgreSQL", error);
+        self.check_abandoned("start PostgreSQL")?;
         let settings = self.settings.iter();
         let mut postmaster = self
             .command(Program::Postgres)
@@ -148,6 +153,7 @@ impl Cluster {
         }
         let clock = Clock::start();
         loop {
+            self.check_abandoned("start PostgreSQL")?;
             match Connection::open(&self.target("postgres"), "dbstow") {
                 Ok(_) => return Ok(()),
                 Err(_) if self.obituary().is_some() => {
@@ -169,7 +175,7 @@ impl Cluster {
             return Err(EngineError::failed("stop PostgreSQL", obituary));
         }
         match self.stop(Signal::SIGINT, PATIENCE) {
-            true => Ok(()),
+            true => self.check_abandoned("stop PostgreSQL"),
             false => {
                 let why = format!("still there after {PATIENCE}; {}", self.last_words());
                 Err(EngineError::failed("stop PostgreSQL", why))
@@ -199,9 +205,17 @@ impl Cluster {
         }
     }
 
-    /// Ends the server at once, if it runs.
+    /// Ends the server at once if it runs, and lets it start no more.
     pub(super) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::SeqCst);
         self.stop(Signal::SIGQUIT, GRACE);
+    }
+
+    fn check_abandoned(&self, what: &'static str) -> Result<(), EngineError> {
+        match self.abandoned.load(Ordering::SeqCst) {
+            true => Err(EngineError::failed(what, "interrupted")),
+            false => Ok(()),
+        }
     }
 
     /// How the server ended, if it was not told to, with the end of its log.
@@ -215,23 +229,24 @@ impl Cluster {
         ))
     }
 
+    /// Asks the server to end, and waits. Others may ask meanwhile, in a way that takes less time.
     fn stop(&self, signal: Signal, patience: Duration) -> bool {
-        let mut running = self.server.lock();
-        let Some(server) = running.as_mut() else {
-            return true;
-        };
-        let ended = |server: &mut Server| matches!(server.postmaster.try_wait(), Ok(Some(_)));
-        if !ended(server) {
+        if let Some(server) = self.server.lock().as_mut()
+            && !has_ended(server)
+        {
             let id = i32::try_from(server.postmaster.id());
             let id = id.expect("process numbers are positive i32");
             // It may have ended just now: then there is nothing to signal.
             let _ = kill(Pid::from_raw(id), signal);
         }
-        let stopped = wait_until(patience, || ended(server));
-        if stopped {
-            *running = None;
-        }
-        stopped
+        wait_until(patience, || {
+            let mut server = self.server.lock();
+            let ended = server.as_mut().is_none_or(has_ended);
+            if ended {
+                *server = None;
+            }
+            ended
+        })
     }
 
     fn last_words(&self) -> String {
@@ -319,6 +334,10 @@ impl Program {
         #[cfg(not(target_os = "linux"))]
         command.process_group(0);
     }
+}
+
+fn has_ended(server: &mut Server) -> bool {
+    matches!(server.postmaster.try_wait(), Ok(Some(_)))
 }
 
 fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
