@@ -257,6 +257,7 @@ pub fn limit(name: &str, counts: Counts, utilisation: f64) -> LimitRecord {
         used: utilisation * 64e6 * 160.0,
         rate: 64e6,
         utilisation,
+        burst: None,
     }
 }
 

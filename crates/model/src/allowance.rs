@@ -81,6 +81,19 @@ impl Allowance {
             .saturating_add(u128::from(units) * NANOS_PER_SECOND);
         Duration::from_nanos(nanos_to_pay(over, self.rate))
     }
+
+    /// Units that could pass at once at `now`, rounded down, and units that were taken and wait for their turn, rounded
+    /// up: one of the two is zero.
+    fn balance(&self, now: Instant) -> (u64, u64) {
+        let elapsed = now.since(self.at).as_nanos();
+        let paid = u128::from(self.rate) * u128::from(elapsed);
+        let debt = self.debt.saturating_sub(paid);
+        let units = |scaled: u128| u64::try_from(scaled).unwrap_or(u64::MAX);
+        (
+            units(self.depth.saturating_sub(debt) / NANOS_PER_SECOND),
+            units(debt.saturating_sub(self.depth).div_ceil(NANOS_PER_SECOND)),
+        )
+    }
 }
 
 /// `over / rate`, rounded up; a 64-bit division wherever it fits, which is nearly always.
@@ -110,6 +123,19 @@ pub struct Held {
     pub wait: Duration,
     /// Whether it is for want of burst credits.
     pub credits: bool,
+}
+
+/// Where a limit stands at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Units that were taken and wait for their turn.
+    pub waiting: u64,
+    /// Units, waiting ones too, that the pace would let pass at once. From here on at most so many pass, and as many as
+    /// the rate in force allows.
+    pub ready: u64,
+    /// Burst credits that are left, those of waiting units too; `None` without a burst. From here on at most so many
+    /// units pass, and as many as the sustained rate allows.
+    pub credits: Option<u64>,
 }
 
 impl Limit {
@@ -145,6 +171,18 @@ impl Limit {
         match self.spec.rate {
             Rate::Iops(iops) => iops.0,
             Rate::Throughput(throughput) => throughput.0,
+        }
+    }
+
+    /// Where it stands at `now`.
+    pub fn standing(&self, now: Instant) -> Standing {
+        let (ready, held_by_pace) = self.pace.balance(now);
+        let credits = self.credits.as_ref().map(|credits| credits.balance(now));
+        let waiting = held_by_pace.max(credits.map_or(0, |(_, held)| held));
+        Standing {
+            waiting,
+            ready: ready + (waiting - held_by_pace),
+            credits: credits.map(|(left, held)| left + (waiting - held)),
         }
     }
 

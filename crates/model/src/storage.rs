@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::allowance::Limit;
+use crate::allowance::{Limit, Standing};
 use crate::disk::{Admission, Disk};
 use crate::machine::Machine;
 use crate::random;
@@ -80,6 +80,8 @@ pub struct Usage {
     pub used: u64,
     /// Units per second sustained.
     pub rate: u64,
+    /// Where it stands.
+    pub standing: Standing,
 }
 
 /// Whose limit a [`Usage`] is of.
@@ -240,30 +242,28 @@ impl<O: Observer + ?Sized> Storage<O> {
         }
     }
 
-    /// Every limit with what was used of it so far: the machine's, then each disk's.
-    pub fn usage(&self) -> Vec<Usage> {
+    /// Every limit with what was used of it so far, and where it stands at `now`: the machine's, then each disk's.
+    pub fn usage(&self, now: Instant) -> Vec<Usage> {
         let machine = self.machine.limits.iter().flat_map(|(name, limits)| {
             limits
                 .iter()
-                .map(move |limit| usage(UsageOwner::Machine(name.clone()), limit))
+                .map(move |limit| usage(UsageOwner::Machine(name.clone()), limit, now))
         });
-        let disks = self
-            .volumes
-            .iter()
-            .enumerate()
-            .flat_map(|(volume, stripe)| {
-                stripe
-                    .disks
-                    .iter()
-                    .enumerate()
-                    .flat_map(move |(disk, attached)| {
-                        attached
-                            .disk
-                            .limits
-                            .iter()
-                            .map(move |limit| usage(UsageOwner::Disk { volume, disk }, limit))
-                    })
-            });
+        let disks =
+            self.volumes
+                .iter()
+                .enumerate()
+                .flat_map(|(volume, stripe)| {
+                    stripe
+                        .disks
+                        .iter()
+                        .enumerate()
+                        .flat_map(move |(disk, attached)| {
+                            attached.disk.limits.iter().map(move |limit| {
+                                usage(UsageOwner::Disk { volume, disk }, limit, now)
+                            })
+                        })
+                });
         machine.chain(disks).collect()
     }
 
@@ -273,13 +273,14 @@ impl<O: Observer + ?Sized> Storage<O> {
     }
 }
 
-fn usage(owner: UsageOwner, limit: &Limit) -> Usage {
+fn usage(owner: UsageOwner, limit: &Limit, now: Instant) -> Usage {
     Usage {
         owner,
         limit: limit.spec,
         measure: limit.measure(),
         used: limit.used,
         rate: limit.rate(),
+        standing: limit.standing(now),
     }
 }
 

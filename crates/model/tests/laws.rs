@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use model::storage::{DiskPlace, UsageOwner};
+use model::storage::{DiskPlace, Usage, UsageOwner};
 use model::{
     Burst, Bytes, Completion, Counts, DiskSpec, Duration, HostCacheMode, HostCacheSpec, Instant,
     IoUnit, Iops, LatencySpec, LimitSpec, MachineSpec, Observer, Operation, Rate, Request, Storage,
@@ -230,6 +230,40 @@ proptest! {
     }
 
     #[test]
+    fn no_more_passes_a_limit_than_where_it_stood_and_its_rates_allow(
+        limit in limit(),
+        io_unit in io_unit(),
+        arrivals in arrivals(),
+    ) {
+        let disk = DiskSpec { limits: vec![limit], io_unit, ..DiskSpec::unlimited() };
+        let case = Case::of_disk(disk, arrivals);
+        let mut storage = case.storage(1);
+        let mut seen = Vec::new();
+        for (now, place, request) in case.requests() {
+            seen.push((now, storage.usage(now).remove(0)));
+            storage.submit(now, place, request);
+            seen.push((now, storage.usage(now).remove(0)));
+        }
+        let passed = |usage: &Usage| i128::from(usage.used) - i128::from(usage.standing.waiting);
+        let pace = limit.burst.map_or(rate_of(limit), |burst| burst.rate);
+        for (place, (start, from)) in seen.iter().enumerate() {
+            for (end, until) in &seen[place..] {
+                let ns = i128::from(end.since(*start).as_nanos());
+                // In units x 10^9; standings are whole units.
+                let of = |ready: u64, rate: u64| {
+                    (i128::from(ready) + 1) * NANOS_PER_SECOND + i128::from(rate) * ns
+                };
+                let done = (passed(until) - passed(from)) * NANOS_PER_SECOND;
+                prop_assert!(done >= 0, "{from:?} {until:?}");
+                prop_assert!(done <= of(from.standing.ready, pace), "{from:?} {until:?}");
+                if let Some(credits) = from.standing.credits {
+                    prop_assert!(done <= of(credits, rate_of(limit)), "{from:?} {until:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_limit_counts_its_own_direction_only(
         limit in limit_without_burst(),
         io_unit in io_unit(),
@@ -248,7 +282,7 @@ proptest! {
                 .map(|arrival| units_of(limit, io_unit, &arrival.request))
                 .sum();
 
-            prop_assert_eq!(i128::from(storage.usage()[0].used), expected);
+            prop_assert_eq!(i128::from(storage.usage(Instant::ZERO)[0].used), expected);
             for (_, request, completion) in case.run(1) {
                 let held = completion.throttled > Duration::ZERO;
                 prop_assert!(request.operation == operation || !held);
@@ -415,9 +449,9 @@ proptest! {
         let seen = Seen::by(&mut storage);
         let names_a_limit = matches!(&case.machine.host_cache, Some(cache) if cache.limit == "cached");
         for (now, place, request) in case.requests() {
-            let before = storage.usage();
+            let before = storage.usage(Instant::ZERO);
             storage.submit(now, place, request);
-            let after = storage.usage();
+            let after = storage.usage(Instant::ZERO);
             let parts = seen.take();
             seen.clear();
             if !parts.iter().all(|part| part.place.cache_hit) {
@@ -579,7 +613,7 @@ fn a_machine_limit_counts_a_request_once_whichever_way_it_applies() {
 
     storage.submit(Instant::ZERO, 0, Request::read(0, Bytes::kib(8)));
 
-    assert_eq!(storage.usage()[0].used, 1);
+    assert_eq!(storage.usage(Instant::ZERO)[0].used, 1);
 }
 
 #[test]
@@ -602,7 +636,11 @@ fn a_machine_limit_counts_the_bytes_that_move_and_not_what_the_disk_charges() {
 
     storage.submit(Instant::ZERO, 0, Request::read(0, Bytes::kib(8)));
 
-    let used: Vec<_> = storage.usage().iter().map(|usage| usage.used).collect();
+    let used: Vec<_> = storage
+        .usage(Instant::ZERO)
+        .iter()
+        .map(|usage| usage.used)
+        .collect();
     assert_eq!(used, [8 << 10, 1 << 20]);
 }
 

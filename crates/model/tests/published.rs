@@ -527,6 +527,10 @@ fn cached_storage(mode: HostCacheMode) -> Storage {
 
 /// What was used of the limits: cached, uncached, the disk's.
 fn used(storage: &Storage) -> [u64; 3] {
-    let used: Vec<_> = storage.usage().iter().map(|usage| usage.used).collect();
+    let used: Vec<_> = storage
+        .usage(Instant::ZERO)
+        .iter()
+        .map(|usage| usage.used)
+        .collect();
     used.try_into().expect("three limits")
 }

@@ -88,10 +88,23 @@ pub struct LimitReading {
     pub limit: LimitSpec,
     /// What it limits.
     pub measure: Measure,
-    /// I/Os or bytes taken so far.
+    /// I/Os or bytes that have passed so far.
     pub used: u64,
     /// I/Os or bytes per second sustained.
     pub rate: u64,
+    /// What could pass at once when `used` began to count.
+    pub ready: u64,
+    /// Burst credits; `None` where it has none.
+    pub credits: Option<Credits>,
+}
+
+/// Burst credits, in I/Os or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credits {
+    /// Left when the time that is read began.
+    pub start: u64,
+    /// Left at its end.
+    pub left: u64,
 }
 
 /// How well the emulator kept modelled time.
@@ -134,13 +147,7 @@ impl Reading {
                 .map(|(own, earlier)| own.since(earlier))
                 .collect::<Result<_, _>>()?,
             limits: limits
-                .map(|(own, earlier)| {
-                    let used = less(own.used, earlier.used)?;
-                    Ok(LimitReading {
-                        used,
-                        ..own.clone()
-                    })
-                })
+                .map(|(own, earlier)| own.since(earlier))
                 .collect::<Result<_, _>>()?,
             pacing,
         })
@@ -166,9 +173,31 @@ impl LimitReading {
             },
             limit: usage.limit,
             measure: usage.measure,
-            used: usage.used,
+            used: usage.used.saturating_sub(usage.standing.waiting),
             rate: usage.rate,
+            ready: usage.standing.ready,
+            credits: usage
+                .standing
+                .credits
+                .map(|left| Credits { start: left, left }),
         }
+    }
+
+    /// What happened from `earlier` until this reading.
+    ///
+    /// # Errors
+    /// When `earlier` is not an earlier reading of the same limit.
+    pub fn since(&self, earlier: &LimitReading) -> Result<LimitReading, NotEarlier> {
+        let credits = self.credits.zip(earlier.credits);
+        Ok(LimitReading {
+            used: less(self.used, earlier.used)?,
+            ready: earlier.ready,
+            credits: credits.map(|(own, earlier)| Credits {
+                start: earlier.left,
+                left: own.left,
+            }),
+            ..self.clone()
+        })
     }
 }
 

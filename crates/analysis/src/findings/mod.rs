@@ -6,6 +6,7 @@
 mod advice;
 mod bound;
 mod bound_by;
+mod burst;
 mod cheapest;
 mod compared;
 mod conditions;
@@ -59,7 +60,7 @@ use experiment::spec::{Mode, Role};
 pub const SCHEMA: &str = "dbstow.findings/1";
 
 /// Ids of warnings that take back some of what the rest says.
-const LEADING: [&str; 14] = [
+const LEADING: [&str; 15] = [
     "failed-trials",
     "errors",
     "too-little-io",
@@ -69,6 +70,7 @@ const LEADING: [&str; 14] = [
     "no-write-back",
     "one-writer",
     "number-of-files",
+    "burst-credits",
     "late",
     "published-contradicts",
     "not-as-asked",

@@ -203,12 +203,26 @@ pub struct LimitRecord {
     pub name: Limit,
     /// Which requests it counts.
     pub counts: Counts,
-    /// Units used: I/Os or bytes.
+    /// Units that passed: I/Os or bytes.
     pub used: f64,
     /// Units per second allowed, sustained.
     pub rate: f64,
-    /// `used / (rate x measured time)`; above 1 only while burst credits are spent.
+    /// `used`, as a share of what could have passed: at the rate in force, with the credits that there were.
     pub utilisation: f64,
+    /// Burst credits; `None` where the limit has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<BurstRecord>,
+}
+
+/// Burst credits of a limit in the measured phases.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BurstRecord {
+    /// Units per second while credits last.
+    pub rate: f64,
+    /// Credits at the start, in units.
+    pub credits_start: f64,
+    /// Credits at the end.
+    pub credits_end: f64,
 }
 
 impl From<&DiskReading> for DiskRecord {
@@ -239,13 +253,31 @@ impl LimitRecord {
     /// What was used of a limit in `elapsed`.
     pub fn of(limit: &LimitReading, elapsed: Duration) -> LimitRecord {
         let (used, rate) = (limit.used as f64, limit.rate as f64);
-        let allowed = rate * elapsed.as_secs_f64();
+        let passed_at = |ready: u64, rate: f64| ready as f64 + rate * elapsed.as_secs_f64();
+        let burst = limit.credits.zip(limit.limit.burst);
+        let burst = burst.map(|(credits, burst)| BurstRecord {
+            rate: burst.rate as f64,
+            credits_start: credits.start as f64,
+            credits_end: credits.left as f64,
+        });
+        let most = match (burst, limit.credits) {
+            (Some(burst), Some(credits)) => {
+                passed_at(limit.ready, burst.rate).min(passed_at(credits.start, rate))
+            }
+            (_, _) => passed_at(limit.ready, rate),
+        };
         LimitRecord {
             name: limit.name.clone(),
             counts: limit.limit.counts,
             used,
             rate,
-            utilisation: if allowed > 0.0 { used / allowed } else { 0.0 },
+            // Units are counted whole, so that one too many may seem to have passed.
+            utilisation: if most > 0.0 {
+                (used / most).min(1.0)
+            } else {
+                0.0
+            },
+            burst,
         }
     }
 }

@@ -581,9 +581,9 @@ mod tests {
         let end = written(&mut store, file, 12_800).as_secs_f64();
         assert!((1.0..1.1).contains(&end), "{end}");
         assert!(
-            store.storage().usage()[0].used < 1_000,
+            store.storage().usage(Instant::ZERO)[0].used < 1_000,
             "{:?}",
-            store.storage().usage()[0]
+            store.storage().usage(Instant::ZERO)[0]
         );
     }
 
@@ -661,7 +661,7 @@ mod tests {
         for other in others {
             assert_eq!(store.commit(second, other), Ok(Step::Done));
         }
-        assert_eq!(store.storage().usage()[0].used, 2);
+        assert_eq!(store.storage().usage(Instant::ZERO)[0].used, 2);
     }
 
     #[test]
@@ -675,7 +675,7 @@ mod tests {
             assert_eq!(store.commit(Instant::ZERO, &mut ticket), Ok(Step::Done));
         }
         // 120 KiB are two blocks of 60 KiB.
-        assert_eq!(store.storage().usage()[0].used, 2);
+        assert_eq!(store.storage().usage(Instant::ZERO)[0].used, 2);
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl Array {
     pub(crate) fn reading(&self) -> Reading {
         let mut storage = self.storage.lock();
         let at = self.clock.now();
-        let usage = storage.usage().into_iter();
+        let usage = storage.usage(at).into_iter();
         let limits = usage.map(|usage| LimitReading::of(usage, &self.volumes));
         let limits = limits.collect();
         let disks = storage

@@ -63,7 +63,7 @@ pub fn simulate(
         counted: Counted::new(),
     };
     let from = run.run_all(volumes, stop)?;
-    let usage = limit_records(&from, &run.storage.usage(), volumes, window);
+    let usage = limit_records(&from, &run.storage.usage(window.until), volumes, window);
     let counted = run.counted;
     drop(run.storage);
     let meter = Rc::into_inner(meter)
@@ -183,7 +183,7 @@ impl Run<'_> {
         let (mut last, mut since_moved) = (Instant::ZERO, 0);
         while let Some(Reverse((now, _, place))) = ready.pop() {
             if before.is_none() && now >= self.window.from {
-                before = Some(self.storage.usage());
+                before = Some(self.storage.usage(self.window.from));
             }
             if now >= self.window.until {
                 break;
@@ -201,7 +201,7 @@ impl Run<'_> {
             ready.push(Reverse((next, order, place)));
             order += 1;
         }
-        Ok(before.unwrap_or_else(|| self.storage.usage()))
+        Ok(before.unwrap_or_else(|| self.storage.usage(self.window.from)))
     }
 
     /// One request of `place`; when the place's next one is due.
@@ -398,16 +398,10 @@ fn limit_records(
 ) -> Vec<LimitRecord> {
     let elapsed = window.until.since(window.from);
     let volumes: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
+    let reading = |usage: &Usage| LimitReading::of(usage.clone(), &volumes);
     let record = |(from, until): (&Usage, &Usage)| {
-        let used = until.used - from.used;
-        let done = LimitReading::of(
-            Usage {
-                used,
-                ..until.clone()
-            },
-            &volumes,
-        );
-        LimitRecord::of(&done, elapsed)
+        let done = reading(until).since(&reading(from));
+        LimitRecord::of(&done.expect("what a limit let pass only grows"), elapsed)
     };
     from.iter().zip(until).map(record).collect()
 }

@@ -34,7 +34,7 @@ impl Snapshot {
         simulation.with_store(|store| {
             store.advance(now);
             Snapshot {
-                limits: limits(store.storage(), volumes),
+                limits: limits(store.storage(), now, volumes),
                 counters: store.counters(),
                 logical_reads: simulation.logical_reads(),
                 cpu: simulation.cpu_busy(),
@@ -44,8 +44,8 @@ impl Snapshot {
     }
 }
 
-fn limits(storage: &Storage, volumes: Vec<String>) -> Vec<LimitReading> {
-    let usage = storage.usage().into_iter();
+fn limits(storage: &Storage, now: Instant, volumes: Vec<String>) -> Vec<LimitReading> {
+    let usage = storage.usage(now).into_iter();
     usage
         .map(|usage| LimitReading::of(usage, &volumes))
         .collect()

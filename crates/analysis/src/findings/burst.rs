@@ -1,0 +1,148 @@
+//! Arms that were faster than their disks or their machine sustain, because they spent burst credits.
+
+use super::disks::measured_s;
+use super::trials::Trials;
+use super::warnings::{list, warning};
+use super::{Findings, Warning};
+use crate::quantity::{number, percent};
+use experiment::record::{LimitRecord, Record};
+use reading::cause::{Measure, Owner};
+
+/// Less of a surplus over the sustained rate may be by chance.
+const SURPLUS_MIN: f64 = 0.01;
+
+/// Says of each arm which credits it spends fastest, and how long they last.
+pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
+    let mut of_disks = false;
+    let arms = list(findings.arms.iter().filter_map(|arm| {
+        let first = trials.finished(&arm.name).first()?;
+        let spending = first_to_run_out(first)?;
+        of_disks |= matches!(spending.limit.name.owner, Owner::Disk(_));
+        Some(format!("{}: {}", arm.name, spending.words()))
+    }))?;
+    let remedy = match of_disks {
+        true => "run them without (--set volume.NAME.bursting=false) to see what is sustained",
+        false => "compare machines that sustain the load",
+    };
+    Some(warning(
+        "burst-credits",
+        format!(
+            "these arms were faster than they stay, on burst credits: {arms}. Verdicts and prices hold while credits last; \
+             {remedy}."
+        ),
+    ))
+}
+
+/// Credits that a limit's use was paid with.
+struct Spending<'a> {
+    limit: &'a LimitRecord,
+    /// Units per second that passed.
+    used_per_s: f64,
+    /// Credits at the start.
+    start: f64,
+    /// How much of them was left at the end, and for how many seconds that lasts at this use.
+    left: f64,
+    left_s: f64,
+}
+
+/// Of the limits that a trial used beyond their sustained rate, the one whose credits end first.
+fn first_to_run_out(record: &Record) -> Option<Spending<'_>> {
+    let elapsed_s = measured_s(record);
+    let spending = record.limits.iter().filter_map(|limit| {
+        let burst = limit.burst?;
+        let used_per_s = limit.used / elapsed_s;
+        let surplus = used_per_s - limit.rate;
+        (surplus > SURPLUS_MIN * limit.rate).then_some(Spending {
+            limit,
+            used_per_s,
+            start: burst.credits_start,
+            left: burst.credits_end,
+            left_s: burst.credits_end / surplus,
+        })
+    });
+    spending.min_by(|one, other| one.left_s.total_cmp(&other.left_s))
+}
+
+impl Spending<'_> {
+    /// `disk d.1's IOPS: 2,950 a second where 1,500 are sustained; 2 % of its credits spent, and the rest lasts 59 min`.
+    fn words(&self) -> String {
+        let (scale, unit) = match self.limit.name.measure {
+            Some(Measure::Throughput) => (1e6, "MB/s"),
+            Some(Measure::Iops | Measure::Credits) | None => (1.0, "IOPS"),
+        };
+        let whose = match &self.limit.name.owner {
+            Owner::Machine(name) => format!("the machine's {name} limit"),
+            Owner::Disk(disk) => format!("disk {disk}"),
+            Owner::Disks => "the disks".to_owned(),
+        };
+        let spent = match self.start > 0.0 {
+            true => percent((1.0 - self.left / self.start).max(0.0)),
+            false => "none".to_owned(),
+        };
+        format!(
+            "{whose}: {} {unit}, of which {} are sustained; {spent} of the credits at the start spent, and the rest lasts {} \
+             at this load",
+            number(self.used_per_s / scale),
+            number(self.limit.rate / scale),
+            time(self.left_s)
+        )
+    }
+}
+
+/// `45 s`, `59 min`, `3.2 h`.
+fn time(seconds: f64) -> String {
+    let (amount, unit) = match seconds {
+        ..120.0 => (seconds, "s"),
+        ..7200.0 => (seconds / 60.0, "min"),
+        _ => (seconds / 3600.0, "h"),
+    };
+    format!("{} {unit}", number(amount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{limit, question, records};
+    use experiment::record::BurstRecord;
+    use model::Counts;
+
+    /// The warning, where `p30` used so many IOPS of a disk that sustains 500.
+    fn told(used_per_s: f64) -> Option<String> {
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.arm == "p30") {
+            let seconds = measured_s(record);
+            let burst = BurstRecord {
+                rate: 3_000.0,
+                credits_start: 5_400_000.0,
+                credits_end: 5_400_000.0 - (used_per_s - 500.0).max(0.0) * seconds,
+            };
+            record.limits = vec![LimitRecord {
+                used: used_per_s * seconds,
+                rate: 500.0,
+                burst: Some(burst),
+                ..limit("disk.f.1.iops", Counts::All, 0.9)
+            }];
+        }
+        let warnings = make(&question(), &records).warnings.into_iter();
+        let mut told = warnings.filter(|warning| warning.id == "burst-credits");
+        told.next().map(|warning| warning.text)
+    }
+
+    #[test]
+    fn credits_that_carry_an_arm_are_told_with_how_long_they_last() {
+        let text = told(2_000.0).expect("it is told");
+        assert!(
+            text.contains(
+                "p30: disk f.1: 2,000 IOPS, of which 500 are sustained; 4.6 % of the credits"
+            ),
+            "{text}"
+        );
+        // (5,400,000 - 1,500 x 163.9 s) / 1,500 a second.
+        assert!(
+            text.contains("the rest lasts 57.3 min at this load"),
+            "{text}"
+        );
+        assert_eq!(told(500.0), None);
+    }
+}
