@@ -44,14 +44,14 @@ pub struct Question {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Whether simulated sessions write to one database together, which SQLite lets them do one at a time only.
-    #[serde(default = "unknown")]
+    #[serde(default = "one_writer_default")]
     pub one_writer: bool,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
 }
 
 /// Results that do not say it may be of such sessions.
-fn unknown() -> bool {
+fn one_writer_default() -> bool {
     true
 }
 
@@ -75,7 +75,7 @@ pub struct Sweep {
     pub of: String,
     /// The key.
     pub key: String,
-    /// Its values, in the order in which they were asked for.
+    /// Its values, from the least to the most.
     pub values: Vec<SweepValue>,
 }
 

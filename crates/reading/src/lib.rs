@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use model::storage::{Usage, UsageOwner};
-use model::{Instant, LimitSpec, Measure};
+use model::{Duration, Instant, LimitSpec, Measure};
 use serde::{Deserialize, Serialize};
 
 use cause::{Limit, Owner, Spent};
@@ -180,6 +180,23 @@ impl LimitReading {
                 .standing
                 .credits
                 .map(|left| Credits { start: left, left }),
+        }
+    }
+
+    /// Of what could have passed in `elapsed`, the share that did, from 0 to 1: at the rate in force, with the burst credits
+    /// that there were.
+    pub fn utilisation(&self, elapsed: Duration) -> f64 {
+        let passed_at = |ready: u64, rate: u64| ready as f64 + rate as f64 * elapsed.as_secs_f64();
+        let most = match (self.limit.burst, self.credits) {
+            (Some(burst), Some(credits)) => {
+                passed_at(self.ready, burst.rate).min(passed_at(credits.start, self.rate))
+            }
+            (_, _) => passed_at(self.ready, self.rate),
+        };
+        match most > 0.0 {
+            // Units are counted whole, so that one too many may seem to have passed.
+            true => (self.used as f64 / most).min(1.0),
+            false => 0.0,
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     Some(warning(
         "burst-credits",
         format!(
-            "these arms were faster than they stay, on burst credits: {arms}. Verdicts and prices hold while credits last; \
+            "these arms were faster than what is sustained, on burst credits: {arms}. Verdicts and prices hold while credits last; \
              {remedy}."
         ),
     ))
@@ -64,7 +64,8 @@ fn first_to_run_out(record: &Record) -> Option<Spending<'_>> {
 }
 
 impl Spending<'_> {
-    /// `disk d.1's IOPS: 2,950 a second where 1,500 are sustained; 2 % of its credits spent, and the rest lasts 59 min`.
+    /// `disk d.1: 2,950 IOPS, of which 1,500 are sustained; 2 % of the credits at the start spent, and the rest lasts 59
+    /// min at this load`.
     fn words(&self) -> String {
         let (scale, unit) = match self.limit.name.measure {
             Some(Measure::Throughput) => (1e6, "MB/s"),
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn credits_that_carry_an_arm_are_told_with_how_long_they_last() {
-        let text = told(2_000.0).expect("it is told");
+        let text = told(2_000.0).expect("there is a warning");
         assert!(
             text.contains(
                 "p30: disk f.1: 2,000 IOPS, of which 500 are sustained; 4.6 % of the credits"

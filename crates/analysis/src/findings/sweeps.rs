@@ -15,7 +15,7 @@ pub struct StopsHelping {
     pub of: String,
     /// The key.
     pub key: String,
-    /// Its values, in the order in which they were asked for, and the arms that have them.
+    /// Its values, from the least to the most, and the arms that have them.
     pub values: Vec<SweepValue>,
     /// The first value that no later one was shown to be better than.
     pub earliest: String,

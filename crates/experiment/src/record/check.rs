@@ -69,6 +69,11 @@ fn numbers(record: &Record) -> Result<(), String> {
         for value in [limit.used, limit.rate, limit.utilisation] {
             not_negative(&limit.name.to_string(), value)?;
         }
+        if let Some(burst) = limit.burst {
+            for value in [burst.rate, burst.credits_start, burst.credits_end] {
+                not_negative(&format!("{}, burst", limit.name), value)?;
+            }
+        }
     }
     if record.errors.first.len() as u64 > record.errors.count {
         return Err("it has more error texts than errors".to_owned());

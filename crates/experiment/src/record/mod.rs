@@ -252,32 +252,18 @@ impl From<&DiskReading> for DiskRecord {
 impl LimitRecord {
     /// What was used of a limit in `elapsed`.
     pub fn of(limit: &LimitReading, elapsed: Duration) -> LimitRecord {
-        let (used, rate) = (limit.used as f64, limit.rate as f64);
-        let passed_at = |ready: u64, rate: f64| ready as f64 + rate * elapsed.as_secs_f64();
         let burst = limit.credits.zip(limit.limit.burst);
-        let burst = burst.map(|(credits, burst)| BurstRecord {
-            rate: burst.rate as f64,
-            credits_start: credits.start as f64,
-            credits_end: credits.left as f64,
-        });
-        let most = match (burst, limit.credits) {
-            (Some(burst), Some(credits)) => {
-                passed_at(limit.ready, burst.rate).min(passed_at(credits.start, rate))
-            }
-            (_, _) => passed_at(limit.ready, rate),
-        };
         LimitRecord {
             name: limit.name.clone(),
             counts: limit.limit.counts,
-            used,
-            rate,
-            // Units are counted whole, so that one too many may seem to have passed.
-            utilisation: if most > 0.0 {
-                (used / most).min(1.0)
-            } else {
-                0.0
-            },
-            burst,
+            used: limit.used as f64,
+            rate: limit.rate as f64,
+            utilisation: limit.utilisation(elapsed),
+            burst: burst.map(|(credits, burst)| BurstRecord {
+                rate: burst.rate as f64,
+                credits_start: credits.start as f64,
+                credits_end: credits.left as f64,
+            }),
         }
     }
 }

@@ -146,7 +146,7 @@ impl Seen {
     fn limit(&self, limit: &LimitReading) -> Vec<String> {
         vec![
             limit.name.to_string(),
-            percent(self.rate(limit.used) / limit.rate as f64),
+            percent(limit.utilisation(self.span)),
         ]
     }
 
@@ -179,9 +179,10 @@ impl Seen {
                 "busy_share": disk.busy_ns.map(|ns| self.rate(ns) / 1e9),
             })
         });
-        let limits = self.reading.limits.iter().map(|limit| {
-            json!({ "name": limit.name, "used_share": self.rate(limit.used) / limit.rate as f64 })
-        });
+        let limits =
+            self.reading.limits.iter().map(
+                |limit| json!({ "name": limit.name, "used_share": limit.utilisation(self.span) }),
+            );
         json!({
             "pid": description.pid,
             "volumes": description.volumes.iter().map(|(name, directory)| {

@@ -29,13 +29,8 @@ impl Combinations {
         read: impl Fn(&[(usize, &str)]) -> Result<Spec, SpecError>,
     ) -> Result<Combinations, SpecError> {
         let read = |at: At| {
-            read(
-                &keys
-                    .iter()
-                    .zip(at)
-                    .map(|(key, at)| key.chosen(at))
-                    .collect::<Vec<_>>(),
-            )
+            let chosen = keys.iter().zip(at).map(|(key, at)| key.chosen(at));
+            read(&chosen.collect::<Vec<_>>())
         };
         let combined = combined(&keys).into_iter();
         let specs = combined
@@ -61,10 +56,10 @@ impl Combinations {
     /// The one experiment, with its sweeps.
     pub(super) fn into_spec(self) -> Spec {
         let named = self.named();
-        let own: Vec<usize> = (0..self.matters.len()).collect();
-        let arms = own.iter().flat_map(|arm| {
-            let combined = self.of_arm(*arm).into_iter();
-            combined.map(|at| self.arm(&named, *arm, &at))
+        let arms = (0..self.matters.len()).flat_map(|arm| {
+            let arms = self.of_arm(arm).into_iter();
+            arms.map(|at| self.arm(&named, arm, &at))
+                .collect::<Vec<_>>()
         });
         let arms: Vec<Arm> = arms.collect();
         let first = &self.specs[0];
