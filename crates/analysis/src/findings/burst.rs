@@ -21,7 +21,11 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
         Some(format!("{}: {}", arm.name, spending.words()))
     }))?;
     let remedy = match of_disks {
-        true => "run them without (--set volume.NAME.bursting=false) to see what is sustained",
+        // An override of a limit has no burst.
+        true => {
+            "to see what is sustained, override the limit with its sustained rate \
+             (--set volume.NAME.override.iops_limit=.. or .throughput_limit=..)"
+        }
         false => "compare machines that sustain the load",
     };
     Some(warning(
