@@ -62,6 +62,9 @@ const BUILTIN: [(&str, &str); 5] = [
 /// Every disk and machine that is known by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
+    /// Sources that ship with the program.
+    shipped_sources: BTreeMap<String, Source>,
+    /// Sources of files that were added: the last one of each id.
     sources: BTreeMap<String, Source>,
     classes: BTreeMap<String, Class>,
     disks: BTreeMap<String, DiskEntry>,
@@ -82,11 +85,12 @@ impl Catalogue {
                 panic!("the embedded catalogue is broken: {error}");
             }
         }
+        catalogue.shipped_sources = std::mem::take(&mut catalogue.sources);
         catalogue
     }
 
     /// Adds the entries of a file of the same format; they may refer to sources, classes and disks
-    /// that are already there.
+    /// that are already there. A source may have the id of another added file's: entries keep their own.
     ///
     /// # Errors
     /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
@@ -274,6 +278,25 @@ mod tests {
         let text = "[source.aws-ebs-2023]\ntitle = \"x\"\ndate = \"2026\"\n";
         let error = catalogue.add(text, "mine.toml").expect_err("already there");
         assert!(error.to_string().contains("already defined"), "{error}");
+    }
+
+    #[test]
+    fn two_files_may_call_their_sources_alike() {
+        let mut catalogue = Catalogue::builtin();
+        for name in ["a", "b"] {
+            let text = format!(
+                "[source.lab]\ntitle = \"of {name}\"\ndate = \"2026\"\n\n[disk.{name}]\nclass = \"local-nvme\"\ntitle = \"t\"\n\
+                 size = \"1 TB\"\niops = 1000\nthroughput = \"100 MB/s\"\nconfidence = \"measured\"\nsources = [\"lab\"]\n"
+            );
+            let file = format!("{name}.toml");
+            catalogue
+                .add(&text, &file)
+                .expect("its sources are its own");
+        }
+        for name in ["a", "b"] {
+            let disk = catalogue.disk(name).expect("it was added");
+            assert_eq!(disk.sources[0].title, format!("of {name}"));
+        }
     }
 
     /// Lines that a catalogue file is made of, whole and broken.

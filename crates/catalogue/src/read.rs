@@ -38,8 +38,11 @@ pub(super) fn file(
         document.error(offset, e.message().trim_end().replace('\n', ", "))
     })?;
     document.each(wire.source, |id, wire| {
-        let source = source(id, wire);
-        insert(&mut catalogue.sources, id, source)
+        if catalogue.shipped_sources.contains_key(id) {
+            return Err(DEFINED.into());
+        }
+        catalogue.sources.insert(id.to_owned(), source(id, wire));
+        Ok(())
     })?;
     document.each(wire.class, |name, wire| {
         let class = class(catalogue, name, wire)?;
@@ -86,13 +89,16 @@ impl Document<'_> {
     }
 }
 
+/// What a name that is there already is told.
+const DEFINED: &str = "already defined; choose another name";
+
 fn insert<T>(entries: &mut BTreeMap<String, T>, name: &str, entry: T) -> Result<(), String> {
     match entries.entry(name.to_owned()) {
         Entry::Vacant(vacant) => {
             vacant.insert(entry);
             Ok(())
         }
-        Entry::Occupied(_) => Err("already defined; choose another name".into()),
+        Entry::Occupied(_) => Err(DEFINED.into()),
     }
 }
 
@@ -119,9 +125,11 @@ fn lookup<'a, T>(
 }
 
 fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
-    let found = ids
-        .iter()
-        .map(|id| lookup(&catalogue.sources, "source", id).cloned());
+    let found = ids.iter().map(|id| {
+        let own = catalogue.sources.get(id).ok_or(());
+        own.or_else(|()| lookup(&catalogue.shipped_sources, "source", id))
+            .cloned()
+    });
     found.collect()
 }
 

@@ -50,10 +50,16 @@ pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
     if let Some(error) = &tally.load_failed {
         return Err(format!("the data could not be loaded: {error}"));
     }
-    if tally.timeless {
-        let why = "operations take no time at all, so that a duration never ends; give the disks a limit or a latency, \
-                   the processor a cost (engine.cpu), or the workload a number of operations";
-        return Err(why.to_owned());
+    if let Some(script) = &tally.timeless {
+        let why = match tally.errors.first.first() {
+            Some(error) => {
+                format!(" and fail ({error}), so that a duration never ends; mend the script")
+            }
+            None => ", so that a duration never ends; let the script do something in every case, give the disks a limit or \
+                     a latency, the processor a cost (engine.cpu), or the workload a number of operations"
+                .to_owned(),
+        };
+        return Err(format!("operations of {script} take no time at all{why}"));
     }
     match (tally.operations, tally.errors.count) {
         (0, 0) => Err(record::NO_OPERATIONS.to_owned()),

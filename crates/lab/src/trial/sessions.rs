@@ -112,8 +112,8 @@ pub(super) struct Tally {
     pub(super) errors: Errors,
     /// Why a database could not be loaded, where loading is measured.
     pub(super) load_failed: Option<String>,
-    /// Whether time did not go on, so that there was no end to operations.
-    pub(super) timeless: bool,
+    /// The script whose operations took no time, so that there was no end to them.
+    pub(super) timeless: Option<String>,
     /// Operations that ended, per interval from time zero, whether measured or not.
     pub(super) ended: Points,
 }
@@ -126,7 +126,7 @@ impl Tally {
             latency: histogram::empty(),
             errors: Errors::default(),
             load_failed: None,
-            timeless: false,
+            timeless: None,
             ended: Points::counts(),
         }
     }
@@ -145,7 +145,7 @@ impl Tally {
 
     /// Adds what another session did.
     pub(super) fn merge(&mut self, other: Tally) {
-        self.timeless |= other.timeless;
+        self.timeless = self.timeless.take().or(other.timeless);
         self.operations += other.operations;
         self.statements += other.statements;
         self.latency
@@ -239,7 +239,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 set_turn(variables, number, count);
             }
             let before = self.seat.now();
-            self.operation(variables, start, count);
+            let script = self.operation(variables, start, count);
             number += count;
             still = if self.seat.now() > before {
                 0
@@ -247,7 +247,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 still + 1
             };
             if still > TIMELESS_MAX && self.task.operations.is_none() {
-                self.tally.timeless = true;
+                self.tally.timeless = Some(script.to_owned());
                 break;
             }
         }
@@ -282,8 +282,8 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which runs `count` operations.
-    fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) {
+    /// One turn, which runs `count` operations of the script whose name is given back.
+    fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) -> &'a str {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);
         let script: &Script = &mix.scripts[picked].script;
@@ -299,7 +299,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         self.seat.ended(end, result.is_ok());
         self.tally.ended.add(end, count);
         if !self.task.window.holds(end) {
-            return;
+            return &script.name;
         }
         match result {
             Ok(()) => {
@@ -310,6 +310,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
             }
             Err(error) => self.tally.error(format!("{}: {error}", script.name), count),
         }
+        &script.name
     }
 
     fn begin_measuring(&mut self) {
@@ -319,6 +320,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         }
     }
 }
+
 /// Tells a loop on the server which operations are its.
 fn set_turn(variables: &mut Variables, first: u64, count: u64) {
     for (name, value) in [(LOOP_FIRST, first), (LOOP_COUNT, count)] {
