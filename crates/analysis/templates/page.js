@@ -1,7 +1,7 @@
 // Draws the curves of the page, as they are: no figure is computed here.
 (function () {
   "use strict";
-  const { arms, order, curves } = JSON.parse(document.getElementById("data").textContent);
+  const { arms, order, curves, agreement } = JSON.parse(document.getElementById("data").textContent);
   // Told apart by most colour-blind readers, on white and on black; further arms repeat them with dashes.
   const COLOURS = ["#0a7bc4", "#d55e00", "#0d9268", "#b0509a", "#8c7000", "#d6455f", "#3d8ea8", "#7a6ad0"];
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [14, 4]];
@@ -168,6 +168,27 @@
     }, [x].concat(points), dots.arms.map((_, at) => at));
   }
 
+  // A point for each arm; the line is where ours would be the published figure.
+  function published(place, found) {
+    const points = [...found.points].sort((one, other) => one.published - other.published);
+    const x = points.map((point) => point.published);
+    const ours = (fitted) => points.map((point) => (point.fitted === fitted ? point.ours : null));
+    const dots = (label, at) => ({
+      label, stroke: COLOURS[at], paths: () => null, points: { show: true, size: 8, fill: COLOURS[at] },
+      value: (u, value, of, at) => (value == null || at == null ? "" : points[at].arm + ": " + digits(value)),
+    });
+    const own = [[ours(false), dots("not fitted", 0)], [ours(true), dots("fitted", 1)]];
+    const there = own.filter(([values]) => values.some((value) => value !== null));
+    draw(place, "Ours against published, " + found.metric.replaceAll("_", " "), {
+      scales: { x: { time: false, distr: 3, log: 10 }, y: { distr: 3, log: 10 } },
+      axes: [axis("published", { values }), axis("ours", { values, size: 62 })],
+      series: [
+        { label: "\u00a0", value: (u, value) => (value == null ? "" : "published " + digits(value)) },
+        { label: "as published", stroke: style("--soft"), width: 1, dash: [4, 4], points: { show: false }, value: () => "" },
+      ].concat(there.map(([, series]) => series)),
+    }, [x, x].concat(there.map(([values]) => values)), [null, null, null]);
+  }
+
   // One legend for all charts of a section: a click hides an arm everywhere.
   function legend(place) {
     const list = document.createElement("div");
@@ -208,7 +229,8 @@
 
   for (const place of document.querySelectorAll(".charts")) {
     const of = place.dataset.of;
-    if (of !== "trials" && arms.length > 1) legend(place);
+    if (of !== "trials" && of !== "agreement" && arms.length > 1) legend(place);
+    if (of === "agreement") published(place, agreement);
     if (of === "series") curves.series.forEach((chart) => overTime(place, chart));
     if (of === "distributions") curves.distributions.forEach((chart) => byPercentile(place, chart));
     if (of === "trials") allTrials(place, curves.trials);

@@ -393,3 +393,95 @@ fn one_writer_is_blamed_where_sessions_share_a_database_and_nowhere_else() {
     let one = of_sessions("workload.sessions=1");
     assert_eq!(one.stderr, "");
 }
+
+/// Two sizes of a volume that bursts to the same rate, and sustains half of it where it is small.
+const GP2: &str = r#"
+name = "gp2"
+question = "How large a gp2?"
+[machine]
+type = "aws.r5b.2xlarge"
+[volume.one]
+disk = "aws.gp2"
+size = "500 GiB"
+[placement.one]
+data = { volumes = "one" }
+temp = { volumes = "one" }
+log = { volumes = "one" }
+[workload]
+name = "raw"
+duration = "5 s"
+[workload.parameters]
+depth = 32
+[engine]
+name = "raw"
+memory = "8 MiB"
+[protocol]
+blocks = 2
+metric = "iops"
+[arm.gb-500]
+[arm.gb-1000]
+set = { "volume.one.size" = "1000 GiB" }
+"#;
+
+#[test]
+fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
+    let folder = folder();
+    let file = write(&folder, "gp2.toml", GP2);
+
+    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    says(
+        &bursting.stdout,
+        &[
+            "Read first ! burst-credits: ",
+            "gb-500: disk one.1: 3,006 IOPS, of which 1,500 are sustained",
+            "run it with --sustained too",
+            "gb-1000 and gb-500 tie",
+            "gb-500, at $50.0 a month for its disks instead of $100. That is while burst credits last",
+        ],
+    );
+
+    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    says(
+        &sustained.stdout,
+        &[
+            "changed: machine.credits = 0; volume.one.credits = 0",
+            "gb-1000: 2.00x the IOPS of gb-500",
+            "Cheapest arm no more than 5 % worse than the best: gb-1000",
+        ],
+    );
+    assert!(!sustained.stdout.contains("burst-credits"));
+    assert!(!sustained.stdout.contains("while burst credits last"));
+
+    let half = "volume.one.override.iops_burst=2000";
+    let credits = "volume.one.override.iops_credits=1000000";
+    let arguments = ["run", file, "--set", half, "--set", credits, "--out", "c"];
+    let own_burst = dbstow(&folder, &arguments);
+    says(
+        &own_burst.stdout,
+        &["gb-500: disk one.1: 2,004 IOPS, of which 1,500 are sustained"],
+    );
+}
+
+#[test]
+fn credits_that_make_no_sense_are_refused_with_the_remedy() {
+    let folder = folder();
+    let file = write(&folder, "gp2.toml", GP2);
+    for (arguments, part) in [
+        (
+            ["--sustained", "--mode=measure"],
+            "--sustained is about modelled disks, and measure has real ones",
+        ),
+        (
+            ["--set", "volume.one.credits=2"],
+            "volume.one.credits is 2.0; give the share of the credits",
+        ),
+        (
+            ["--set", "volume.one.override.iops_burst=2000"],
+            "give iops_credits too",
+        ),
+    ] {
+        let printed = dbstow(&folder, &[&["run", file], &arguments[..]].concat());
+        assert_eq!(printed.code, 2, "{}", printed.stderr);
+        says(&printed.stderr, &[part]);
+    }
+}

@@ -1,12 +1,12 @@
 //! The store takes the time, and reads and writes the pages, that arithmetic says it does.
 
 use model::store::{
-    Commit, CommitTicket, FileId, FileSpec, Full, ReadUnit, Role, Step, Store, StoreSpec,
-    VersionSpec,
+    Commit, CommitTicket, DoublewriteSpec, FileId, FileSpec, Full, PageSize, ReadUnit, Role, Step,
+    Store, StoreSpec, VersionSpec,
 };
 use model::{
-    Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Storage, Throughput,
-    VolumeSpec,
+    Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Measure, Storage,
+    Throughput, VolumeSpec,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -83,6 +83,93 @@ fn row_versions_fill_a_small_file_of_temporary_space() {
     assert_eq!(full, Err(Full { role, capacity }));
 }
 
+/// I/Os and bytes that reached the disk while 2,000 pages, every eighth of a file, were changed in a pool that holds far
+/// fewer, and log that was written.
+fn changes(spec: &StoreSpec) -> (u64, u64, u64) {
+    let mut store = Store::new(spec, storage(&disk(100_000)), 1);
+    let file = store.create(Role::Data);
+    let mut now = Instant::ZERO;
+    for page in (0..16_000).step_by(8) {
+        now = patiently(now, |now| {
+            store.write(now, file, page).expect("the file grows")
+        });
+    }
+    let mut ticket = CommitTicket::new(0, 512, 1);
+    now = patiently(now, |now| {
+        store.commit(now, &mut ticket).expect("no versions")
+    });
+    let used = |measure| {
+        let usage = store.storage().usage(now).into_iter();
+        let mut used = usage.filter(|usage| usage.measure == measure);
+        used.next().expect("the disk has such a limit").used
+    };
+    let (ios, bytes) = (used(Measure::Iops), used(Measure::Throughput));
+    (ios, bytes, store.counters().log_bytes)
+}
+
+#[test]
+fn pages_written_twice_are_twice_the_bytes_and_hardly_more_requests() {
+    let once = StoreSpec {
+        write_gather: PageSize::DEFAULT.bytes(),
+        writes_in_flight: 64,
+        ..spec()
+    };
+    let twice = StoreSpec {
+        doublewrite: Some(DoublewriteSpec { batch: 16 }),
+        ..once.clone()
+    };
+
+    let (ios, bytes, _) = changes(&once);
+    let (ios_twice, bytes_twice, _) = changes(&twice);
+
+    // Pages that are not evicted at the end differ by a batch or so.
+    let ratio = |one: u64, other: u64| one as f64 / other as f64;
+    assert!((ratio(bytes_twice, bytes) - 2.0).abs() < 0.05);
+    let more = ratio(ios_twice, ios);
+    assert!(
+        (1.04..1.25).contains(&more),
+        "{more}: a copy for 16 pages or less"
+    );
+}
+
+#[test]
+fn a_page_that_is_logged_whole_is_logged_once_between_checkpoints() {
+    let images = StoreSpec {
+        full_page_images: true,
+        memory: Bytes::mib(64),
+        ..spec()
+    };
+
+    // 2,000 pages of 8 KiB, and a record of 512 bytes.
+    assert_eq!(changes(&images).2, 2_000 * (8 << 10) + 512);
+    let plain = StoreSpec {
+        full_page_images: false,
+        ..images
+    };
+    assert_eq!(changes(&plain).2, 512);
+}
+
+#[test]
+fn reads_and_memory_are_in_pages_of_the_size_that_is_set() {
+    for kib in [4, 8, 16, 32, 64] {
+        let page_size = PageSize::try_from(Bytes::kib(kib)).expect("a power of two");
+        let (mut store, file) = cold(StoreSpec {
+            page_size,
+            memory: page_size.of(200),
+            ..spec()
+        });
+        let first = reads(&mut store, Instant::ZERO, file);
+        let read = store.storage().usage(first).into_iter();
+        let bytes: Vec<u64> = read
+            .filter(|usage| usage.measure == Measure::Throughput)
+            .map(|usage| usage.used)
+            .collect();
+        assert_eq!(bytes, [page_size.of(100).0]);
+        // All 100 fit.
+        assert_eq!(reads(&mut store, first, file), first, "pages of {kib} KiB");
+    }
+}
+
 /// A store with a loaded file of 1,000 pages, of which nothing is in memory.
 fn cold(spec: StoreSpec) -> (Store, FileId) {
     let mut store = Store::new(&spec, storage(&disk(1_000)), 1);
@@ -134,11 +221,14 @@ fn spec() -> StoreSpec {
     };
     StoreSpec {
         memory: Bytes::mib(1),
+        page_size: PageSize::DEFAULT,
         read_unit: ReadUnit::Page,
         read_ahead: Bytes(0),
         write_gather: Bytes::kib(256),
         writes_in_flight: 4,
         checkpoint: None,
+        doublewrite: None,
+        full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
         versions: None,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use model::split::{Spent, TimeSplit};
 use model::storage::DiskPlace;
-use model::store::{Commit, Counters, FileSpec, Full, ReadUnit, Role, Store, StoreSpec};
+use model::store::{Commit, Counters, FileSpec, Full, PageSize, ReadUnit, Role, Store, StoreSpec};
 use model::{
     Bytes, Completion, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Observer,
     Request, Storage, Throughput, VolumeSpec,
@@ -57,11 +57,14 @@ fn simulation(cores: u32, costs: CpuCosts, seed: u64, temp_size: Option<Bytes>) 
     let file = |volume, size| FileSpec { volume, size };
     let spec = StoreSpec {
         memory: Bytes::kib(512),
+        page_size: PageSize::DEFAULT,
         read_unit: ReadUnit::Page,
         read_ahead: Bytes::ZERO,
         write_gather: Bytes::kib(256),
         writes_in_flight: 32,
         checkpoint: None,
+        doublewrite: None,
+        full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
         versions: None,
@@ -511,11 +514,14 @@ fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
     };
     let spec = StoreSpec {
         memory: Bytes::gib(32 << 10),
+        page_size: PageSize::DEFAULT,
         read_unit: ReadUnit::Page,
         read_ahead: Bytes::ZERO,
         write_gather: Bytes::kib(256),
         writes_in_flight: 32,
         checkpoint: None,
+        doublewrite: None,
+        full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
         versions: None,

@@ -13,28 +13,27 @@ const SURPLUS_MIN: f64 = 0.01;
 
 /// Says of each arm which credits it spends fastest, and how long they last.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
-    let mut of_disks = false;
     let arms = list(findings.arms.iter().filter_map(|arm| {
-        let first = trials.finished(&arm.name).first()?;
-        let spending = first_to_run_out(first)?;
-        of_disks |= matches!(spending.limit.name.owner, Owner::Disk(_));
+        let spending = spending(trials, &arm.name)?;
         Some(format!("{}: {}", arm.name, spending.words()))
     }))?;
-    let remedy = match of_disks {
-        // An override of a limit has no burst.
-        true => {
-            "to see what is sustained, override the limit with its sustained rate \
-             (--set volume.NAME.override.iops_limit=.. or .throughput_limit=..)"
-        }
-        false => "compare machines that sustain the load",
-    };
     Some(warning(
         "burst-credits",
         format!(
             "these arms were faster than what is sustained, on burst credits: {arms}. Verdicts and prices hold while credits last; \
-             {remedy}."
+             run it with --sustained too, which starts with all of them spent."
         ),
     ))
+}
+
+/// Whether an arm was faster than what is sustained.
+pub(super) fn spends(trials: &Trials, arm: &str) -> bool {
+    spending(trials, arm).is_some()
+}
+
+/// The credits that an arm spends fastest, as its first trial has it.
+fn spending<'a>(trials: &Trials<'a>, arm: &str) -> Option<Spending<'a>> {
+    first_to_run_out(trials.finished(arm).first()?)
 }
 
 /// Credits that a limit's use was paid with.

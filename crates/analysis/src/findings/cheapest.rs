@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::burst;
 use super::compared::compare;
 use super::metrics::{better, value};
 use super::trials::Trials;
@@ -86,6 +87,7 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
         margin: question.margin,
         // Where the best is not settled, an arm at any price may be the better one.
         undecided: undecided(&others, |usd| arm.name == best.name || usd < usd_per_month),
+        on_credits: arms.iter().any(|arm| burst::spends(trials, &arm.name)),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Findings from records: the one place where the parts come together.
 
+use super::agreement;
 use super::cheapest::cheapest;
 use super::compared::{comparisons, noise_floor};
 use super::diagnosis::diagnose;
@@ -42,6 +43,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         comparisons: withhold(&trials, comparisons(question, &trials)),
         stops_helping: stops_helping(question, &trials),
         cheapest: Vec::new(),
+        agreement: None,
         noise_floor: noise_floor(question, &trials),
         fitted: question.fitted.clone(),
         changed: question.changed.clone(),
@@ -50,6 +52,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
         environment: environment::environment(&all),
         lateness: environment::lateness(&all),
     };
+    findings.agreement = agreement::of(question, findings.mode(), &findings.arms);
     findings.cheapest = cheapest(question, &trials, &findings.comparisons);
     let mut warned = warnings::warnings(question, &trials, &findings);
     warned.extend(not_exercised::warnings(&trials, &findings));

@@ -75,7 +75,9 @@ fn operation_latencies(record: &Record) -> BTreeMap<String, f64> {
             latency.mean() / NS_PER_MS,
         ),
         ("operation_latency_p50_ms".into(), at(0.5)),
+        ("operation_latency_p95_ms".into(), at(0.95)),
         ("operation_latency_p99_ms".into(), at(0.99)),
+        ("operation_latency_p99_9_ms".into(), at(0.999)),
     ])
 }
 

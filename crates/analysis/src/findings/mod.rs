@@ -4,6 +4,7 @@
 //! terminal table and CSV are made from the same values, so that no figure is computed twice.
 
 mod advice;
+mod agreement;
 mod bound;
 mod bound_by;
 mod burst;
@@ -106,6 +107,9 @@ pub struct Findings {
     /// than the best by more than the margin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cheapest: Vec<Cheapest>,
+    /// How near our figures are to published ones, where there are some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
     /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
     pub noise_floor: Option<NoiseFloor>,
     /// Parameters that were fitted to published figures.
@@ -138,6 +142,36 @@ impl Findings {
         let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];
         known.into_iter().find(|mode| mode.name() == self.mode)
     }
+}
+
+/// How near our figures are to published ones, over all arms that nothing was fitted to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Figures compared, of all metrics.
+    pub figures: u32,
+    /// Half of them are off by no more than this share of the published figure.
+    pub median: f64,
+    /// By how much the worst is off: a share of the published figure, with its sign.
+    pub worst: f64,
+    /// Arm and metric of that one.
+    pub worst_of: String,
+    /// The experiment's main metric.
+    pub metric: String,
+    /// The figures of the main metric, those of fitted arms too.
+    pub points: Vec<PublishedPoint>,
+}
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedPoint {
+    /// Name of the arm.
+    pub arm: String,
+    /// What was published.
+    pub published: f64,
+    /// Our mean.
+    pub ours: f64,
+    /// Whether a parameter was fitted to this arm's published figures.
+    pub fitted: bool,
 }
 
 /// The engine of the trials.
@@ -361,6 +395,9 @@ pub struct Cheapest {
     /// those that cost less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
+    /// Whether an arm that was compared was faster than its disks or its machine sustain, on burst credits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_credits: bool,
 }
 
 /// An arm that may be as good as the best.

@@ -107,11 +107,14 @@ fn answers(findings: &Findings) -> Vec<Item> {
     let verdicts = findings.comparisons.iter().map(verdict);
     let stops = findings.stops_helping.iter().map(sentence::stops_helping);
     let prices = findings.cheapest.iter().map(sentence::cheapest);
+    let agreement = findings.agreement.iter();
+    let agreement = agreement.map(|found| sentence::agreement(found, findings.mode()));
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
     let item = |kind| move |text| Item::new(kind, "", text);
     verdicts
         .chain(stops.map(item(Kind::Remark)))
         .chain(prices.map(item(Kind::Price)))
+        .chain(agreement.map(item(Kind::Remark)))
         .chain(floor.map(item(Kind::Remark)))
         .collect()
 }

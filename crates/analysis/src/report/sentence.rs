@@ -1,8 +1,11 @@
 //! The verdict in plain words.
 
 use super::words;
-use crate::findings::{Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict};
-use crate::quantity::{number, percent, ratio};
+use crate::findings::{
+    Agreement, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
+};
+use crate::quantity::{number, percent, percent_signed, ratio};
+use experiment::spec::Mode;
 
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
@@ -123,7 +126,11 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
-    match (arm == best, undecided.is_empty()) {
+    let while_they_last = match cheapest.on_credits {
+        true => " That is while burst credits last; with --sustained it may be another one.",
+        false => "",
+    };
+    let settled = match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
             "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month for its disks.",
             percent(cheapest.margin)
@@ -146,7 +153,8 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
                 percent(cheapest.margin)
             )
         }
-    }
+    };
+    format!("{settled}{while_they_last}")
 }
 
 /// `p30 ($135; about 6 blocks in all would settle it)`.
@@ -158,6 +166,18 @@ fn undecided(undecided: &Undecided) -> String {
     } = undecided;
     let needed = needed(*blocks_needed);
     format!("{arm} (${}{needed})", number(*usd_per_month))
+}
+
+/// `Half of 16 figures (predicted) are within 2.9 % of the published ones; furthest off, by +69 %: io1-1000 elapsed_s.`
+pub(super) fn agreement(found: &Agreement, mode: Option<Mode>) -> String {
+    format!(
+        "Half of {} figures ({}) are within {} of the published ones; furthest off, by {}: {}.",
+        found.figures,
+        words::figures(mode),
+        percent(found.median),
+        percent_signed(found.worst),
+        found.worst_of
+    )
 }
 
 /// What the twins say.

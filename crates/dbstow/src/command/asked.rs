@@ -37,6 +37,10 @@ pub struct Asked {
     /// Use the experiment's own quick settings
     #[arg(long)]
     pub quick: bool,
+    /// Start with all burst credits spent: what disks and machine sustain (simulate, emulate); short for --set
+    /// machine.credits=0 and the same of every volume
+    #[arg(long)]
+    pub sustained: bool,
     /// How it runs
     #[arg(long, value_parser = one_of(MODES), default_value = "simulate")]
     pub mode: Mode,
@@ -94,7 +98,7 @@ impl Asked {
             read.insert(file.as_path(), inventory.add_catalogue(&text, &shown)?);
         }
         let disks = self.add_disks(&mut inventory, read)?;
-        let overrides = self.overrides(&disks);
+        let overrides = self.overrides(&text, &disks)?;
         let spec = Spec::swept(&file, &text, &overrides, &variant, &inventory);
         let spec = spec.map_err(|error| self.in_options(error))?;
         let spec = self.without_what_does_not_apply(spec);
@@ -222,9 +226,9 @@ impl Asked {
         Ok(disks)
     }
 
-    /// `--workload` and `--disk`, then `--set` in its order, so that it can set the workload's parameters
+    /// `--workload`, `--disk` and `--sustained`, then `--set` in its order, so that it can set the workload's parameters
     /// and the volume's cache, then `--blocks` and `--seed`: all are short for a key.
-    fn overrides(&self, disks: &[(String, String)]) -> Vec<(String, String)> {
+    fn overrides(&self, text: &str, disks: &[(String, String)]) -> Result<Vec<(String, String)>> {
         let blocks = self
             .blocks
             .map(|blocks| ("protocol.blocks", blocks.to_string()));
@@ -242,7 +246,27 @@ impl Asked {
         };
         let disks = disks.iter().map(disk);
         let first = workload.into_iter().chain(disks);
-        first.chain(set).chain(named).collect()
+        let first = first.chain(self.without_credits(text)?);
+        Ok(first.chain(set).chain(named).collect())
+    }
+
+    /// What `--sustained` is short for, of an experiment with this text.
+    fn without_credits(&self, text: &str) -> Result<Vec<(String, String)>, Mistake> {
+        if !self.sustained {
+            return Ok(Vec::new());
+        }
+        if self.mode == Mode::Measure {
+            let message = "--sustained is about modelled disks, and measure has real ones, whose credits are what they \
+                 are; leave it out, or add --mode emulate";
+            return Err(Mistake(message.to_owned()));
+        }
+        let spent = |key: String| (key, "0".to_owned());
+        let volumes = Spec::volume_names(text).into_iter();
+        let volumes = volumes.map(|volume| spent(format!("volume.{volume}.credits")));
+        Ok([spent("machine.credits".to_owned())]
+            .into_iter()
+            .chain(volumes)
+            .collect())
     }
 }
 

@@ -236,6 +236,7 @@ impl Args {
             workload: None,
             allow_outside: false,
             quick: false,
+            sustained: false,
             mode: Mode::Simulate,
             engine: None,
             blocks: None,

@@ -32,11 +32,14 @@ pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 /// Most that files take on one volume, so that no offset overflows, even with files that grow after the last one.
 pub(crate) const VOLUME_MAX: Bytes = Bytes::gib(1 << 30);
 
-/// Largest buffer pool: the store numbers pages of 8 KiB in 32 bits.
+/// Largest buffer pool, of pages of 8 KiB or more: the store numbers them in 32 bits.
 pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
 
 /// Largest single amount of I/O: a gathered write, a read-ahead, an interleave.
 pub(crate) const GATHER_MAX: Bytes = Bytes::gib(1);
+
+/// Most pages of a batch of copies; InnoDB takes up to 512 (`innodb_doublewrite_pages`).
+pub(crate) const DOUBLEWRITE_MAX: u32 = 4096;
 
 /// Largest memory of one sort; SQLite counts it in KiB in 32 bits.
 pub(crate) const SORT_MAX: Bytes = Bytes::gib(1 << 10);

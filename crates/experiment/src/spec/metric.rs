@@ -7,7 +7,7 @@ use super::error::remedy;
 /// `batch_requests` are statements, `business_transactions` whole transactions, `application_requests`
 /// groups of transactions as an application's user issues them. `disk_*` are means over the disks that
 /// hold the files the experiment is about.
-pub const METRICS: [&str; 19] = [
+pub const METRICS: [&str; 21] = [
     "elapsed_s",
     "operations_per_s",
     "batch_requests_per_s",
@@ -25,7 +25,9 @@ pub const METRICS: [&str; 19] = [
     "transfer_size_kb",
     "operation_latency_mean_ms",
     "operation_latency_p50_ms",
+    "operation_latency_p95_ms",
     "operation_latency_p99_ms",
+    "operation_latency_p99_9_ms",
     "cpu_utilisation",
 ];
 

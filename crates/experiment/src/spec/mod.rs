@@ -15,6 +15,7 @@ mod check;
 mod deal;
 mod document;
 mod error;
+mod habits;
 mod keys;
 mod known;
 mod metric;
@@ -42,8 +43,8 @@ pub use placement::{File, Placement, Role};
 pub(crate) use protocol::errors_max_default;
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{
-    Amount, Arrival, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, ReadUnit,
-    Script, Settings, Temperature, Versions, Volume, Workload,
+    Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision,
+    ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
 };
 pub use volumes::Volumes;
 
@@ -242,6 +243,13 @@ impl Spec {
             overrides,
             variant,
         )
+    }
+
+    /// Names of the volumes that a file's text has. Mistakes in it are for [`Spec::parse`] to find.
+    pub fn volume_names(text: &str) -> Vec<String> {
+        let table: toml::Table = toml::from_str(text).unwrap_or_default();
+        let volumes = table.get("volume").and_then(toml::Value::as_table);
+        volumes.map_or(Vec::new(), |volumes| volumes.keys().cloned().collect())
     }
 
     /// A mistake at a key of its file, which those who know more than the file have found.

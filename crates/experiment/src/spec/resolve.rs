@@ -1,15 +1,18 @@
 //! What machine, volumes, workload and engine mean as written: defaults filled in, nonsense refused.
 
+use model::store::PageSize;
 use model::{Bytes, Duration, HostCacheMode, Iops};
 
 use super::bounds::{
-    CORES_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, NAME_MAX, RATE_MAX, RATE_MIN, RUN_MAX,
-    SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most, size_at_most,
+    CORES_MAX, DOUBLEWRITE_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, NAME_MAX, RATE_MAX, RATE_MIN,
+    RUN_MAX, SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most,
+    size_at_most,
 };
 use super::error::{Fault, listed};
+use super::habits::Like;
 use super::settings::{
-    Amount, Arrival, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script, Versions,
-    Volume, Workload,
+    Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script,
+    Versions, Volume, Workload,
 };
 use super::{amount::Span, wire};
 
@@ -25,10 +28,12 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
     not_zero(&["machine", "cores"], asked.cores)?;
     at_most(&["machine", "cores"], asked.cores, CORES_MAX.into())?;
     not_zero(&["machine", "memory"], asked.memory.map(|memory| memory.0))?;
+    share(&["machine", "credits"], asked.credits)?;
     Ok(Machine {
         kind: asked.kind.clone(),
         cores: asked.cores,
         memory: asked.memory,
+        credits: asked.credits,
         entry: None,
     })
 }
@@ -50,6 +55,7 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
         asked.throughput.map(|rate| rate.0),
         LIMIT_MAX,
     )?;
+    share(&key("credits"), asked.credits)?;
     let volume = Volume {
         name: name.to_owned(),
         disk: Disk::from(asked.disk.clone()),
@@ -62,6 +68,7 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
             throughput: asked.throughput,
             bursting: asked.bursting,
         },
+        credits: asked.credits,
         replaced: replaced(name, asked.replaced.as_ref())?,
         entry: None,
     };
@@ -109,12 +116,66 @@ fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Faul
     Ok(Override {
         iops_limit: asked.iops_limit.map(Iops),
         throughput_limit: asked.throughput_limit,
+        iops_burst: burst(name, IOPS_BURST, asked.iops_burst, asked.iops_credits)?,
+        throughput_burst: burst(
+            name,
+            THROUGHPUT_BURST,
+            asked.throughput_burst.map(|rate| rate.0),
+            asked.throughput_credits.map(|credits| credits.0),
+        )?,
         in_flight_max: asked.in_flight_max,
         read_latency: asked.read_latency.map(|latency| latency.0),
         write_latency: asked.write_latency.map(|latency| latency.0),
         flush_latency: asked.flush_latency.map(|latency| latency.0),
         transfer: asked.transfer,
     })
+}
+
+/// The keys of a burst: its rate, and its credits.
+type BurstKeys = [&'static str; 2];
+const IOPS_BURST: BurstKeys = ["iops_burst", "iops_credits"];
+const THROUGHPUT_BURST: BurstKeys = ["throughput_burst", "throughput_credits"];
+
+/// A burst that replaces the catalogue's: a rate for as long as credits last.
+fn burst(
+    volume: &str,
+    keys: BurstKeys,
+    rate: Option<u64>,
+    credits: Option<u64>,
+) -> Result<Option<Burst>, Fault> {
+    let path = |key: &'static str| ["volume", volume, "override", key];
+    for (key, value) in keys.into_iter().zip([rate, credits]) {
+        not_zero(&path(key), value)?;
+        at_most(&path(key), value, LIMIT_MAX)?;
+    }
+    let [rate_key, credits_key] = keys;
+    match (rate, credits) {
+        (None, None) => Ok(None),
+        (Some(rate), Some(credits)) => Ok(Some(Burst { rate, credits })),
+        (Some(_), None) => Err(Fault::at(
+            &path(rate_key),
+            format!("{rate_key} says how fast, not for how long; give {credits_key} too"),
+        )),
+        (None, Some(_)) => Err(Fault::at(
+            &path(credits_key),
+            format!("{credits_key} says for how long, not how fast; give {rate_key} too"),
+        )),
+    }
+}
+
+/// Refuses what is no share of credits.
+fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
+    match value {
+        Some(share) if !(0.0..=1.0).contains(&share) => {
+            let key = path.join(".");
+            let message = format!(
+                "{key} is {share:?}; give the share of the credits that are there at the start, from 0 (spent) to 1 \
+                 (all of them)"
+            );
+            Err(Fault::at(path, message))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
@@ -219,7 +280,7 @@ fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
 /// Smallest buffer pool: below it, a number was meant to have another unit.
 const MEMORY_MIN: Bytes = Bytes::mib(1);
 
-/// The engine. Where a default is SQL Server's, its line says so.
+/// The engine; what is not asked for is as [`Like::habits`] has it.
 pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
     let Some(memory) = asked.memory else {
         return Err(Fault::at(
@@ -234,6 +295,12 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         );
         return Err(Fault::at(&["engine", "memory"], message));
     }
+    let habits = Like::habits(asked.like);
+    let page_size = match asked.page_size {
+        None => habits.page_size,
+        Some(size) => PageSize::try_from(size)
+            .map_err(|error| Fault::at(&["engine", "page_size"], error.to_string()))?,
+    };
     for (key, amount) in [
         ("write_gather", asked.write_gather),
         ("log_gather", asked.log_gather),
@@ -251,15 +318,30 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         size_at_most(&["engine", key], amount, most)?;
     }
     not_zero(&["engine", "writes_in_flight"], asked.writes_in_flight)?;
+    at_most(
+        &["engine", "doublewrite_pages"],
+        asked.doublewrite_pages,
+        DOUBLEWRITE_MAX.into(),
+    )?;
+    if memory.0 / page_size.bytes().0 > u64::from(u32::MAX) {
+        let message = format!(
+            "a buffer pool of {memory} has more pages of {} than 2^32; give larger pages or less memory",
+            page_size.bytes()
+        );
+        return Err(Fault::at(&["engine", "memory"], message));
+    }
     Ok(Engine {
         memory,
+        page_size,
         read_unit: asked.read_unit.unwrap_or_default(),
-        read_ahead: asked.read_ahead.unwrap_or(Bytes::ZERO),
-        write_gather: asked.write_gather.unwrap_or(Bytes::kib(256)), // 32 pages, SQL Server to 2014
-        writes_in_flight: asked.writes_in_flight.unwrap_or(32),
-        checkpoint: checkpoint(asked.checkpoint.as_deref())?,
+        read_ahead: asked.read_ahead.unwrap_or(habits.read_ahead),
+        write_gather: asked.write_gather.unwrap_or(habits.write_gather),
+        writes_in_flight: asked.writes_in_flight.unwrap_or(habits.writes_in_flight),
+        checkpoint: checkpoint(asked.checkpoint.as_deref(), habits.checkpoint)?,
+        doublewrite_pages: asked.doublewrite_pages.unwrap_or(habits.doublewrite_pages),
+        full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
         commit: asked.commit.unwrap_or_default(),
-        log_gather: asked.log_gather.unwrap_or(Bytes::kib(60)), // SQL Server's largest log block
+        log_gather: asked.log_gather.unwrap_or(habits.log_gather),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
         start: asked.start.unwrap_or_default(),
         host_cache_start: asked.host_cache_start.unwrap_or_default(),
@@ -272,10 +354,10 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
     })
 }
 
-fn checkpoint(asked: Option<&str>) -> Result<Option<Duration>, Fault> {
+fn checkpoint(asked: Option<&str>, default: Option<Duration>) -> Result<Option<Duration>, Fault> {
     let fault = |message: String| Fault::at(&["engine", "checkpoint"], message);
     match asked {
-        None => Ok(Some(Duration::from_secs(60))), // SQL Server's target recovery time since 2016
+        None => Ok(default),
         Some("none") => Ok(None),
         Some(text) => match text.parse() {
             Ok(Duration::ZERO) => Err(fault("a checkpoint every 0 s never ends".to_owned())),
@@ -361,6 +443,29 @@ mod tests {
     }
 
     #[test]
+    fn credits_are_a_share_and_a_burst_has_a_rate_and_credits() {
+        let disk = |rest: &str| volume("f", &read(&format!("disk = \"x\"\n{rest}")));
+        assert_eq!(disk("credits = 0").map(|f| f.credits).ok(), Some(Some(0.0)));
+        for wrong in ["-0.1", "1.5", "nan"] {
+            let error = refused(disk(&format!("credits = {wrong}")));
+            assert!(error.starts_with("volume.f.credits is"), "{error}");
+        }
+        assert!(refused(machine(&read("type = \"x\"\ncredits = 2"))).contains("machine.credits"));
+        let burst = |rest: &str| disk(&format!("override = {{ {rest} }}"));
+        let both = burst("iops_burst = 3000, iops_credits = 5_400_000").expect("both are there");
+        let expected = Burst {
+            rate: 3_000,
+            credits: 5_400_000,
+        };
+        assert_eq!(both.replaced.iops_burst, Some(expected));
+        assert!(refused(burst("iops_burst = 3000")).contains("give iops_credits too"));
+        assert!(
+            refused(burst("throughput_credits = \"1 GiB\"")).contains("give throughput_burst too")
+        );
+        assert!(refused(burst("iops_burst = 0, iops_credits = 1")).contains("iops_burst is zero"));
+    }
+
+    #[test]
     fn a_workload_has_one_script_one_end_and_one_arrival() {
         for (text, expected) in [
             ("operations = 1", "is empty"),
@@ -400,5 +505,39 @@ mod tests {
         let engine = engine(&read("memory = \"1 GiB\"\ncheckpoint = \"none\"")).expect("enough");
         assert_eq!(engine.checkpoint, None);
         assert_eq!(engine.write_gather, Bytes::kib(256));
+    }
+
+    #[test]
+    fn an_engine_like_another_has_its_habits_unless_a_key_says_otherwise() {
+        let like = |name: &str, rest: &str| {
+            let text = format!("memory = \"1 GiB\"\nlike = \"{name}\"\n{rest}");
+            engine(&read(&text)).expect("it makes sense")
+        };
+        let innodb = like("innodb", "");
+        assert_eq!(innodb.page_size.bytes(), Bytes::kib(16));
+        assert_eq!((innodb.doublewrite_pages, innodb.checkpoint), (128, None));
+        let changed = like(
+            "innodb",
+            "page_size = \"4 KiB\"\ndoublewrite_pages = 0\ncheckpoint = \"1 s\"",
+        );
+        assert_eq!(changed.page_size.bytes(), Bytes::kib(4));
+        assert_eq!(changed.doublewrite_pages, 0);
+        assert_eq!(changed.checkpoint, Some(Duration::SECOND));
+        assert!(like("postgres", "").full_page_images);
+        assert!(!like("postgres", "full_page_images = false").full_page_images);
+        assert_eq!(like("sqlserver", "").read_ahead, Bytes::kib(512));
+        assert_eq!(like("sqlite", "").page_size.bytes(), Bytes::kib(4));
+    }
+
+    #[test]
+    fn pages_that_nobody_has_and_pools_of_too_many_are_refused() {
+        let error = |rest: &str| refused(engine(&read(&format!("memory = \"20 TiB\"\n{rest}"))));
+        let page = error("page_size = \"12 KiB\"");
+        assert_eq!(
+            page,
+            "pages of 12 KiB are not possible; give 4, 8, 16, 32 or 64 KiB"
+        );
+        let pool = error("page_size = \"4 KiB\"");
+        assert!(pool.contains("more pages of 4 KiB than 2^32"), "{pool}");
     }
 }

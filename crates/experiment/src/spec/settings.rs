@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use model::store::PageSize;
 use model::{Bytes, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ impl Settings {
 }
 
 /// The machine the database runs on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Name in the catalogue; `None`: a machine without limits of its own, which then has `cores`
     /// and `memory`.
@@ -40,6 +41,9 @@ pub struct Machine {
     pub cores: Option<u32>,
     /// Main memory, where it is not that of `kind`.
     pub memory: Option<Bytes>,
+    /// Share of its burst credits that are there at the start, 0 to 1; `None`: as the catalogue has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credits: Option<f64>,
     /// Digest of the entry of `kind`, as [`Volume::entry`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
@@ -60,6 +64,9 @@ pub struct Volume {
     pub host_cache: HostCacheMode,
     /// What was provisioned, for each disk.
     pub provision: Provision,
+    /// Share of each disk's burst credits that are there at the start, 0 to 1; `None`: as the catalogue has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credits: Option<f64>,
     /// What replaces the catalogue's values.
     pub replaced: Override,
     /// Digest of the disk's entry, once [`super::Spec::check`] has looked it up, where it did not come
@@ -127,10 +134,16 @@ pub struct Provision {
 /// Values that replace those of the catalogue's entry; `None` leaves the entry's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Override {
-    /// Limit on requests per second, without burst.
+    /// Limit on requests per second, without burst unless there is an `iops_burst`.
     pub iops_limit: Option<Iops>,
-    /// Limit on bytes per second, without burst.
+    /// Limit on bytes per second, without burst unless there is a `throughput_burst`.
     pub throughput_limit: Option<Throughput>,
+    /// Burst of the limit on requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_burst: Option<Burst>,
+    /// Burst of the limit on bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_burst: Option<Burst>,
     /// Requests served at the same time; at least 1.
     pub in_flight_max: Option<u32>,
     /// Time to serve a read.
@@ -141,6 +154,15 @@ pub struct Override {
     pub flush_latency: Option<LatencySpec>,
     /// How fast the bytes of one request move, added to its latency.
     pub transfer: Option<Throughput>,
+}
+
+/// A burst that replaces the catalogue's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Burst {
+    /// Requests or bytes per second while credits last; at least 1.
+    pub rate: u64,
+    /// What a full bucket of credits holds, in requests or bytes; at least 1.
+    pub credits: u64,
 }
 
 /// What the sessions do.
@@ -234,6 +256,9 @@ impl fmt::Display for Parameter {
 pub struct Engine {
     /// Size of the buffer pool.
     pub memory: Bytes,
+    /// Size of a page.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub page_size: PageSize,
     /// What one physical read brings in.
     pub read_unit: ReadUnit,
     /// How far a scan reads ahead; zero: not at all.
@@ -244,6 +269,12 @@ pub struct Engine {
     pub writes_in_flight: u32,
     /// Time between checkpoints; `None`: no checkpoint during a run.
     pub checkpoint: Option<Duration>,
+    /// Pages whose copies are written together before they go to their places, at most; 0: pages are written once.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub doublewrite_pages: u32,
+    /// Whether the first change of a page since the last checkpoint puts the whole page into the log.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub full_page_images: bool,
     /// Whether a commit waits for the log.
     pub commit: Commit,
     /// Largest write of the log.
@@ -260,11 +291,16 @@ pub struct Engine {
     pub versions: Option<Versions>,
 }
 
+/// Whether a value is the default, so that a digest is that of before there was such a key.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// What one physical read brings in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadUnit {
-    /// The page that was asked for, 8 KiB.
+    /// The page that was asked for.
     #[default]
     Page,
     /// The extent it lies in, 64 KiB, as SQL Server does while its buffer pool is being filled.

@@ -9,6 +9,7 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Span};
+use super::habits::Like;
 use super::mode::EngineName;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::question::Published;
@@ -94,6 +95,8 @@ pub(crate) struct Machine {
     pub(crate) cores: Option<u32>,
     /// Main memory.
     pub(crate) memory: Option<Bytes>,
+    /// Share of its burst credits that are there at the start.
+    pub(crate) credits: Option<f64>,
 }
 
 /// A volume: one disk, or a stripe of like disks.
@@ -116,6 +119,8 @@ pub(crate) struct Volume {
     pub(crate) throughput: Option<Throughput>,
     /// Whether burst credits are in force.
     pub(crate) bursting: Option<bool>,
+    /// Share of its burst credits that are there at the start.
+    pub(crate) credits: Option<f64>,
     /// What the catalogue's entry is replaced by.
     #[serde(rename = "override")]
     pub(crate) replaced: Option<Override>,
@@ -129,6 +134,14 @@ pub(crate) struct Override {
     pub(crate) iops_limit: Option<u64>,
     /// Limit on bytes per second.
     pub(crate) throughput_limit: Option<Throughput>,
+    /// Requests per second while credits last.
+    pub(crate) iops_burst: Option<u64>,
+    /// Requests that a full bucket of credits holds.
+    pub(crate) iops_credits: Option<u64>,
+    /// Bytes per second while credits last.
+    pub(crate) throughput_burst: Option<Throughput>,
+    /// Bytes that a full bucket of credits holds.
+    pub(crate) throughput_credits: Option<Bytes>,
     /// Requests served at the same time.
     pub(crate) in_flight_max: Option<u32>,
     /// Time to serve a read.
@@ -194,10 +207,14 @@ pub(crate) struct Workload {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
+    /// Whose habits it has where nothing else is said: those of SQL Server, as far as it knows them, without it.
+    pub(crate) like: Option<Like>,
     /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
     pub(crate) name: Option<EngineName>,
     /// Size of the buffer pool.
     pub(crate) memory: Option<Bytes>,
+    /// Size of a page.
+    pub(crate) page_size: Option<Bytes>,
     /// What one physical read brings in.
     pub(crate) read_unit: Option<ReadUnit>,
     /// How far a scan reads ahead.
@@ -208,6 +225,10 @@ pub(crate) struct Engine {
     pub(crate) writes_in_flight: Option<u32>,
     /// Time between checkpoints, or `"none"`.
     pub(crate) checkpoint: Option<String>,
+    /// Pages whose copies are written together before they go to their places; 0: pages are written once.
+    pub(crate) doublewrite_pages: Option<u32>,
+    /// Whether the first change of a page since the last checkpoint puts the whole page into the log.
+    pub(crate) full_page_images: Option<bool>,
     /// Whether a commit waits for the log.
     pub(crate) commit: Option<Commit>,
     /// Largest write of the log.

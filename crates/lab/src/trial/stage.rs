@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::store::{Commit, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
-use model::{Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
+use model::store::{Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
+use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
 use volume::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
@@ -62,6 +62,20 @@ pub enum StageError {
         volume: String,
         /// Which disk.
         disk: String,
+    },
+    /// A burst of a limit that the disk does not have.
+    #[error(
+        "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"
+    )]
+    BurstOfNothing {
+        /// Which volume.
+        volume: String,
+        /// Key of the burst.
+        key: &'static str,
+        /// Which disk.
+        disk: String,
+        /// Key of the limit.
+        limit: &'static str,
     },
     /// Its files are larger than the volume.
     #[error(
@@ -232,7 +246,10 @@ fn disk(
             disk: volume.disk.to_string(),
         });
     }
-    Ok((replaced(disk, &volume.replaced), usd))
+    let mut disk = replaced(disk, &volume.replaced);
+    no_burst_of_nothing(volume, &disk)?;
+    start_with(volume.credits, disk.limits.iter_mut());
+    Ok((disk, usd))
 }
 
 fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, StageError> {
@@ -240,6 +257,8 @@ fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, 
         Some(kind) => catalogue.machine(kind).map_err(Box::new)?.spec.clone(),
         None => MachineSpec::unlimited(),
     };
+    let limits = machine.limits.values_mut().flatten();
+    start_with(asked.credits, limits);
     machine.cores = asked.cores.unwrap_or(machine.cores);
     machine.memory = asked.memory.unwrap_or(machine.memory);
     Ok(machine)
@@ -273,12 +292,54 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     if let Some(throughput) = by.throughput_limit {
         limit(Measure::Throughput, Rate::Throughput(throughput));
     }
+    for limit in &mut disk.limits {
+        let burst = match limit.rate {
+            Rate::Iops(_) => by.iops_burst,
+            Rate::Throughput(_) => by.throughput_burst,
+        };
+        limit.burst = burst.map(full).or(limit.burst);
+    }
     disk.in_flight_max = by.in_flight_max.or(disk.in_flight_max);
     disk.read_latency = by.read_latency.unwrap_or(disk.read_latency);
     disk.write_latency = by.write_latency.unwrap_or(disk.write_latency);
     disk.flush_latency = by.flush_latency.unwrap_or(disk.flush_latency);
     disk.transfer = by.transfer.or(disk.transfer);
     disk
+}
+
+/// Refuses a burst that would be of no limit.
+fn no_burst_of_nothing(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
+    let is_iops = |limit: &LimitSpec| matches!(limit.rate, Rate::Iops(_));
+    let by = &volume.replaced;
+    let lacks = |of_iops: bool| !disk.limits.iter().any(|limit| is_iops(limit) == of_iops);
+    let (key, limit) = match (by.iops_burst, by.throughput_burst) {
+        (Some(_), _) if lacks(true) => ("iops_burst", "iops_limit"),
+        (_, Some(_)) if lacks(false) => ("throughput_burst", "throughput_limit"),
+        _ => return Ok(()),
+    };
+    Err(StageError::BurstOfNothing {
+        volume: volume.name.clone(),
+        key,
+        disk: volume.disk.to_string(),
+        limit,
+    })
+}
+
+/// A burst with all its credits.
+fn full(burst: spec::Burst) -> Burst {
+    Burst {
+        rate: burst.rate,
+        credits: burst.credits,
+        credits_initial: burst.credits,
+    }
+}
+
+/// Leaves limits only a share of their full buckets of burst credits.
+fn start_with<'a>(share: Option<f64>, limits: impl Iterator<Item = &'a mut LimitSpec>) {
+    let Some(share) = share else { return };
+    for burst in limits.filter_map(|limit| limit.burst.as_mut()) {
+        burst.credits_initial = (burst.credits as f64 * share) as u64;
+    }
 }
 
 fn store(settings: &Settings) -> StoreSpec {
@@ -299,6 +360,7 @@ fn store(settings: &Settings) -> StoreSpec {
     let engine = &settings.engine;
     StoreSpec {
         memory: engine.memory,
+        page_size: engine.page_size,
         read_unit: match engine.read_unit {
             spec::ReadUnit::Page => ReadUnit::Page,
             spec::ReadUnit::Extent => ReadUnit::Extent,
@@ -307,6 +369,10 @@ fn store(settings: &Settings) -> StoreSpec {
         write_gather: engine.write_gather,
         writes_in_flight: engine.writes_in_flight,
         checkpoint: engine.checkpoint,
+        doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {
+            batch: engine.doublewrite_pages,
+        }),
+        full_page_images: engine.full_page_images,
         commit: match engine.commit {
             spec::Commit::Durable => Commit::Durable,
             spec::Commit::Relaxed => Commit::Relaxed,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EXTENT_PAGES, PAGE};
+use super::page::{EXTENT, PageSize};
 use crate::units::Bytes;
 
 /// A file's place on a volume.
@@ -67,6 +67,7 @@ pub struct PageAddress {
     /// The page in that file.
     pub page: u64,
     base: u64,
+    size: PageSize,
 }
 
 impl PageAddress {
@@ -77,12 +78,12 @@ impl PageAddress {
 
     /// Bytes from the start of the volume.
     pub fn offset(&self) -> u64 {
-        self.base + self.page * PAGE.0
+        self.base + self.size.of(self.page).0
     }
 
     pub(super) fn extent_start(&self) -> PageAddress {
         PageAddress {
-            page: self.page / EXTENT_PAGES * EXTENT_PAGES,
+            page: self.page / self.size.extent() * self.size.extent(),
             ..*self
         }
     }
@@ -97,6 +98,9 @@ pub struct Files {
     /// Files of each role are `0..temp_start` and `temp_start..log`.
     temp_start: usize,
     log: usize,
+    /// Where each volume's last file ends.
+    ends: Vec<u64>,
+    page_size: PageSize,
     spaces: Vec<Space>,
     /// Spaces given back whole, to be used again.
     unused: Vec<FileId>,
@@ -110,7 +114,7 @@ struct Space {
 
 impl Files {
     /// Files with nothing in them; each volume's follow one another in this order.
-    pub fn new(data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
+    pub fn new(page_size: PageSize, data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
         let mut ends: Vec<u64> = Vec::new();
         let files = data.iter().chain(temp).chain([&log]);
         let files = files
@@ -119,7 +123,7 @@ impl Files {
                 let base = ends[spec.volume];
                 let size = spec.size.map_or(GROWING, |size| size.0);
                 ends[spec.volume] = base.saturating_add(size);
-                let capacity = size / (EXTENT_PAGES * PAGE.0);
+                let capacity = size / EXTENT.0;
                 DataFile {
                     volume: spec.volume,
                     base,
@@ -135,6 +139,8 @@ impl Files {
             files,
             temp_start: data.len(),
             log,
+            ends,
+            page_size,
             spaces: Vec::new(),
             unused: Vec::new(),
         }
@@ -143,6 +149,16 @@ impl Files {
     /// Volume and start of the log file.
     pub fn log_place(&self) -> (usize, u64) {
         (self.files[self.log].volume, self.files[self.log].base)
+    }
+
+    /// Volume of the first data file, or of the log where there is none.
+    pub(super) fn first_volume(&self) -> usize {
+        self.files[0].volume
+    }
+
+    /// A volume's room behind its files.
+    pub(super) fn behind(&self, volume: usize) -> u64 {
+        self.ends[volume]
     }
 
     /// A table space without pages.
@@ -173,10 +189,10 @@ impl Files {
     /// Where a page lives, if it was ever written.
     pub fn find(&self, file: FileId, page: u64) -> Option<PageAddress> {
         let extents = &self.spaces[file.0 as usize].extents;
-        let (number, extent) = (*extents.get((page / EXTENT_PAGES) as usize)?)?;
+        let (number, extent) = (*extents.get((page / self.page_size.extent()) as usize)?)?;
         Some(self.at(
             number,
-            u64::from(extent) * EXTENT_PAGES + page % EXTENT_PAGES,
+            u64::from(extent) * self.page_size.extent() + page % self.page_size.extent(),
         ))
     }
 
@@ -191,6 +207,7 @@ impl Files {
             file,
             page,
             base,
+            size: self.page_size,
         }
     }
 
@@ -205,12 +222,12 @@ impl Files {
         let role = self.spaces[file.0 as usize].role;
         let extent = self.allocate(role)?;
         let extents = &mut self.spaces[file.0 as usize].extents;
-        let index = (page / EXTENT_PAGES) as usize;
+        let index = (page / self.page_size.extent()) as usize;
         extents.resize(extents.len().max(index + 1), None);
         extents[index] = Some(extent);
         Ok(self.at(
             extent.0,
-            u64::from(extent.1) * EXTENT_PAGES + page % EXTENT_PAGES,
+            u64::from(extent.1) * self.page_size.extent() + page % self.page_size.extent(),
         ))
     }
 
@@ -235,7 +252,7 @@ impl Files {
             let extents: u64 = self.files[range].iter().map(|file| file.capacity).sum();
             return Err(Full {
                 role,
-                capacity: Bytes(extents * EXTENT_PAGES * PAGE.0),
+                capacity: Bytes(extents * EXTENT.0),
             });
         };
         let file = &mut self.files[chosen];
@@ -252,12 +269,12 @@ impl Files {
 
     /// Gives back the extents that lie wholly at or after page `first`, naming every page in them.
     pub fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
-        let keep = first.div_ceil(EXTENT_PAGES) as usize;
+        let keep = first.div_ceil(self.page_size.extent()) as usize;
         let extents = &mut self.spaces[file.0 as usize].extents;
         let gone = extents.split_off(keep.min(extents.len()));
         for (number, extent) in gone.into_iter().flatten() {
-            let start = self.at(number, u64::from(extent) * EXTENT_PAGES);
-            (0..EXTENT_PAGES).for_each(|n| page(start.key() + n));
+            let start = self.at(number, u64::from(extent) * self.page_size.extent());
+            (0..self.page_size.extent()).for_each(|n| page(start.key() + n));
             let data_file = &mut self.files[usize::from(number)];
             data_file.used -= 1;
             data_file.free.push(extent);
@@ -273,6 +290,7 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::EXTENT_PAGES;
 
     fn files(sizes: &[u64]) -> Files {
         let temp: Vec<_> = sizes
@@ -283,6 +301,7 @@ mod tests {
             })
             .collect();
         Files::new(
+            PageSize::DEFAULT,
             &[],
             &temp,
             FileSpec {

@@ -104,6 +104,12 @@ impl Log {
         Step::Wait(Wait::new(now, Cause::Log, completion))
     }
 
+    /// Adds records that nobody waits for yet; they are written once a block of them is full, or with a commit.
+    pub(super) fn append(&mut self, now: Instant, bytes: Bytes, submit: Submit<'_>) {
+        self.end = self.end.saturating_add(bytes.0);
+        self.start(now, submit);
+    }
+
     /// Finishes the writes that are done at `due`, and starts what waited for them.
     pub(super) fn finish(&mut self, due: Instant, submit: Submit<'_>) {
         while let Some((completion, end)) = self.in_flight.front().copied() {

@@ -12,7 +12,11 @@
 //! A session that has to wait is told until when, and for what; it comes back then and asks again.
 //! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
 //!
-//! Not modelled: latches and allocation contention, torn pages, recovery, reads of row versions.
+//! Engines differ in their habits, which are all in [`StoreSpec`]: the size of a page, pages that are written
+//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be mended, row versions in temp space
+//! (SQL Server).
+//!
+//! Not modelled: latches and allocation contention, recovery, reads of row versions.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -24,35 +28,42 @@ use crate::storage::{Observer, Storage};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
+mod doublewrite;
 mod files;
+mod images;
 mod log;
+mod page;
 mod pool;
 mod read_ahead;
 mod versions;
 mod writer;
 
+pub use doublewrite::DoublewriteSpec;
 pub use files::{FileId, FileSpec, Files, Full, PageAddress, Role};
 pub use log::{Commit, LOG_BLOCK};
+pub use page::{EXTENT, NotAPageSize, PageSize};
 pub use versions::VersionSpec;
 
+use doublewrite::Doublewrite;
+use images::Images;
 use log::Log;
 use pool::Pool;
 use read_ahead::ReadAhead;
 use versions::Versions;
-use writer::Writer;
+use writer::{Writer, Written};
 
-/// Size of a page.
-pub const PAGE: Bytes = Bytes::kib(8);
-/// Pages of an extent: 64 KiB, the unit in which SQL Server gives space to tables.
-///
-/// Source: <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
-pub const EXTENT_PAGES: u64 = 8;
+/// Size of a page where nothing else is said.
+pub const PAGE: Bytes = PageSize::DEFAULT.bytes();
+/// Pages of that size in an extent.
+pub const EXTENT_PAGES: u64 = PageSize::DEFAULT.extent();
 
 /// The settings of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoreSpec {
     /// Size of the buffer pool.
     pub memory: Bytes,
+    /// Size of a page.
+    pub page_size: PageSize,
     /// How much a read of a missing page brings in.
     pub read_unit: ReadUnit,
     /// How far a sequential reader is read ahead of; zero: not at all.
@@ -63,6 +74,11 @@ pub struct StoreSpec {
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
     pub checkpoint: Option<Duration>,
+    /// Pages written twice, so that a torn one can be mended; `None`: once.
+    pub doublewrite: Option<DoublewriteSpec>,
+    /// Whether the first change of a data file's page since the last checkpoint puts the whole page into the log, so
+    /// that a torn one can be mended.
+    pub full_page_images: bool,
     /// Whether a commit waits for its log records.
     pub commit: Commit,
     /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
@@ -156,8 +172,10 @@ pub struct Store {
     pool: Pool,
     writer: Writer,
     log: Log,
+    images: Option<Images>,
     versions: Option<Versions>,
     read_ahead: ReadAhead,
+    page_size: PageSize,
     read_unit: ReadUnit,
     timeless: bool,
     counters: Counters,
@@ -169,20 +187,30 @@ impl Store {
     /// # Panics
     /// When a file's volume is not one of the storage's.
     pub fn new(spec: &StoreSpec, storage: Storage, seed: u64) -> Store {
-        let frames = (spec.memory.0 / PAGE.0).max(64);
-        let files = Files::new(&spec.data, &spec.temp, spec.log);
+        let page_size = spec.page_size;
+        let frames = (spec.memory.0 / page_size.bytes().0).max(64);
+        let files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
+        let twice = |spec: DoublewriteSpec| Doublewrite::new(spec, page_size, &files);
+        let versions = |versions| Versions::new(versions, page_size, seed);
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
-            writer: Writer::new(spec),
+            writer: Writer::new(spec, spec.doublewrite.map(twice)),
             log: Log::new(spec.commit, spec.log_block, files.log_place()),
-            versions: spec.versions.map(|versions| Versions::new(versions, seed)),
-            read_ahead: ReadAhead::new(spec.read_ahead),
+            images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
+            versions: spec.versions.map(versions),
+            read_ahead: ReadAhead::new(spec.read_ahead, page_size),
+            page_size,
             read_unit: spec.read_unit,
             timeless: false,
             counters: Counters::default(),
             storage,
             files,
         }
+    }
+
+    /// Size of a page.
+    pub fn page_size(&self) -> PageSize {
+        self.page_size
     }
 
     /// The volumes beneath.
@@ -292,11 +320,34 @@ impl Store {
             }
         }
         if self.timeless {
-            self.storage.warm(place.volume, place.offset(), PAGE);
+            let page = self.page_size.bytes();
+            self.storage.warm(place.volume, place.offset(), page);
         } else if self.pool.dirty(key, now) && self.files.role(file) == Role::Data {
             self.writer.dirtied(now, key);
+            self.log_image(now, key);
         }
         Ok(Step::Done)
+    }
+
+    /// Logs a page whole where that is the habit and this its first change since the last checkpoint.
+    fn log_image(&mut self, now: Instant, key: u64) {
+        let Store {
+            images: Some(images),
+            log,
+            storage,
+            counters,
+            page_size,
+            ..
+        } = self
+        else {
+            return;
+        };
+        if images.is_due(now, key) {
+            log.append(now, page_size.bytes(), &mut |now, volume, request| {
+                counters.log_bytes += request.length.0;
+                storage.submit(now, volume, request)
+            });
+        }
     }
 
     /// A session commits: `log_bytes` of records, and `rows` whose old versions are kept.
@@ -371,10 +422,11 @@ impl Store {
             storage,
             files,
             counters,
+            page_size,
             ..
         } = self;
-        writer.finish(due, pool);
-        let mut submit = submitter(storage, files, counters);
+        let mut submit = submitter(storage, files, *page_size, counters);
+        writer.finish(due, pool, &mut submit);
         writer.write_old(due, pool, &mut submit);
         writer.refill(due, pool, &mut submit);
     }
@@ -387,9 +439,11 @@ impl Store {
             storage,
             files,
             counters,
+            page_size,
             ..
         } = self;
-        writer.refill(now, pool, &mut submitter(storage, files, counters));
+        let mut submit = submitter(storage, files, *page_size, counters);
+        writer.refill(now, pool, &mut submit);
         match pool.take_free() {
             Some(frame) => Ok(frame),
             None => Err(Wait::new(now, Cause::Write, writer.next_completion(now))),
@@ -408,20 +462,17 @@ impl Store {
         };
         let pages = match self.read_unit {
             ReadUnit::Page => 1,
-            ReadUnit::Extent => EXTENT_PAGES,
+            ReadUnit::Extent => self.page_size.extent(),
         };
+        let length = self.page_size.of(pages);
         let frame = self.frame(now)?;
         let completion = if self.timeless {
-            self.storage
-                .warm(first.volume, first.offset(), Bytes(pages * PAGE.0));
+            self.storage.warm(first.volume, first.offset(), length);
             Completion::immediate(now)
         } else {
             self.counters.physical_reads += 1;
-            self.storage.submit(
-                now,
-                first.volume,
-                Request::read(first.offset(), Bytes(pages * PAGE.0)),
-            )
+            let request = Request::read(first.offset(), length);
+            self.storage.submit(now, first.volume, request)
         };
         self.pool.install(frame, place.key(), completion);
         for other in (0..pages)
@@ -456,10 +507,10 @@ impl Store {
                 continue;
             }
             let start = place.extent_start();
-            let request = Request::read(start.offset(), Bytes(EXTENT_PAGES * PAGE.0));
+            let request = Request::read(start.offset(), EXTENT);
             self.counters.physical_reads += 1;
             let completion = self.storage.submit(now, start.volume, request);
-            for key in (0..EXTENT_PAGES).map(|n| start.key() + n) {
+            for key in (0..self.page_size.extent()).map(|n| start.key() + n) {
                 self.admit(now, key, completion);
             }
         }
@@ -491,20 +542,21 @@ impl CommitTicket {
     }
 }
 
-/// Hands gathered runs of pages to the volumes.
+/// Hands what the writer writes to the volumes.
 fn submitter<'a>(
     storage: &'a mut Storage,
     files: &'a Files,
+    page: PageSize,
     counters: &'a mut Counters,
-) -> impl FnMut(Instant, u64, u64) -> Completion + 'a {
-    move |now, first_key, pages| {
-        counters.pages_written += pages;
-        let place = files.by_key(first_key);
-        storage.submit(
-            now,
-            place.volume,
-            Request::write(place.offset(), Bytes(pages * PAGE.0)),
-        )
+) -> impl FnMut(Instant, Written) -> Completion + 'a {
+    move |now, written| match written {
+        Written::Pages { first, count } => {
+            counters.pages_written += count;
+            let place = files.by_key(first);
+            let request = Request::write(place.offset(), page.of(count));
+            storage.submit(now, place.volume, request)
+        }
+        Written::Copies { volume, request } => storage.submit(now, volume, request),
     }
 }
 
@@ -522,11 +574,14 @@ mod tests {
         };
         StoreSpec {
             memory: Bytes::mib(1),
+            page_size: PageSize::DEFAULT,
             read_unit: ReadUnit::Page,
             read_ahead: Bytes::ZERO,
             write_gather: Bytes::kib(256),
             writes_in_flight: 8,
             checkpoint: None,
+            doublewrite: None,
+            full_page_images: false,
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
             versions: None,

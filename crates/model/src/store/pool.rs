@@ -164,25 +164,27 @@ impl Pool {
         (frame.dirty, frame.writing) = (false, number);
     }
 
-    /// A write is done. Its page is clean, unless it changed since, and is evicted where `evict` says so
-    /// and nobody used it since.
-    pub(super) fn finish_write(&mut self, key: u64, number: u64, evict: bool) {
+    /// A write is done. Its page is clean, unless it changed since: then it is dirty since the instant that is given
+    /// back. A clean one is evicted where `evict` says so and nobody used it since.
+    pub(super) fn finish_write(&mut self, key: u64, number: u64, evict: bool) -> Option<Instant> {
         if let Some(index) = self.orphans.remove(&(key, number)) {
             self.set_free(index);
-            return;
+            return None;
         }
-        let Some(index) = self.by_key.get(&key).copied() else {
-            return;
-        };
+        let index = self.by_key.get(&key).copied()?;
         let frame = &mut self.frames[index as usize];
         if frame.writing != number {
-            return;
+            return None;
         }
         frame.writing = 0;
-        if evict && !frame.dirty && !frame.referenced {
+        if frame.dirty {
+            return Some(frame.dirtied);
+        }
+        if evict && !frame.referenced {
             self.by_key.remove(&key);
             self.set_free(index);
         }
+        None
     }
 
     fn set_free(&mut self, index: u32) {
@@ -331,7 +333,8 @@ mod tests {
         }
         pool.touch(1);
         pool.dirty(2, at(1));
-        (0..3).for_each(|key| pool.finish_write(key, 9, true));
+        let dirty_since = [0, 1, 2].map(|key| pool.finish_write(key, 9, true));
+        assert_eq!(dirty_since, [None, None, Some(at(1))]);
         assert!(!pool.holds(0), "nobody used it");
         assert!(pool.holds(1), "it was used");
         assert!(pool.holds(2), "it was changed");

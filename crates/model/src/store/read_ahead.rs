@@ -6,7 +6,7 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::files::FileId;
-use super::{EXTENT_PAGES, PAGE};
+use super::page::PageSize;
 use crate::units::Bytes;
 
 /// Pages in a row before a reader counts as sequential.
@@ -17,6 +17,8 @@ const STEP_MAX: u64 = 2;
 /// How far ahead, and where each reader is.
 pub(super) struct ReadAhead {
     pages: u64,
+    /// Pages of an extent.
+    extent: u64,
     readers: HashMap<(u32, FileId), Reader>,
 }
 
@@ -29,16 +31,18 @@ struct Reader {
 }
 
 impl ReadAhead {
-    pub(super) fn new(distance: Bytes) -> ReadAhead {
+    pub(super) fn new(distance: Bytes, page: PageSize) -> ReadAhead {
         ReadAhead {
-            pages: distance.0 / PAGE.0,
+            pages: distance.0 / page.bytes().0,
+            extent: page.extent(),
             readers: HashMap::new(),
         }
     }
 
     /// First pages of the extents to bring in, now that `session` is at `page`.
     pub(super) fn wanted(&mut self, session: u32, file: FileId, page: u64) -> StepBy<Range<u64>> {
-        let none = (0..0).step_by(EXTENT_PAGES as usize);
+        let extent = self.extent;
+        let none = (0..0).step_by(extent as usize);
         if self.pages == 0 {
             return none;
         }
@@ -59,10 +63,10 @@ impl ReadAhead {
         if reader.run < RUN {
             return none;
         }
-        let start = reader.until.max((page / EXTENT_PAGES + 1) * EXTENT_PAGES);
-        let end = (page + self.pages) / EXTENT_PAGES * EXTENT_PAGES;
+        let start = reader.until.max((page / extent + 1) * extent);
+        let end = (page + self.pages) / extent * extent;
         reader.until = reader.until.max(end);
-        (start..end.max(start)).step_by(EXTENT_PAGES as usize)
+        (start..end.max(start)).step_by(extent as usize)
     }
 }
 
@@ -75,6 +79,7 @@ mod tests {
 
     fn file() -> FileId {
         Files::new(
+            PageSize::DEFAULT,
             &[],
             &[],
             FileSpec {
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn reading_ahead_begins_with_the_fifth_page_in_a_row() {
-        let mut ahead = ReadAhead::new(Bytes::kib(128));
+        let mut ahead = ReadAhead::new(Bytes::kib(128), PageSize::DEFAULT);
         let file = file();
         // 128 KiB are 16 pages ahead: from page 4 up to page 20, which is the extent of pages 8 to 15.
         let wanted = |page| ahead.wanted(0, file, page).collect::<Vec<_>>();
@@ -100,7 +105,7 @@ mod tests {
     fn every_other_page_is_still_in_a_row_and_every_third_is_not() {
         let file = file();
         let wanted = |step: u64| {
-            let mut ahead = ReadAhead::new(Bytes::kib(128));
+            let mut ahead = ReadAhead::new(Bytes::kib(128), PageSize::DEFAULT);
             let pages = (0..20).flat_map(|n| ahead.wanted(0, file, n * step));
             pages.count()
         };
@@ -110,7 +115,7 @@ mod tests {
 
     #[test]
     fn only_a_sequential_reader_is_read_ahead_of() {
-        let mut ahead = ReadAhead::new(Bytes::kib(128));
+        let mut ahead = ReadAhead::new(Bytes::kib(128), PageSize::DEFAULT);
         let file = file();
         let sequential: Vec<u64> = (0..9)
             .flat_map(|page| ahead.wanted(0, file, page))

@@ -11,7 +11,8 @@ use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::files::{FileId, Full, Role};
-use super::{CommitTicket, EXTENT_PAGES, PAGE, Step, Store};
+use super::page::PageSize;
+use super::{CommitTicket, Step, Store};
 use crate::latency::Latency;
 use crate::random::{self, Stream};
 use crate::spec::LatencySpec;
@@ -30,6 +31,7 @@ pub struct VersionSpec {
 /// Versions kept, and when they go.
 pub(super) struct Versions {
     bytes_per_row: Bytes,
+    page: PageSize,
     retention: Latency,
     random: Stream,
     sessions: BTreeMap<u32, Tail>,
@@ -46,9 +48,10 @@ struct Tail {
 }
 
 impl Versions {
-    pub(super) fn new(spec: VersionSpec, seed: u64) -> Versions {
+    pub(super) fn new(spec: VersionSpec, page: PageSize, seed: u64) -> Versions {
         Versions {
             bytes_per_row: spec.bytes_per_row,
+            page,
             retention: Latency::new(LatencySpec::Exponential {
                 mean: spec.retention,
             }),
@@ -79,15 +82,15 @@ impl Versions {
         tail.bytes = tail
             .bytes
             .saturating_add(rows.saturating_mul(self.bytes_per_row.0));
-        while tail.bytes >= PAGE.0 {
+        while tail.bytes >= self.page.bytes().0 {
             let (file, page) = *tail
                 .open
                 .get_or_insert_with(|| (store.create(Role::Temp), 0));
             if let Step::Wait(wait) = store.write(now, file, page)? {
                 return Ok(Step::Wait(wait));
             }
-            tail.bytes -= PAGE.0;
-            tail.open = Some((file, page + 1)).filter(|(_, page)| *page < EXTENT_PAGES);
+            tail.bytes -= self.page.bytes().0;
+            tail.open = Some((file, page + 1)).filter(|(_, page)| *page < self.page.extent());
             if tail.open.is_none() {
                 let gone = now + self.retention.draw(&mut self.random);
                 self.expiring.push(Reverse((gone, file)));

@@ -5,12 +5,13 @@
 //! Temporary pages have no checkpoint, as in SQL Server's tempdb: one that dies in time costs no write.
 
 use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
 use super::StoreSpec;
+use super::doublewrite::Doublewrite;
 use super::pool::{Pool, Swept};
-use super::{EXTENT_PAGES, PAGE};
-use crate::request::Completion;
+use crate::request::{Completion, Request};
 use crate::time::{Duration, Instant};
 
 /// Share of the pool that the lazy writer keeps free: one frame in this many.
@@ -25,22 +26,59 @@ const BREATH: Duration = Duration::from_micros(50);
 pub(super) struct Writer {
     gather: u64,
     slots: usize,
+    /// Two extents: what is kept free at least.
+    free_min: usize,
     checkpoint: Option<Duration>,
+    doublewrite: Option<Doublewrite>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
-    /// Number of the last write.
+    /// Runs chosen and not yet written: each takes one of `slots`.
+    runs: usize,
+    /// Number of the last run, or write of copies.
     number: u64,
     /// Pages by the instant they became dirty.
     dirtied: VecDeque<(Instant, u64)>,
 }
 
-/// A run of neighbouring pages on its way to a volume.
+/// What is given to a volume.
+pub(super) enum Written {
+    /// Neighbouring pages, to their place.
+    Pages {
+        /// Key of the first.
+        first: u64,
+        /// How many.
+        count: u64,
+    },
+    /// Copies of pages, to the doublewrite area.
+    Copies {
+        /// The area's volume.
+        volume: usize,
+        /// The write.
+        request: Request,
+    },
+}
+
+/// Neighbouring pages that are written together.
+pub(super) struct Run {
+    number: u64,
+    first: u64,
+    pub(super) pages: u64,
+    /// Whether their frames are wanted.
+    evict: bool,
+}
+
+/// A write on its way to a volume.
 struct InFlight {
     completion: Completion,
     number: u64,
-    first: u64,
-    pages: u64,
-    /// Whether their frames are wanted.
-    evict: bool,
+    job: Job,
+}
+
+/// What is being written.
+enum Job {
+    /// Pages, to their place.
+    Pages(Run),
+    /// Copies of these, which are written to their places afterwards.
+    Copies(Vec<Run>),
 }
 
 impl InFlight {
@@ -70,30 +108,32 @@ impl Ord for InFlight {
 }
 
 impl Writer {
-    pub(super) fn new(spec: &StoreSpec) -> Writer {
+    pub(super) fn new(spec: &StoreSpec, doublewrite: Option<Doublewrite>) -> Writer {
         Writer {
-            gather: (spec.write_gather.0 / PAGE.0).max(1),
+            gather: (spec.write_gather.0 / spec.page_size.bytes().0).max(1),
             slots: spec.writes_in_flight.max(1) as usize,
+            free_min: 2 * spec.page_size.extent() as usize,
             checkpoint: spec.checkpoint,
+            doublewrite,
             in_flight: BinaryHeap::new(),
+            runs: 0,
             number: 0,
             dirtied: VecDeque::new(),
         }
     }
 
-    /// When the next write is done, or the next page has been dirty for too long.
+    /// When the next write is done, the next page has been dirty for too long, or copies have waited for long enough.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let done = self
             .in_flight
             .peek()
             .map(|Reverse(write)| write.completion.done);
         let old = match (self.checkpoint, self.dirtied.front()) {
-            (Some(limit), Some((since, _))) if self.in_flight.len() < self.slots => {
-                Some(*since + limit)
-            }
+            (Some(limit), Some((since, _))) if self.runs < self.slots => Some(*since + limit),
             _ => None,
         };
-        [done, old].into_iter().flatten().min()
+        let copies = self.doublewrite.as_ref().and_then(Doublewrite::next_due);
+        [done, old, copies].into_iter().flatten().min()
     }
 
     /// A page of a data file became dirty at `now`.
@@ -103,8 +143,13 @@ impl Writer {
         }
     }
 
-    /// Finishes the writes that are done at `due`.
-    pub(super) fn finish(&mut self, due: Instant, pool: &mut Pool) {
+    /// Finishes the writes that are done at `due`; pages whose copies are go on to their places.
+    pub(super) fn finish(
+        &mut self,
+        due: Instant,
+        pool: &mut Pool,
+        submit: &mut impl FnMut(Instant, Written) -> Completion,
+    ) {
         while self
             .in_flight
             .peek()
@@ -113,8 +158,31 @@ impl Writer {
             let Some(Reverse(write)) = self.in_flight.pop() else {
                 return;
             };
-            for key in write.first..write.first + write.pages {
-                pool.finish_write(key, write.number, write.evict);
+            match write.job {
+                Job::Pages(run) => self.written(due, &run, pool),
+                Job::Copies(runs) => {
+                    for run in runs {
+                        self.submit(due, run, submit);
+                    }
+                }
+            }
+        }
+        let copies = self.doublewrite.as_ref().and_then(Doublewrite::next_due);
+        if copies.is_some_and(|copies| copies <= due) {
+            self.copy(due, submit);
+        }
+    }
+
+    /// A run's pages are in their places.
+    fn written(&mut self, now: Instant, run: &Run, pool: &mut Pool) {
+        self.runs -= 1;
+        for key in run.first..run.first + run.pages {
+            let dirty_since = pool.finish_write(key, run.number, run.evict);
+            // Its turn came while it was being written, and was let pass.
+            if let (Some(since), Some(limit)) = (dirty_since, self.checkpoint)
+                && since + limit <= now
+            {
+                self.dirtied.push_front((since, key));
             }
         }
     }
@@ -124,10 +192,10 @@ impl Writer {
         &mut self,
         now: Instant,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, u64, u64) -> Completion,
+        submit: &mut impl FnMut(Instant, Written) -> Completion,
     ) {
         let Some(limit) = self.checkpoint else { return };
-        while self.in_flight.len() < self.slots {
+        while self.runs < self.slots {
             let Some((since, key)) = self.dirtied.front().copied() else {
                 return;
             };
@@ -146,17 +214,21 @@ impl Writer {
         &mut self,
         now: Instant,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, u64, u64) -> Completion,
+        submit: &mut impl FnMut(Instant, Written) -> Completion,
     ) {
-        let target = (pool.len() / FREE_SHARE).max(2 * EXTENT_PAGES as usize);
+        let target = (pool.len() / FREE_SHARE).max(self.free_min);
         for _ in 0..2 * pool.len() {
-            if pool.free_count() >= target || self.in_flight.len() >= self.slots {
-                return;
+            if pool.free_count() >= target || self.runs >= self.slots {
+                break;
             }
             match pool.sweep(now) {
                 Swept::Freed | Swept::Busy => {}
                 Swept::Dirty(key) => self.write(now, key, true, pool, submit),
             }
+        }
+        // Frames are wanted before a batch of copies fills, and nothing is under way that would free some.
+        if pool.free_count() < target / 2 && self.in_flight.is_empty() {
+            self.copy(now, submit);
         }
     }
 
@@ -179,7 +251,7 @@ impl Writer {
         key: u64,
         evict: bool,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, u64, u64) -> Completion,
+        submit: &mut impl FnMut(Instant, Written) -> Completion,
     ) {
         let (mut first, mut end) = (key, key + 1);
         while end - first < self.gather && pool.writable(end) {
@@ -189,16 +261,52 @@ impl Writer {
             first -= 1;
         }
         self.number += 1;
+        self.runs += 1;
         (first..end).for_each(|key| pool.start_write(key, self.number));
-        let completion = submit(now, first, end - first);
-        let write = InFlight {
-            completion,
+        let run = Run {
             number: self.number,
             first,
             pages: end - first,
             evict,
         };
-        self.in_flight.push(Reverse(write));
+        let Some(doublewrite) = &mut self.doublewrite else {
+            return self.submit(now, run, submit);
+        };
+        doublewrite.gather(now, run);
+        if doublewrite.is_full() {
+            self.copy(now, submit);
+        }
+    }
+
+    /// Writes the copies of the pages that wait for them, if any does.
+    fn copy(&mut self, now: Instant, submit: &mut impl FnMut(Instant, Written) -> Completion) {
+        let waiting = self.doublewrite.as_mut().and_then(Doublewrite::take);
+        let Some((runs, volume, request)) = waiting else {
+            return;
+        };
+        self.number += 1;
+        let completion = submit(now, Written::Copies { volume, request });
+        self.in_flight.push(Reverse(InFlight {
+            completion,
+            number: self.number,
+            job: Job::Copies(runs),
+        }));
+    }
+
+    /// Gives a run to its volume.
+    fn submit(
+        &mut self,
+        now: Instant,
+        run: Run,
+        submit: &mut impl FnMut(Instant, Written) -> Completion,
+    ) {
+        let (first, count) = (run.first, run.pages);
+        let completion = submit(now, Written::Pages { first, count });
+        self.in_flight.push(Reverse(InFlight {
+            completion,
+            number: run.number,
+            job: Job::Pages(run),
+        }));
     }
 }
 
@@ -207,9 +315,12 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
+    use core::cell::RefCell;
+
     use super::*;
+    use crate::request::Operation;
     use crate::store::log::{Commit, LOG_BLOCK};
-    use crate::store::{FileSpec, ReadUnit};
+    use crate::store::{DoublewriteSpec, FileSpec, Files, PAGE, PageSize, ReadUnit};
     use crate::units::Bytes;
 
     fn at(ms: u64) -> Instant {
@@ -224,11 +335,14 @@ mod tests {
         };
         StoreSpec {
             memory: Bytes::mib(1),
+            page_size: PageSize::DEFAULT,
             read_unit: ReadUnit::Page,
             read_ahead: Bytes::ZERO,
             write_gather: Bytes(4 * PAGE.0),
             writes_in_flight: 4,
             checkpoint: Some(Duration::SECOND),
+            doublewrite: None,
+            full_page_images: false,
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
             versions: None,
@@ -255,6 +369,21 @@ mod tests {
         }
     }
 
+    /// Sees the runs of pages that are written, by their first one and how many they are.
+    fn runs(
+        mut see: impl FnMut(Instant, u64, u64) -> Completion,
+    ) -> impl FnMut(Instant, Written) -> Completion {
+        move |now, written| match written {
+            Written::Pages { first, count } => see(now, first, count),
+            Written::Copies { .. } => panic!("pages are written once"),
+        }
+    }
+
+    /// For when nothing is to be written.
+    fn none() -> impl FnMut(Instant, Written) -> Completion {
+        runs(|_, _, _| panic!("nothing is to be written"))
+    }
+
     fn done_in(now: Instant, ms: u64) -> Completion {
         Completion {
             done: now + Duration::from_millis(ms),
@@ -265,40 +394,45 @@ mod tests {
 
     #[test]
     fn an_old_page_is_written_with_its_dirty_neighbours_up_to_the_largest_write() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, 10..20);
         // 10 11 . 13 14 15 16 17 . 19: the one that is old is 16.
         for key in [16, 10, 11, 13, 14, 15, 17, 19] {
             dirty(&mut writer, &mut pool, key, at(0));
         }
         let mut seen = Vec::new();
-        let mut submit = |now, first, pages| {
+        let mut submit = runs(|now, first, pages| {
             seen.push((first, pages));
             done_in(now, 1)
-        };
+        });
         writer.write_old(at(1_000), &mut pool, &mut submit);
         // Upwards first, then downwards, four pages at most: 14 to 17, and so on for those that are left.
+        drop(submit);
         assert_eq!(seen, [(14, 4), (10, 2), (13, 1), (19, 1)]);
         assert!((10..20).all(|key| !pool.writable(key)));
     }
 
     #[test]
     fn page_0_has_no_neighbour_below() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, 0..2);
         dirty(&mut writer, &mut pool, 1, at(0));
         dirty(&mut writer, &mut pool, 0, at(0));
         let mut seen = Vec::new();
-        writer.write_old(at(1_000), &mut pool, &mut |now, first, pages| {
-            seen.push((first, pages));
-            done_in(now, 1)
-        });
+        writer.write_old(
+            at(1_000),
+            &mut pool,
+            &mut runs(|now, first, pages| {
+                seen.push((first, pages));
+                done_in(now, 1)
+            }),
+        );
         assert_eq!(seen, [(0, 2)]);
     }
 
     #[test]
     fn a_page_written_and_changed_again_has_its_second_anew() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, [5]);
         dirty(&mut writer, &mut pool, 5, at(0));
         // Written for another reason at 100 ms, changed again at 900 ms.
@@ -306,50 +440,52 @@ mod tests {
         pool.finish_write(5, 77, false);
         dirty(&mut writer, &mut pool, 5, at(900));
         let mut written = Vec::new();
-        let mut submit = |now: Instant, first, _| {
+        let mut submit = runs(|now: Instant, first, _| {
             written.push((now, first));
             done_in(now, 1)
-        };
+        });
         writer.write_old(at(1_000), &mut pool, &mut submit);
         assert_eq!(writer.next_due(), Some(at(1_900)));
         writer.write_old(at(1_899), &mut pool, &mut submit);
         writer.write_old(at(1_900), &mut pool, &mut submit);
+        drop(submit);
         assert_eq!(written, [(at(1_900), 5)]);
     }
 
     #[test]
     fn a_page_that_is_being_written_is_not_written_a_second_time_meanwhile() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, [5]);
         let mut started = 0;
-        let mut submit = |now, _, _| {
+        let mut submit = runs(|now, _, _| {
             started += 1;
             done_in(now, 5_000)
-        };
+        });
         dirty(&mut writer, &mut pool, 5, at(0));
         writer.write_old(at(1_000), &mut pool, &mut submit);
         // Changed while its write of 5 s is under way, and dirty for a second before that is done.
         dirty(&mut writer, &mut pool, 5, at(1_500));
         writer.write_old(at(2_500), &mut pool, &mut submit);
+        drop(submit);
         assert_eq!(started, 1);
     }
 
     #[test]
     fn a_page_dropped_meanwhile_is_not_written() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, [5]);
         dirty(&mut writer, &mut pool, 5, at(0));
         pool.discard(5);
-        let mut submit = |_: Instant, _: u64, _: u64| -> Completion {
+        let mut submit = runs(|_: Instant, _: u64, _: u64| -> Completion {
             panic!("its page is gone");
-        };
+        });
         writer.write_old(at(1_000), &mut pool, &mut submit);
         assert_eq!(writer.next_due(), None);
     }
 
     #[test]
     fn writes_end_in_the_order_of_their_completion() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         // Far enough apart to be written one by one, which takes 30, 10, 20 and 10 ms.
         let keys = [10, 20, 30, 40];
         let mut pool = holding(64, keys);
@@ -357,13 +493,13 @@ mod tests {
             dirty(&mut writer, &mut pool, key, at(0));
         }
         let mut takes = [30, 10, 20, 10].into_iter();
-        let mut submit = |now, _, _| done_in(now, takes.next().expect("four writes"));
+        let mut submit = runs(|now, _, _| done_in(now, takes.next().expect("four writes")));
         writer.write_old(at(1_000), &mut pool, &mut submit);
         for key in keys {
             dirty(&mut writer, &mut pool, key, at(1_001));
         }
         let mut writable = |now| {
-            writer.finish(at(now), &mut pool);
+            writer.finish(at(now), &mut pool, &mut none());
             let keys = keys.into_iter().filter(|key| pool.writable(*key));
             (writer.next_due(), keys.collect::<Vec<_>>())
         };
@@ -377,50 +513,59 @@ mod tests {
 
     #[test]
     fn no_more_writes_are_under_way_than_there_are_places() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         // Pages that are no neighbours.
         let mut pool = holding(64, (0..10).map(|n| n * 2));
         for n in 0..10 {
             dirty(&mut writer, &mut pool, n * 2, at(0));
         }
         let mut started = 0;
-        writer.write_old(at(1_000), &mut pool, &mut |now, _, _| {
-            started += 1;
-            done_in(now, 5)
-        });
+        writer.write_old(
+            at(1_000),
+            &mut pool,
+            &mut runs(|now, _, _| {
+                started += 1;
+                done_in(now, 5)
+            }),
+        );
         assert_eq!(started, 4);
         assert_eq!(writer.next_due(), Some(at(1_005)));
         assert_eq!(writer.next_completion(at(1_001)).done, at(1_005));
-        writer.finish(at(1_005), &mut pool);
+        writer.finish(at(1_005), &mut pool, &mut none());
         // Places again: the fifth has been due since a second after it became dirty.
         assert_eq!(writer.next_due(), Some(at(1_000)));
     }
 
     #[test]
     fn without_a_place_for_a_write_there_is_one() {
-        let mut writer = Writer::new(&StoreSpec {
+        let one = StoreSpec {
             writes_in_flight: 0,
             write_gather: Bytes::ZERO,
             ..spec()
-        });
+        };
+        let mut writer = Writer::new(&one, None);
         let mut pool = holding(64, [1, 2]);
         dirty(&mut writer, &mut pool, 1, at(0));
         dirty(&mut writer, &mut pool, 2, at(0));
         let mut seen = Vec::new();
-        writer.write_old(at(1_000), &mut pool, &mut |now, first, pages| {
-            seen.push((first, pages));
-            done_in(now, 5)
-        });
+        writer.write_old(
+            at(1_000),
+            &mut pool,
+            &mut runs(|now, first, pages| {
+                seen.push((first, pages));
+                done_in(now, 5)
+            }),
+        );
         // One write, and of one page: nothing is gathered, which is a page and not none.
         assert_eq!(seen, [(1, 1)]);
     }
 
     #[test]
     fn frames_are_freed_until_a_64th_of_the_pool_is_free() {
-        let mut writer = Writer::new(&spec());
-        let mut submit = |_: Instant, _: u64, _: u64| -> Completion {
+        let mut writer = Writer::new(&spec(), None);
+        let mut submit = runs(|_: Instant, _: u64, _: u64| -> Completion {
             panic!("all pages are clean");
-        };
+        });
         // 2,048 / 64 = 32 frames, and two extents of 8 pages where that is more.
         let mut pool = holding(2_048, 0..2_048);
         writer.refill(at(0), &mut pool, &mut submit);
@@ -432,30 +577,134 @@ mod tests {
 
     #[test]
     fn a_pool_of_dirty_pages_is_written_and_evicted() {
-        let mut writer = Writer::new(&spec());
+        let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, 0..64);
         (0..64).for_each(|key| {
             pool.dirty(key, at(0));
         });
         let mut seen = Vec::new();
-        let mut submit = |now, first, pages| {
+        let mut submit = runs(|now, first, pages| {
             seen.push((first, pages));
             done_in(now, 5)
-        };
+        });
         writer.refill(at(0), &mut pool, &mut submit);
+        drop(submit);
         // The hand goes round once for the reference bits; then four writes of four pages take all places.
         assert_eq!(seen, [(0, 4), (4, 4), (8, 4), (12, 4)]);
         assert_eq!(pool.free_count(), 0);
-        writer.finish(at(5), &mut pool);
+        writer.finish(at(5), &mut pool, &mut none());
         assert_eq!(pool.free_count(), 16);
     }
 
     #[test]
     fn who_wants_a_frame_while_all_are_arriving_asks_again_soon() {
-        let writer = Writer::new(&spec());
+        let writer = Writer::new(&spec(), None);
         let wait = writer.next_completion(at(7));
         // 50 us on.
         assert_eq!(wait.done, at(7) + Duration::from_micros(50));
         assert_eq!(wait.latency(), Duration::from_micros(50));
+    }
+
+    #[test]
+    fn a_page_that_changed_while_its_second_write_was_due_is_written_once_the_first_is_done() {
+        let mut writer = Writer::new(&spec(), None);
+        let mut pool = holding(64, [5]);
+        let mut started = Vec::new();
+        let mut submit = runs(|now, _, _| {
+            started.push(now);
+            done_in(now, 5_000)
+        });
+        dirty(&mut writer, &mut pool, 5, at(0));
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        dirty(&mut writer, &mut pool, 5, at(1_500));
+        // Due at 2,500 ms, and not possible before 6,000 ms.
+        writer.write_old(at(2_500), &mut pool, &mut submit);
+        assert_eq!(writer.next_due(), Some(at(6_000)));
+        writer.finish(at(6_000), &mut pool, &mut submit);
+        writer.write_old(at(6_000), &mut pool, &mut submit);
+        drop(submit);
+        assert_eq!(started, [at(1_000), at(6_000)]);
+    }
+
+    /// A writer that writes pages twice, in batches of so many, and what it gives to the volumes.
+    fn twice(batch: u32) -> Writer {
+        let file = FileSpec {
+            volume: 0,
+            size: Some(Bytes::mib(1)),
+        };
+        let files = Files::new(PageSize::DEFAULT, &[file], &[], file);
+        let doublewrite = Doublewrite::new(DoublewriteSpec { batch }, PageSize::DEFAULT, &files);
+        Writer::new(&spec(), Some(doublewrite))
+    }
+
+    /// What was written: copies by their place and how many pages they are, pages by their first one.
+    fn seen(
+        list: &RefCell<Vec<(Instant, &'static str, u64, u64)>>,
+    ) -> impl FnMut(Instant, Written) -> Completion {
+        move |now, written| {
+            let (what, first, count) = match written {
+                Written::Pages { first, count } => ("pages", first, count),
+                Written::Copies { volume, request } => {
+                    assert_eq!((volume, request.operation), (0, Operation::Write));
+                    ("copies", request.offset, request.length.0 / PAGE.0)
+                }
+            };
+            list.borrow_mut().push((now, what, first, count));
+            done_in(now, 10)
+        }
+    }
+
+    #[test]
+    fn pages_go_to_their_places_once_the_copies_of_the_batch_are_written() {
+        let mut writer = twice(3);
+        let keys = [10, 20, 30];
+        let mut pool = holding(64, keys);
+        for key in keys {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let list = RefCell::default();
+        let mut submit = seen(&list);
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        // One write behind the 2 MiB of both files.
+        assert_eq!(*list.borrow(), [(at(1_000), "copies", 2 << 20, 3)]);
+        assert_eq!(writer.next_due(), Some(at(1_010)));
+        writer.finish(at(1_010), &mut pool, &mut submit);
+        let to_places = keys.map(|key| (at(1_010), "pages", key, 1));
+        assert_eq!(list.borrow()[1..], to_places);
+        writer.finish(at(1_020), &mut pool, &mut submit);
+        assert_eq!(writer.next_due(), None);
+        assert_eq!(writer.runs, 0);
+    }
+
+    #[test]
+    fn a_batch_that_does_not_fill_is_copied_after_a_second_to_the_other_half_of_the_area() {
+        let mut writer = twice(2);
+        let mut pool = holding(64, [10, 20, 30]);
+        for key in [10, 20, 30] {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let list = RefCell::default();
+        let mut submit = seen(&list);
+        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.finish(at(1_020), &mut pool, &mut submit);
+        writer.finish(at(1_999), &mut pool, &mut submit);
+        assert_eq!(list.borrow().len(), 3, "two pages and their copies");
+        assert_eq!(writer.next_due(), Some(at(2_000)));
+        writer.finish(at(2_000), &mut pool, &mut submit);
+        let other_half = (2 << 20) + 2 * PAGE.0;
+        assert_eq!(list.borrow()[3..], [(at(2_000), "copies", other_half, 1)]);
+    }
+
+    #[test]
+    fn who_wants_a_frame_does_not_wait_until_a_batch_is_full() {
+        let mut writer = twice(100);
+        let mut pool = holding(64, 0..64);
+        (0..64).for_each(|key| {
+            pool.dirty(key, at(0));
+        });
+        let list = RefCell::default();
+        writer.refill(at(0), &mut pool, &mut seen(&list));
+        // Four runs of four pages take all places.
+        assert_eq!(*list.borrow(), [(at(0), "copies", 2 << 20, 16)]);
     }
 }

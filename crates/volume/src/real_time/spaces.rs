@@ -1,6 +1,6 @@
 //! Which real file, and where in it, a page of one of SQLite's files lives.
 
-use model::store::{FileId, FileSpec, Files, Full, PAGE, Role};
+use model::store::{FileId, FileSpec, Files, Full, PAGE, PageSize, Role};
 
 use super::setup::{DatabaseSpec, PlacedFile};
 
@@ -59,13 +59,18 @@ impl Spaces {
             volume: spec.log.volume,
             size: None,
         };
-        let main = Files::new(&files(&spec.data), &files(&spec.temp), log);
+        let main = Files::new(
+            PageSize::DEFAULT,
+            &files(&spec.data),
+            &files(&spec.temp),
+            log,
+        );
         Spaces {
             log_file: spec.data.len() + spec.temp.len(),
             log_base: main.log_place().1,
             main,
             // The logs of all databases share one file, as tables share theirs.
-            log: Files::new(&[log], &[], log),
+            log: Files::new(PageSize::DEFAULT, &[log], &[], log),
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use model::Instant;
-use model::store::{FileId, PAGE, Role};
+use model::store::{FileId, PageSize, Role};
 
 use super::spool;
 use super::world::World;
@@ -21,6 +21,7 @@ pub(super) struct Inode {
     pub(super) bytes: RefCell<spool::Bytes>,
     /// Its place in the store; `None`: its requests cost nothing.
     place: Option<FileId>,
+    page_size: PageSize,
     pub(super) locks: RefCell<Locks>,
     waiting: RefCell<Vec<u32>>,
     /// How often a lock on it was given back.
@@ -33,6 +34,7 @@ impl Inode {
             world: Rc::clone(world),
             bytes: RefCell::default(),
             place: role.map(|role| world.store.borrow_mut().create(role)),
+            page_size: world.store.borrow().page_size(),
             locks: RefCell::default(),
             waiting: RefCell::default(),
             releases: Cell::new(0),
@@ -73,8 +75,8 @@ impl Inode {
         length: usize,
     ) -> Option<(FileId, RangeInclusive<u64>)> {
         let place = self.place.filter(|_| length >= FREE_BELOW)?;
-        let first = offset / PAGE.0;
-        Some((place, first..=(offset + length as u64 - 1) / PAGE.0))
+        let page = self.page_size.bytes().0;
+        Some((place, offset / page..=(offset + length as u64 - 1) / page))
     }
 
     /// Cuts it to `length`, and gives the place of the rest back.
@@ -84,7 +86,7 @@ impl Inode {
             .borrow_mut()
             .truncate(&mut self.bytes.borrow_mut(), length);
         if let Some(place) = self.place {
-            let pages = length.div_ceil(PAGE.0);
+            let pages = length.div_ceil(self.page_size.bytes().0);
             self.world.store.borrow_mut().release(place, pages);
         }
     }

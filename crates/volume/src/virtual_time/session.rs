@@ -133,11 +133,12 @@ impl Session {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection =
             Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, VFS)?;
-        connection.execute_batch(
-            "PRAGMA page_size = 8192; PRAGMA temp.page_size = 8192; PRAGMA journal_mode = MEMORY; \
+        let page = self.world.store.borrow().page_size().bytes().0;
+        connection.execute_batch(&format!(
+            "PRAGMA page_size = {page}; PRAGMA temp.page_size = {page}; PRAGMA journal_mode = MEMORY; \
              PRAGMA synchronous = OFF; PRAGMA cache_size = -512; PRAGMA temp.cache_size = -512; \
              PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = MEMORY;",
-        )?;
+        ))?;
         rusqlite::vtab::series::load_module(&connection)?;
         connection.progress_handler(
             STEPS,

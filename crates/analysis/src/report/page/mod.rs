@@ -227,6 +227,6 @@ fn bar(arm: &Arm) -> Vec<Part> {
 /// What the script draws. Nothing in it can end the element that it stands in.
 fn data(findings: &Findings, curves: &Curves, order: &[usize]) -> String {
     let arms: Vec<&str> = findings.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let data = serde_json::json!({ "arms": arms, "order": order, "curves": curves });
+    let data = serde_json::json!({ "arms": arms, "order": order, "curves": curves, "agreement": findings.agreement });
     data.to_string().replace('<', "\\u003c")
 }

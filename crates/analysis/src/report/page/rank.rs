@@ -1,7 +1,6 @@
 //! Many placements in the order of what they achieved, most of them folded away.
 
 use crate::findings::{Findings, better};
-use crate::quantity::number;
 use crate::report::words;
 use crate::statistics::Better;
 
@@ -45,7 +44,7 @@ impl Ranked {
         };
         ranked.sort_by(|a, b| key(a).total_cmp(&key(b)));
         let folded: Vec<usize> = ranked.drain(BEST..ranked.len() - WORST).collect();
-        let count = number(findings.arms.len() as f64);
+        let count = findings.arms.len();
         let note = format!(
             "{count} placements, ranked by {}: the {BEST} best and the {WORST} worst; the others are folded",
             words::metric(metric)

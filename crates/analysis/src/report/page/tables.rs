@@ -2,7 +2,9 @@
 
 use super::super::cell::Cell;
 use super::super::table::{Column, Table};
-use crate::findings::{Chart, Curves, Dots, DotsOfArm, Findings, Line, Metric};
+use crate::findings::{
+    Agreement, Chart, Curves, Dots, DotsOfArm, Findings, Line, Metric, PublishedPoint,
+};
 use crate::quantity::number;
 
 /// Quantiles in the tables, as 1 / (1 - quantile), with their names.
@@ -20,10 +22,26 @@ pub(super) fn of<'a>(findings: &Findings, curves: &'a Curves) -> Vec<(&'a str, T
     let series = series.map(|chart| (&*chart.title, over_time(findings, chart)));
     let distributions = curves.distributions.iter();
     let distributions = distributions.map(|chart| (&*chart.title, quantiles(findings, chart)));
-    series
+    let agreement = findings.agreement.iter();
+    let agreement = agreement.map(|found| ("Published figures and ours", published(found)));
+    agreement
+        .chain(series)
         .chain(distributions)
         .chain([("Trials", trials(&curves.trials))])
         .collect()
+}
+
+fn published(found: &Agreement) -> Table {
+    let columns = [
+        Column::text("placement", |point: &&PublishedPoint| point.arm.clone()),
+        Column::figure("published", |point: &&PublishedPoint| point.published),
+        Column::figure("ours", |point: &&PublishedPoint| point.ours),
+        Column::text("", |point: &&PublishedPoint| {
+            let fitted = if point.fitted { "fitted" } else { "" };
+            fitted.to_owned()
+        }),
+    ];
+    Table::of(&found.points, columns)
 }
 
 /// The arm and, where it has several lines, which of them.

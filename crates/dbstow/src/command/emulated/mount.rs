@@ -177,6 +177,7 @@ fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
             size: size.filter(|_| chosen.is_some()),
             ..Provision::default()
         },
+        credits: None,
         replaced: Override::default(),
         entry: None,
     };

@@ -1,0 +1,126 @@
+//! How near our figures are to published ones, all of them together.
+
+use super::{Agreement, Arm, Published, PublishedPoint};
+use experiment::question::Question;
+use experiment::spec::Mode;
+
+/// Fewer figures have no middle worth telling.
+const FIGURES_MIN: usize = 4;
+
+/// Over all figures of arms that nothing was fitted to; `None` where there are few.
+pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Option<Agreement> {
+    // On real disks nothing fitted has a part.
+    let is_fitted = |arm: &Arm| arm.fitted && mode != Some(Mode::Measure);
+    let own = arms.iter().filter(|arm| !is_fitted(arm));
+    let mut off: Vec<(f64, String)> = own.flat_map(deviations).collect();
+    if off.len() < FIGURES_MIN {
+        return None;
+    }
+    off.sort_by(|(one, _), (other, _)| one.abs().total_cmp(&other.abs()));
+    let sizes: Vec<f64> = off.iter().map(|(share, _)| share.abs()).collect();
+    let points = arms.iter().filter_map(|arm| {
+        let Published::Number(published) = arm.published.get(&question.metric)? else {
+            return None;
+        };
+        Some(PublishedPoint {
+            arm: arm.name.clone(),
+            published: *published,
+            ours: arm.metrics.get(&question.metric)?.mean,
+            fitted: is_fitted(arm),
+        })
+    });
+    let points: Vec<PublishedPoint> = points.collect();
+    let (worst, worst_of) = off.pop()?;
+    Some(Agreement {
+        figures: u32::try_from(sizes.len()).unwrap_or(u32::MAX),
+        median: median(&sizes),
+        worst,
+        worst_of,
+        metric: question.metric.clone(),
+        points,
+    })
+}
+
+/// How far each of an arm's figures is off, as a share of the published one, and which it is.
+fn deviations(arm: &Arm) -> impl Iterator<Item = (f64, String)> + '_ {
+    arm.published.iter().filter_map(|(name, published)| {
+        let share = published.deviation(arm.metrics.get(name)?.mean)?;
+        Some((share, format!("{} {name}", arm.name)))
+    })
+}
+
+/// The middle of sorted values, of which there is at least one.
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::make;
+    use super::*;
+    use experiment::examples::{question, records};
+    use experiment::question::ArmQuestion;
+
+    /// The examples, with these shares of our own figures published for each arm.
+    fn published(shares: [&[(&str, f64)]; 2]) -> Question {
+        let question = question();
+        let found = make(&question, &records());
+        let arms = question.arms.iter().zip(shares).map(|(arm, shares)| {
+            let ours = found.arms.iter().find(|other| other.name == arm.name);
+            let ours = ours.expect("every arm was run");
+            let figure = |(name, share): &(&str, f64)| {
+                let published = ours.metrics[*name].mean / (1.0 + share);
+                ((*name).to_owned(), Published::Number(published))
+            };
+            ArmQuestion {
+                published: shares.iter().map(figure).collect(),
+                fitted: false,
+                ..arm.clone()
+            }
+        });
+        let arms = arms.collect();
+        Question { arms, ..question }
+    }
+
+    #[test]
+    fn the_middle_and_the_worst_of_all_figures_are_told() {
+        let question = published([
+            &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
+            &[("elapsed_s", 0.05), ("mb_per_s", 0.02)],
+        ]);
+        let found = make(&question, &records()).agreement.expect("four figures");
+        let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-9, "{one}, {other}");
+        assert_eq!(found.figures, 4);
+        close(found.median, 0.035);
+        close(found.worst, -0.40);
+        assert_eq!(
+            found.worst_of,
+            format!("{} mb_per_s", question.arms[0].name)
+        );
+        assert_eq!(
+            found.points.len(),
+            2,
+            "one for each arm, by the main metric"
+        );
+        close(found.points[1].ours / found.points[1].published, 1.05);
+    }
+
+    #[test]
+    fn of_three_figures_and_of_fitted_ones_nothing_is_told() {
+        let three = published([
+            &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
+            &[("elapsed_s", 0.05)],
+        ]);
+        assert_eq!(make(&three, &records()).agreement, None);
+        let mut four = published([
+            &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
+            &[("elapsed_s", 0.05), ("mb_per_s", 0.02)],
+        ]);
+        four.arms[0].fitted = true;
+        assert_eq!(make(&four, &records()).agreement, None);
+    }
+}
