@@ -25,7 +25,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format packages fmt clippy unit suite docs deny crates cross clean
+.PHONY: help demo test check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format packages fmt clippy unit suite docs deny crates cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ demo: ## Run every built-in experiment, print its table and make its page
 test: packages fmt clippy suite docs deny crates cross ## Everything CI runs
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
+
+validate: ## Hold the model against figures that others published, and print what changed
+	scripts/validate
 
 bench: packages ## Measure the model, the whole program, the client beside pgbench, and emulated volumes beside peers
 	cargo bench --package dbstow-model

@@ -23,7 +23,7 @@ fn checked(name: &str, quick: bool) -> Plan {
 
 #[test]
 fn all_of_them_check_against_the_catalogue_and_the_workloads() {
-    assert_eq!(builtin_names().len(), 11);
+    assert_eq!(builtin_names().len(), 13);
     for name in builtin_names() {
         for quick in [false, true] {
             assert!(checked(name, quick).arms.len() > 1, "{name}");
@@ -31,9 +31,11 @@ fn all_of_them_check_against_the_catalogue_and_the_workloads() {
     }
 }
 
-/// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for PostgreSQL.
-const SIZED_OTHERWISE: [&str; 5] = [
+/// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for other engines.
+const SIZED_OTHERWISE: [&str; 7] = [
     "files-times-disks",
+    "innodb-ebs-iops",
+    "innodb-ebs-memory",
     "postgres-iops",
     "postgres-temp-volume",
     "postgres-wal-volume",
@@ -104,6 +106,16 @@ fn runs_without_errors(name: &str) {
 #[test]
 fn files_times_disks_runs() {
     runs_without_errors("files-times-disks");
+}
+
+#[test]
+fn innodb_ebs_iops_runs() {
+    runs_without_errors("innodb-ebs-iops");
+}
+
+#[test]
+fn innodb_ebs_memory_runs() {
+    runs_without_errors("innodb-ebs-memory");
 }
 
 #[test]

@@ -107,6 +107,8 @@ fn tiny_in(name: &str, dialect: Dialect) -> Workload {
         ("rows", 100),
         ("operations", 50),
         ("customers", 50),
+        ("names", 20),
+        ("items", 500),
         ("accounts", 100),
         ("securities", 60),
         ("trades", 200),
@@ -167,6 +169,7 @@ fn every_builtin_workload_runs_on_sqlite() {
         names,
         [
             "cold-lookup",
+            "order-entry",
             "raw",
             "read-only",
             "set-based",

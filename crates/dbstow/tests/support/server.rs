@@ -104,11 +104,13 @@ impl Site for Folders {
 }
 
 /// Sizes so small that a test does not notice, for whichever workload has such a parameter.
-const SMALL: [(&str, i64); 8] = [
+const SMALL: [(&str, i64); 10] = [
     ("rows", 300),
     ("range", 10),
     ("operations", 60),
     ("customers", 50),
+    ("names", 20),
+    ("items", 500),
     ("accounts", 100),
     ("securities", 60),
     ("trades", 200),

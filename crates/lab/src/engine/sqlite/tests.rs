@@ -97,6 +97,8 @@ fn small(name: &str) -> Workload {
     let sizes = [
         ("rows", 3_000),
         ("customers", 50),
+        ("names", 20),
+        ("items", 500),
         ("accounts", 250),
         ("securities", 35),
         ("trades", 500),
