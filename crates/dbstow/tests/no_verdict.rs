@@ -485,3 +485,39 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
         says(&printed.stderr, &[part]);
     }
 }
+
+#[test]
+fn operations_that_take_no_virtual_time_fail_with_their_script_instead_of_running_for_ever() {
+    let folder = folder();
+    let raw = "name = \"raw\"\nduration = \"5 s\"\n[workload.parameters]\ndepth = 32\n[engine]\nname = \"raw\"";
+    let text = GP2
+        .replace(raw, "folder = \"x\"\nduration = \"2 s\"\n[engine]")
+        .replace("metric = \"iops\"", "metric = \"operations_per_s\"");
+    let file = write(&folder, "own.toml", &text);
+    for (name, script, why) in [
+        (
+            "divides.sql",
+            "\\set id 1 / 0\nSELECT :id;\n",
+            "operations of divides.sql take no time at all and fail (divides.sql: divides.sql:1: division by zero",
+        ),
+        (
+            "never.sql",
+            "\\if 0\nSELECT 1;\n\\endif\n",
+            "operations of never.sql take no time at all, so that a duration never ends; let the script do something",
+        ),
+    ] {
+        let script = write(&folder, name, script);
+        let arguments = [
+            "run",
+            file,
+            "--workload",
+            script,
+            "--blocks",
+            "1",
+            "--fresh",
+        ];
+        let printed = dbstow(&folder, &arguments);
+        assert_eq!(printed.code, 1, "{}", printed.stderr);
+        says(&printed.stdout, &["failed-trials", why]);
+    }
+}
