@@ -41,7 +41,7 @@ test: packages fmt clippy suite docs deny crates cross ## Everything CI runs
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
-validate: ## Hold the model against figures that others published, and print what changed
+validate: ## Compare the model with published figures, and print what changed
 	scripts/validate
 
 bench: packages ## Measure the model, the whole program, the client beside pgbench, and emulated volumes beside peers

@@ -184,7 +184,7 @@
       axes: [axis("published", { values }), axis("ours", { values, size: 62 })],
       series: [
         { label: "\u00a0", value: (u, value) => (value == null ? "" : "published " + digits(value)) },
-        { label: "as published", stroke: style("--soft"), width: 1, dash: [4, 4], points: { show: false }, value: () => "" },
+        { label: "as published", stroke: () => style("--soft"), width: 1, dash: [4, 4], points: { show: false }, value: () => "" },
       ].concat(there.map(([, series]) => series)),
     }, [x, x].concat(there.map(([values]) => values)), [null, null, null]);
   }

@@ -89,7 +89,7 @@ impl Document<'_> {
     }
 }
 
-/// What a name that is there already is told.
+/// Error for a name that is already defined.
 const DEFINED: &str = "already defined; choose another name";
 
 fn insert<T>(entries: &mut BTreeMap<String, T>, name: &str, entry: T) -> Result<(), String> {

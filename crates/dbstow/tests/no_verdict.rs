@@ -436,7 +436,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
             "gb-500: disk one.1: 3,006 IOPS, of which 1,500 are sustained",
             "run it with --sustained too",
             "gb-1000 and gb-500 tie",
-            "gb-500, at $50.0 a month for its disks instead of $100. That is while burst credits last",
+            "gb-500, at $50.0 a month for its disks instead of $100. This holds while burst credits last",
         ],
     );
 
@@ -450,7 +450,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
         ],
     );
     assert!(!sustained.stdout.contains("burst-credits"));
-    assert!(!sustained.stdout.contains("while burst credits last"));
+    assert!(!sustained.stdout.contains("This holds while"));
 
     let half = "volume.one.override.iops_burst=2000";
     let credits = "volume.one.override.iops_credits=1000000";
@@ -469,7 +469,7 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     for (arguments, part) in [
         (
             ["--sustained", "--mode=measure"],
-            "--sustained is about modelled disks, and measure has real ones",
+            "--sustained applies to modelled disks only",
         ),
         (
             ["--set", "volume.one.credits=2"],
@@ -491,7 +491,10 @@ fn operations_that_take_no_virtual_time_fail_with_their_script_instead_of_runnin
     let folder = folder();
     let raw = "name = \"raw\"\nduration = \"5 s\"\n[workload.parameters]\ndepth = 32\n[engine]\nname = \"raw\"";
     let text = GP2
-        .replace(raw, "folder = \"x\"\nduration = \"2 s\"\n[engine]")
+        .replace(
+            raw,
+            "folder = \"x\"\nwarm_up = \"1 s\"\nduration = \"2 s\"\n[engine]",
+        )
         .replace("metric = \"iops\"", "metric = \"operations_per_s\"");
     let file = write(&folder, "own.toml", &text);
     for (name, script, why) in [

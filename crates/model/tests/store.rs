@@ -150,6 +150,28 @@ fn a_page_that_is_logged_whole_is_logged_once_between_checkpoints() {
 }
 
 #[test]
+fn a_page_that_stays_dirty_over_a_checkpoint_is_logged_whole_again() {
+    let spec = StoreSpec {
+        full_page_images: true,
+        checkpoint: Some(Duration::SECOND),
+        ..spec()
+    };
+    let mut store = Store::new(&spec, storage(&disk(1_000)), 1);
+    let file = store.create(Role::Data);
+    for ms in [900, 950, 1_100, 1_200] {
+        let now = Instant::ZERO + MS * ms;
+        let step = store.write(now, file, 0);
+        assert_eq!(step, Ok(Step::Done));
+    }
+    let now = Instant::ZERO + MS * 1_300;
+    let mut ticket = CommitTicket::new(0, 512, 1);
+    patiently(now, |now| {
+        store.commit(now, &mut ticket).expect("no versions")
+    });
+    assert_eq!(store.counters().log_bytes, 2 * (8 << 10) + 512);
+}
+
+#[test]
 fn reads_and_memory_are_in_pages_of_the_size_that_is_set() {
     for kib in [4, 8, 16, 32, 64] {
         let page_size = PageSize::try_from(Bytes::kib(kib)).expect("a power of two");

@@ -4,7 +4,7 @@ use super::{Agreement, Arm, Published, PublishedPoint};
 use experiment::question::Question;
 use experiment::spec::Mode;
 
-/// Fewer figures have no middle worth telling.
+/// Of fewer figures no median is reported.
 const FIGURES_MIN: usize = 4;
 
 /// Over all figures of arms that nothing was fitted to; `None` where there are few.
@@ -22,10 +22,12 @@ pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Optio
         let Published::Number(published) = arm.published.get(&question.metric)? else {
             return None;
         };
-        Some(PublishedPoint {
+        let ours = arm.metrics.get(&question.metric)?.mean;
+        // Drawn on a logarithmic scale.
+        (*published > 0.0 && ours > 0.0).then(|| PublishedPoint {
             arm: arm.name.clone(),
             published: *published,
-            ours: arm.metrics.get(&question.metric)?.mean,
+            ours,
             fitted: is_fitted(arm),
         })
     });
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_and_the_worst_of_all_figures_are_told() {
+    fn the_median_and_the_largest_error_of_all_figures_are_reported() {
         let question = published([
             &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
             &[("elapsed_s", 0.05), ("mb_per_s", 0.02)],
@@ -107,10 +109,15 @@ mod tests {
             "one for each arm, by the main metric"
         );
         close(found.points[1].ours / found.points[1].published, 1.05);
+        let findings = make(&question, &records());
+        let sentence = crate::report::markdown::render(&findings);
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        let expected = "Median error of 4 figures (predicted) against the published ones: 3.5 %; largest: -40 %,";
+        assert!(words.join(" ").contains(expected), "{sentence}");
     }
 
     #[test]
-    fn of_three_figures_and_of_fitted_ones_nothing_is_told() {
+    fn of_three_figures_and_of_fitted_ones_nothing_is_reported() {
         let three = published([
             &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
             &[("elapsed_s", 0.05)],

@@ -127,7 +127,9 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
     let while_they_last = match cheapest.on_credits {
-        true => " That is while burst credits last; with --sustained it may be another one.",
+        true => {
+            " This holds while burst credits last; run it with --sustained for what holds after that."
+        }
         false => "",
     };
     let settled = match (arm == best, undecided.is_empty()) {
@@ -168,10 +170,10 @@ fn undecided(undecided: &Undecided) -> String {
     format!("{arm} (${}{needed})", number(*usd_per_month))
 }
 
-/// `Half of 16 figures (predicted) are within 2.9 % of the published ones; furthest off, by +69 %: io1-1000 elapsed_s.`
+/// `Median error of 16 figures (predicted) against the published ones: 2.9 %; largest: +64 %, io1-1000 elapsed_s.`
 pub(super) fn agreement(found: &Agreement, mode: Option<Mode>) -> String {
     format!(
-        "Half of {} figures ({}) are within {} of the published ones; furthest off, by {}: {}.",
+        "Median error of {} figures ({}) against the published ones: {}; largest: {}, {}.",
         found.figures,
         words::figures(mode),
         percent(found.median),

@@ -256,8 +256,8 @@ impl Asked {
             return Ok(Vec::new());
         }
         if self.mode == Mode::Measure {
-            let message = "--sustained is about modelled disks, and measure has real ones, whose credits are what they \
-                 are; leave it out, or add --mode emulate";
+            let message = "--sustained applies to modelled disks only, and measure has real ones; leave it out, or add \
+                 --mode emulate";
             return Err(Mistake(message.to_owned()));
         }
         let spent = |key: String| (key, "0".to_owned());

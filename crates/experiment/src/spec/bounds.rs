@@ -32,7 +32,7 @@ pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 /// Most that files take on one volume, so that no offset overflows, even with files that grow after the last one.
 pub(crate) const VOLUME_MAX: Bytes = Bytes::gib(1 << 30);
 
-/// Largest buffer pool, of pages of 8 KiB or more: the store numbers them in 32 bits.
+/// Largest buffer pool of pages of 8 KiB: the store numbers them in 32 bits. Smaller pages are checked with their size.
 pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
 
 /// Largest single amount of I/O: a gathered write, a read-ahead, an interleave.

@@ -30,7 +30,7 @@ pub(crate) struct Habits {
     pub(crate) log_gather: Bytes,
 }
 
-/// Without `like`: SQL Server's up to 2014, without its read-ahead.
+/// Without `like`: SQL Server's, with the largest write of 2014 and without read-ahead.
 const DEFAULT: Habits = Habits {
     page_size: PageSize::DEFAULT,
     read_ahead: Bytes::ZERO,

@@ -325,7 +325,7 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
     )?;
     if memory.0 / page_size.bytes().0 > u64::from(u32::MAX) {
         let message = format!(
-            "a buffer pool of {memory} has more pages of {} than 2^32; give larger pages or less memory",
+            "a buffer pool of {memory} has 2^32 pages of {} or more; give larger pages or less memory",
             page_size.bytes()
         );
         return Err(Fault::at(&["engine", "memory"], message));
@@ -538,6 +538,6 @@ mod tests {
             "pages of 12 KiB are not possible; give 4, 8, 16, 32 or 64 KiB"
         );
         let pool = error("page_size = \"4 KiB\"");
-        assert!(pool.contains("more pages of 4 KiB than 2^32"), "{pool}");
+        assert!(pool.contains("2^32 pages of 4 KiB or more"), "{pool}");
     }
 }

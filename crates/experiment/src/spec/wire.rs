@@ -207,7 +207,7 @@ pub(crate) struct Workload {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
-    /// Whose habits it has where nothing else is said: those of SQL Server, as far as it knows them, without it.
+    /// Whose habits it has where nothing else is said; without it, the defaults of FORMAT.md.
     pub(crate) like: Option<Like>,
     /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
     pub(crate) name: Option<EngineName>,

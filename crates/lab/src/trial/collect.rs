@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use model::Duration;
 use reading::{DiskReading, Latencies, Reading, histogram};
 
-use super::sessions::Tally;
+use super::sessions::{Tally, Timeless};
 use super::{Stage, TrialId};
 use experiment::record::{
     self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
@@ -50,10 +50,10 @@ pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
     if let Some(error) = &tally.load_failed {
         return Err(format!("the data could not be loaded: {error}"));
     }
-    if let Some(script) = &tally.timeless {
-        let why = match tally.errors.first.first() {
+    if let Some(Timeless { script, error }) = &tally.timeless {
+        let why = match error {
             Some(error) => {
-                format!(" and fail ({error}), so that a duration never ends; mend the script")
+                format!(" and fail ({error}), so that a duration never ends; fix the script")
             }
             None => ", so that a duration never ends; let the script do something in every case, give the disks a limit or \
                      a latency, the processor a cost (engine.cpu), or the workload a number of operations"

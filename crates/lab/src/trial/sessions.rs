@@ -104,6 +104,14 @@ impl Window {
     }
 }
 
+/// An operation that took no time.
+pub(super) struct Timeless {
+    /// Its script.
+    pub(super) script: String,
+    /// Why it failed, if it did.
+    pub(super) error: Option<String>,
+}
+
 /// What sessions did in the measured time.
 pub(super) struct Tally {
     pub(super) operations: u64,
@@ -112,8 +120,8 @@ pub(super) struct Tally {
     pub(super) errors: Errors,
     /// Why a database could not be loaded, where loading is measured.
     pub(super) load_failed: Option<String>,
-    /// The script whose operations took no time, so that there was no end to them.
-    pub(super) timeless: Option<String>,
+    /// The operation that took no time, like all before it, so that there was no end to them.
+    pub(super) timeless: Option<Timeless>,
     /// Operations that ended, per interval from time zero, whether measured or not.
     pub(super) ended: Points,
 }
@@ -239,7 +247,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 set_turn(variables, number, count);
             }
             let before = self.seat.now();
-            let script = self.operation(variables, start, count);
+            let outcome = self.operation(variables, start, count);
             number += count;
             still = if self.seat.now() > before {
                 0
@@ -247,7 +255,9 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 still + 1
             };
             if still > TIMELESS_MAX && self.task.operations.is_none() {
-                self.tally.timeless = Some(script.to_owned());
+                let (script, error) = outcome;
+                let script = script.to_owned();
+                self.tally.timeless = Some(Timeless { script, error });
                 break;
             }
         }
@@ -282,8 +292,13 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which runs `count` operations of the script whose name is given back.
-    fn operation(&mut self, variables: &mut Variables, start: Instant, count: u64) -> &'a str {
+    /// One turn, which runs `count` operations. Gives the script's name, and the error if there was one.
+    fn operation(
+        &mut self,
+        variables: &mut Variables,
+        start: Instant,
+        count: u64,
+    ) -> (&'a str, Option<String>) {
         let mix = &self.task.workload.run;
         let picked = mix.pick(&mut self.keys);
         let script: &Script = &mix.scripts[picked].script;
@@ -298,19 +313,21 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
         self.tally.ended.add(end, count);
-        if !self.task.window.holds(end) {
-            return &script.name;
-        }
-        match result {
-            Ok(()) => {
-                self.tally.operations += count;
-                if mix.per_turn == 1 {
-                    histogram::record(&mut self.tally.latency, end.since(start));
+        let error = result
+            .err()
+            .map(|error| format!("{}: {error}", script.name));
+        if self.task.window.holds(end) {
+            match &error {
+                None => {
+                    self.tally.operations += count;
+                    if mix.per_turn == 1 {
+                        histogram::record(&mut self.tally.latency, end.since(start));
+                    }
                 }
+                Some(error) => self.tally.error(error.clone(), count),
             }
-            Err(error) => self.tally.error(format!("{}: {error}", script.name), count),
         }
-        &script.name
+        (&script.name, error)
     }
 
     fn begin_measuring(&mut self) {

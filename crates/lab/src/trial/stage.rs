@@ -67,7 +67,7 @@ pub enum StageError {
     #[error(
         "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"
     )]
-    BurstOfNothing {
+    BurstWithoutLimit {
         /// Which volume.
         volume: String,
         /// Key of the burst.
@@ -247,7 +247,7 @@ fn disk(
         });
     }
     let mut disk = replaced(disk, &volume.replaced);
-    no_burst_of_nothing(volume, &disk)?;
+    check_burst_limits(volume, &disk)?;
     start_with(volume.credits, disk.limits.iter_mut());
     Ok((disk, usd))
 }
@@ -307,8 +307,8 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     disk
 }
 
-/// Refuses a burst that would be of no limit.
-fn no_burst_of_nothing(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
+/// Refuses a burst of a limit that the disk does not have.
+fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
     let is_iops = |limit: &LimitSpec| matches!(limit.rate, Rate::Iops(_));
     let by = &volume.replaced;
     let lacks = |of_iops: bool| !disk.limits.iter().any(|limit| is_iops(limit) == of_iops);
@@ -317,7 +317,7 @@ fn no_burst_of_nothing(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), Sta
         (_, Some(_)) if lacks(false) => ("throughput_burst", "throughput_limit"),
         _ => return Ok(()),
     };
-    Err(StageError::BurstOfNothing {
+    Err(StageError::BurstWithoutLimit {
         volume: volume.name.clone(),
         key,
         disk: volume.disk.to_string(),

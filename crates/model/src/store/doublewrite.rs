@@ -1,16 +1,16 @@
 //! The doublewrite area: pages gathered, written there one behind the other, and only then to their places.
 //!
-//! InnoDB does so, to have a whole copy of a page whose write was torn. The copies of a batch are one sequential write;
-//! the bytes are written twice, the I/Os are not.
+//! InnoDB does so, to have a whole copy of a page whose write was torn; not for temporary pages, which nobody recovers. The
+//! copies of a batch are one sequential write: the bytes are written twice, the I/Os are not.
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-doublewrite-buffer.html>.
 
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::Files;
 use super::page::PageSize;
 use super::writer::Run;
+use super::{Files, StoreSpec};
 use crate::request::Request;
 use crate::time::{Duration, Instant};
 
@@ -25,14 +25,16 @@ pub struct DoublewriteSpec {
     pub batch: u32,
 }
 
-/// The area on the first data file's volume, and the pages that wait for their copies.
+/// The area on the first file's volume, behind its files, and the pages that wait for their copies.
 pub(super) struct Doublewrite {
     batch: u64,
     page: PageSize,
     volume: usize,
     /// Where the area starts on its volume.
     base: u64,
-    /// Which half of it the next batch goes to.
+    /// Bytes of half of the area: a batch, or the largest run where that is more.
+    half: u64,
+    /// Whether the next batch goes to the second half.
     second_half: bool,
     waiting: Vec<Run>,
     /// Pages of `waiting`.
@@ -41,14 +43,25 @@ pub(super) struct Doublewrite {
     since: Instant,
 }
 
+/// Copies to be written, and the pages that they are of.
+pub(super) struct Batch {
+    pub(super) runs: Vec<Run>,
+    pub(super) volume: usize,
+    pub(super) request: Request,
+}
+
 impl Doublewrite {
-    pub(super) fn new(spec: DoublewriteSpec, page: PageSize, files: &Files) -> Doublewrite {
+    /// The area of a store; batches of a page each where `spec` has none.
+    pub(super) fn new(spec: &StoreSpec, files: &Files) -> Doublewrite {
         let volume = files.first_volume();
+        let page = spec.page_size;
+        let batch = spec.doublewrite.map_or(1, |spec| spec.batch.max(1));
         Doublewrite {
-            batch: u64::from(spec.batch.max(1)),
+            batch: u64::from(batch),
             page,
             volume,
             base: files.behind(volume),
+            half: page.of(u64::from(batch)).max(spec.write_gather).0,
             second_half: false,
             waiting: Vec::new(),
             pages: 0,
@@ -56,13 +69,18 @@ impl Doublewrite {
         }
     }
 
-    /// Lets a run of pages wait for its copies.
-    pub(super) fn gather(&mut self, now: Instant, run: Run) {
+    /// Adds a run to the batch; gives the batch before it, where both together would be too large.
+    pub(super) fn gather(&mut self, now: Instant, run: Run) -> Option<Batch> {
+        let overflow = match self.pages + run.pages > self.batch {
+            true => self.take(),
+            false => None,
+        };
         if self.waiting.is_empty() {
             self.since = now;
         }
         self.pages += run.pages;
         self.waiting.push(run);
+        overflow
     }
 
     /// Whether there are as many pages as a batch takes.
@@ -76,15 +94,17 @@ impl Doublewrite {
     }
 
     /// The waiting pages, and the write of their copies; `None` where none waits.
-    pub(super) fn take(&mut self) -> Option<(Vec<Run>, usize, Request)> {
+    pub(super) fn take(&mut self) -> Option<Batch> {
         if self.waiting.is_empty() {
             return None;
         }
-        let half = self.page.of(self.batch).0;
-        let offset = self.base + if self.second_half { half } else { 0 };
+        let offset = self.base + if self.second_half { self.half } else { 0 };
         self.second_half = !self.second_half;
         let length = self.page.of(core::mem::take(&mut self.pages));
-        let runs = core::mem::take(&mut self.waiting);
-        Some((runs, self.volume, Request::write(offset, length)))
+        Some(Batch {
+            runs: core::mem::take(&mut self.waiting),
+            volume: self.volume,
+            request: Request::write(offset, length),
+        })
     }
 }

@@ -57,6 +57,11 @@ struct DataFile {
     free: Vec<u32>,
 }
 
+/// Key of the first page of a file: files are numbered from the first data file over the temporary ones.
+pub(super) fn first_key(file: usize) -> u64 {
+    (file as u64) << 40
+}
+
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageAddress {
@@ -73,7 +78,7 @@ pub struct PageAddress {
 impl PageAddress {
     /// Unique over all files; neighbours in a file have neighbouring keys.
     pub(super) fn key(&self) -> u64 {
-        u64::from(self.file) << 40 | self.page
+        first_key(usize::from(self.file)) | self.page
     }
 
     /// Bytes from the start of the volume.
@@ -151,7 +156,7 @@ impl Files {
         (self.files[self.log].volume, self.files[self.log].base)
     }
 
-    /// Volume of the first data file, or of the log where there is none.
+    /// Volume of the first file.
     pub(super) fn first_volume(&self) -> usize {
         self.files[0].volume
     }

@@ -84,8 +84,12 @@ impl Log {
         });
         let awaited = match self.commit {
             Commit::Durable => own_end,
-            // The log buffer is as large as what may be outstanding.
-            Commit::Relaxed => own_end.saturating_sub(self.block * WRITES_MAX as u64),
+            // The log buffer is as large as what may be outstanding, and no larger than SQL Server's, whatever the
+            // largest write is.
+            Commit::Relaxed => {
+                let buffer = self.block.min(LOG_BLOCK.0) * WRITES_MAX as u64;
+                own_end.saturating_sub(buffer.max(self.block))
+            }
         };
         if self.commit == Commit::Durable {
             self.wanted = self.wanted.max(own_end);

@@ -13,7 +13,7 @@
 //! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
 //!
 //! Engines differ in their habits, which are all in [`StoreSpec`]: the size of a page, pages that are written
-//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be mended, row versions in temp space
+//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be restored, row versions in temp space
 //! (SQL Server).
 //!
 //! Not modelled: latches and allocation contention, recovery, reads of row versions.
@@ -50,7 +50,7 @@ use log::Log;
 use pool::Pool;
 use read_ahead::ReadAhead;
 use versions::Versions;
-use writer::{Writer, Written};
+use writer::{WriteRequest, Writer};
 
 /// Size of a page where nothing else is said.
 pub const PAGE: Bytes = PageSize::DEFAULT.bytes();
@@ -74,10 +74,10 @@ pub struct StoreSpec {
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
     pub checkpoint: Option<Duration>,
-    /// Pages written twice, so that a torn one can be mended; `None`: once.
+    /// Pages written twice, so that a torn one can be restored; `None`: once.
     pub doublewrite: Option<DoublewriteSpec>,
     /// Whether the first change of a data file's page since the last checkpoint puts the whole page into the log, so
-    /// that a torn one can be mended.
+    /// that a torn one can be restored.
     pub full_page_images: bool,
     /// Whether a commit waits for its log records.
     pub commit: Commit,
@@ -157,7 +157,7 @@ pub struct Counters {
     pub page_requests: u64,
     /// Reads given to the volumes.
     pub physical_reads: u64,
-    /// Pages given to the volumes to write.
+    /// Pages written to their places; their copies (doublewrite) are not counted.
     pub pages_written: u64,
     /// Dirty pages that were dropped with their file before anybody wrote them.
     pub pages_discarded: u64,
@@ -190,11 +190,11 @@ impl Store {
         let page_size = spec.page_size;
         let frames = (spec.memory.0 / page_size.bytes().0).max(64);
         let files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
-        let twice = |spec: DoublewriteSpec| Doublewrite::new(spec, page_size, &files);
+        let doublewrite = spec.doublewrite.map(|_| Doublewrite::new(spec, &files));
         let versions = |versions| Versions::new(versions, page_size, seed);
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
-            writer: Writer::new(spec, spec.doublewrite.map(twice)),
+            writer: Writer::new(spec, doublewrite),
             log: Log::new(spec.commit, spec.log_block, files.log_place()),
             images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
             versions: spec.versions.map(versions),
@@ -322,8 +322,13 @@ impl Store {
         if self.timeless {
             let page = self.page_size.bytes();
             self.storage.warm(place.volume, place.offset(), page);
-        } else if self.pool.dirty(key, now) && self.files.role(file) == Role::Data {
-            self.writer.dirtied(now, key);
+            return Ok(Step::Done);
+        }
+        let was_clean = self.pool.dirty(key, now);
+        if self.files.role(file) == Role::Data {
+            if was_clean {
+                self.writer.dirtied(now, key);
+            }
             self.log_image(now, key);
         }
         Ok(Step::Done)
@@ -548,15 +553,15 @@ fn submitter<'a>(
     files: &'a Files,
     page: PageSize,
     counters: &'a mut Counters,
-) -> impl FnMut(Instant, Written) -> Completion + 'a {
+) -> impl FnMut(Instant, WriteRequest) -> Completion + 'a {
     move |now, written| match written {
-        Written::Pages { first, count } => {
+        WriteRequest::Pages { first, count } => {
             counters.pages_written += count;
             let place = files.by_key(first);
             let request = Request::write(place.offset(), page.of(count));
             storage.submit(now, place.volume, request)
         }
-        Written::Copies { volume, request } => storage.submit(now, volume, request),
+        WriteRequest::Copies { volume, request } => storage.submit(now, volume, request),
     }
 }
 

@@ -9,7 +9,8 @@ use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
 use super::StoreSpec;
-use super::doublewrite::Doublewrite;
+use super::doublewrite::{Batch, Doublewrite};
+use super::files::first_key;
 use super::pool::{Pool, Swept};
 use crate::request::{Completion, Request};
 use crate::time::{Duration, Instant};
@@ -28,6 +29,8 @@ pub(super) struct Writer {
     slots: usize,
     /// Two extents: what is kept free at least.
     free_min: usize,
+    /// Keys of temporary pages begin here: they have no checkpoint, and no doublewrite.
+    temporary_from: u64,
     checkpoint: Option<Duration>,
     doublewrite: Option<Doublewrite>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
@@ -40,7 +43,7 @@ pub(super) struct Writer {
 }
 
 /// What is given to a volume.
-pub(super) enum Written {
+pub(super) enum WriteRequest {
     /// Neighbouring pages, to their place.
     Pages {
         /// Key of the first.
@@ -113,6 +116,7 @@ impl Writer {
             gather: (spec.write_gather.0 / spec.page_size.bytes().0).max(1),
             slots: spec.writes_in_flight.max(1) as usize,
             free_min: 2 * spec.page_size.extent() as usize,
+            temporary_from: first_key(spec.data.len()),
             checkpoint: spec.checkpoint,
             doublewrite,
             in_flight: BinaryHeap::new(),
@@ -143,12 +147,12 @@ impl Writer {
         }
     }
 
-    /// Finishes the writes that are done at `due`; pages whose copies are go on to their places.
+    /// Finishes the writes that are done at `due`; pages whose copies are written are then written to their places.
     pub(super) fn finish(
         &mut self,
         due: Instant,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, Written) -> Completion,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
         while self
             .in_flight
@@ -159,7 +163,7 @@ impl Writer {
                 return;
             };
             match write.job {
-                Job::Pages(run) => self.written(due, &run, pool),
+                Job::Pages(run) => self.finish_run(due, &run, pool),
                 Job::Copies(runs) => {
                     for run in runs {
                         self.submit(due, run, submit);
@@ -169,18 +173,19 @@ impl Writer {
         }
         let copies = self.doublewrite.as_ref().and_then(Doublewrite::next_due);
         if copies.is_some_and(|copies| copies <= due) {
-            self.copy(due, submit);
+            self.copy_waiting(due, submit);
         }
     }
 
     /// A run's pages are in their places.
-    fn written(&mut self, now: Instant, run: &Run, pool: &mut Pool) {
+    fn finish_run(&mut self, now: Instant, run: &Run, pool: &mut Pool) {
         self.runs -= 1;
         for key in run.first..run.first + run.pages {
             let dirty_since = pool.finish_write(key, run.number, run.evict);
             // Its turn came while it was being written, and was let pass.
             if let (Some(since), Some(limit)) = (dirty_since, self.checkpoint)
                 && since + limit <= now
+                && key < self.temporary_from
             {
                 self.dirtied.push_front((since, key));
             }
@@ -192,7 +197,7 @@ impl Writer {
         &mut self,
         now: Instant,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, Written) -> Completion,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
         let Some(limit) = self.checkpoint else { return };
         while self.runs < self.slots {
@@ -214,7 +219,7 @@ impl Writer {
         &mut self,
         now: Instant,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, Written) -> Completion,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
         let target = (pool.len() / FREE_SHARE).max(self.free_min);
         for _ in 0..2 * pool.len() {
@@ -228,7 +233,7 @@ impl Writer {
         }
         // Frames are wanted before a batch of copies fills, and nothing is under way that would free some.
         if pool.free_count() < target / 2 && self.in_flight.is_empty() {
-            self.copy(now, submit);
+            self.copy_waiting(now, submit);
         }
     }
 
@@ -251,7 +256,7 @@ impl Writer {
         key: u64,
         evict: bool,
         pool: &mut Pool,
-        submit: &mut impl FnMut(Instant, Written) -> Completion,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
         let (mut first, mut end) = (key, key + 1);
         while end - first < self.gather && pool.writable(end) {
@@ -269,23 +274,47 @@ impl Writer {
             pages: end - first,
             evict,
         };
-        let Some(doublewrite) = &mut self.doublewrite else {
+        let is_data = key < self.temporary_from;
+        let Some(doublewrite) = self.doublewrite.as_mut().filter(|_| is_data) else {
             return self.submit(now, run, submit);
         };
-        doublewrite.gather(now, run);
-        if doublewrite.is_full() {
-            self.copy(now, submit);
+        let overflow = doublewrite.gather(now, run);
+        // With every place waiting and none under way, no page would ever fill the batch.
+        let stuck = self.runs >= self.slots && self.in_flight.is_empty();
+        let full = doublewrite.is_full() || stuck;
+        if let Some(batch) = overflow {
+            self.copy(now, batch, submit);
+        }
+        if full {
+            self.copy_waiting(now, submit);
         }
     }
 
     /// Writes the copies of the pages that wait for them, if any does.
-    fn copy(&mut self, now: Instant, submit: &mut impl FnMut(Instant, Written) -> Completion) {
-        let waiting = self.doublewrite.as_mut().and_then(Doublewrite::take);
-        let Some((runs, volume, request)) = waiting else {
-            return;
-        };
+    fn copy_waiting(
+        &mut self,
+        now: Instant,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
+    ) {
+        if let Some(batch) = self.doublewrite.as_mut().and_then(Doublewrite::take) {
+            self.copy(now, batch, submit);
+        }
+    }
+
+    /// Writes the copies of a batch.
+    fn copy(
+        &mut self,
+        now: Instant,
+        batch: Batch,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
+    ) {
+        let Batch {
+            runs,
+            volume,
+            request,
+        } = batch;
         self.number += 1;
-        let completion = submit(now, Written::Copies { volume, request });
+        let completion = submit(now, WriteRequest::Copies { volume, request });
         self.in_flight.push(Reverse(InFlight {
             completion,
             number: self.number,
@@ -298,10 +327,10 @@ impl Writer {
         &mut self,
         now: Instant,
         run: Run,
-        submit: &mut impl FnMut(Instant, Written) -> Completion,
+        submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
         let (first, count) = (run.first, run.pages);
-        let completion = submit(now, Written::Pages { first, count });
+        let completion = submit(now, WriteRequest::Pages { first, count });
         self.in_flight.push(Reverse(InFlight {
             completion,
             number: run.number,
@@ -372,15 +401,15 @@ mod tests {
     /// Sees the runs of pages that are written, by their first one and how many they are.
     fn runs(
         mut see: impl FnMut(Instant, u64, u64) -> Completion,
-    ) -> impl FnMut(Instant, Written) -> Completion {
+    ) -> impl FnMut(Instant, WriteRequest) -> Completion {
         move |now, written| match written {
-            Written::Pages { first, count } => see(now, first, count),
-            Written::Copies { .. } => panic!("pages are written once"),
+            WriteRequest::Pages { first, count } => see(now, first, count),
+            WriteRequest::Copies { .. } => panic!("pages are written once"),
         }
     }
 
     /// For when nothing is to be written.
-    fn none() -> impl FnMut(Instant, Written) -> Completion {
+    fn none() -> impl FnMut(Instant, WriteRequest) -> Completion {
         runs(|_, _, _| panic!("nothing is to be written"))
     }
 
@@ -435,7 +464,7 @@ mod tests {
         let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, [5]);
         dirty(&mut writer, &mut pool, 5, at(0));
-        // Written for another reason at 100 ms, changed again at 900 ms.
+        // WriteRequest for another reason at 100 ms, changed again at 900 ms.
         pool.start_write(5, 77);
         pool.finish_write(5, 77, false);
         dirty(&mut writer, &mut pool, 5, at(900));
@@ -626,25 +655,32 @@ mod tests {
         assert_eq!(started, [at(1_000), at(6_000)]);
     }
 
-    /// A writer that writes pages twice, in batches of so many, and what it gives to the volumes.
+    fn doublewrite_spec(batch: u32) -> StoreSpec {
+        StoreSpec {
+            doublewrite: Some(DoublewriteSpec { batch }),
+            ..spec()
+        }
+    }
+
+    /// A writer that writes pages twice, in batches of so many.
     fn twice(batch: u32) -> Writer {
         let file = FileSpec {
             volume: 0,
             size: Some(Bytes::mib(1)),
         };
         let files = Files::new(PageSize::DEFAULT, &[file], &[], file);
-        let doublewrite = Doublewrite::new(DoublewriteSpec { batch }, PageSize::DEFAULT, &files);
+        let doublewrite = Doublewrite::new(&doublewrite_spec(batch), &files);
         Writer::new(&spec(), Some(doublewrite))
     }
 
     /// What was written: copies by their place and how many pages they are, pages by their first one.
     fn seen(
         list: &RefCell<Vec<(Instant, &'static str, u64, u64)>>,
-    ) -> impl FnMut(Instant, Written) -> Completion {
+    ) -> impl FnMut(Instant, WriteRequest) -> Completion {
         move |now, written| {
             let (what, first, count) = match written {
-                Written::Pages { first, count } => ("pages", first, count),
-                Written::Copies { volume, request } => {
+                WriteRequest::Pages { first, count } => ("pages", first, count),
+                WriteRequest::Copies { volume, request } => {
                     assert_eq!((volume, request.operation), (0, Operation::Write));
                     ("copies", request.offset, request.length.0 / PAGE.0)
                 }
@@ -691,7 +727,8 @@ mod tests {
         assert_eq!(list.borrow().len(), 3, "two pages and their copies");
         assert_eq!(writer.next_due(), Some(at(2_000)));
         writer.finish(at(2_000), &mut pool, &mut submit);
-        let other_half = (2 << 20) + 2 * PAGE.0;
+        // Room for the largest run, of four pages.
+        let other_half = (2 << 20) + 4 * PAGE.0;
         assert_eq!(list.borrow()[3..], [(at(2_000), "copies", other_half, 1)]);
     }
 
@@ -706,5 +743,53 @@ mod tests {
         writer.refill(at(0), &mut pool, &mut seen(&list));
         // Four runs of four pages take all places.
         assert_eq!(*list.borrow(), [(at(0), "copies", 2 << 20, 16)]);
+    }
+
+    #[test]
+    fn a_batch_is_copied_once_every_write_that_may_be_under_way_waits_in_it() {
+        let mut writer = twice(100);
+        let keys = [10, 20, 30, 40, 50];
+        let mut pool = holding(64, keys);
+        for key in keys {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let list = RefCell::default();
+        writer.write_old(at(1_000), &mut pool, &mut seen(&list));
+        assert_eq!(*list.borrow(), [(at(1_000), "copies", 2 << 20, 4)]);
+    }
+
+    #[test]
+    fn a_run_that_does_not_fit_into_the_batch_begins_the_next_one() {
+        let mut writer = twice(3);
+        let mut pool = holding(64, 10..20);
+        // A page by itself, and a run of three.
+        for key in [10, 14, 15, 16] {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let list = RefCell::default();
+        writer.write_old(at(1_000), &mut pool, &mut seen(&list));
+        // Halves have room for a run of four pages, the largest.
+        let half = 4 * PAGE.0;
+        let copies = [
+            (at(1_000), "copies", 2 << 20, 1),
+            (at(1_000), "copies", (2 << 20) + half, 3),
+        ];
+        assert_eq!(*list.borrow(), copies);
+    }
+
+    #[test]
+    fn temporary_pages_are_written_once_and_have_no_checkpoint() {
+        let mut writer = twice(1);
+        let key = first_key(1);
+        let mut pool = holding(64, [key]);
+        pool.dirty(key, at(0));
+        let list = RefCell::default();
+        let mut submit = seen(&list);
+        writer.write(at(0), key, true, &mut pool, &mut submit);
+        assert_eq!(*list.borrow(), [(at(0), "pages", key, 1)]);
+        // Changed while its write is under way, which ends after its second is over.
+        pool.dirty(key, at(1));
+        writer.finish(at(5_000), &mut pool, &mut submit);
+        assert_eq!(writer.next_due(), None);
     }
 }

@@ -28,7 +28,7 @@ INSERT INTO new_orders (id) SELECT id FROM orders WHERE carrier IS NULL;
 
 -- 2654435761 is Knuth's constant (2^32 over the golden ratio): it scatters, the same way every time.
 INSERT INTO order_line (order_id, line, item_id, supplier, amount, delivered, data)
-SELECT o.id, value, (o.id::bigint * 10 + value) * 2654435761 % 4294967296 % :items + 1, rpad('w', 11), 5,
+SELECT o.id, value, (o.id::bigint * 10 + value) % 2147483648 * 2654435761 % 4294967296 % :items + 1, rpad('w', 11), 5,
        CASE WHEN o.carrier IS NOT NULL THEN 1 END, rpad('line', 38)
 FROM orders AS o, generate_series(1, 10) AS value;
 

@@ -36,7 +36,7 @@ INSERT INTO new_orders WITH (TABLOCK) (id) SELECT id FROM orders WHERE carrier I
 -- stands it would be a decimal number, and 4294967296 too.
 INSERT INTO order_line WITH (TABLOCK) (order_id, line, item_id, supplier, amount, delivered, data)
 SELECT o.id, value,
-       (CAST(o.id AS bigint) * 10 + value) * CAST(2654435761 AS bigint) % CAST(4294967296 AS bigint) % :items + 1,
+       (CAST(o.id AS bigint) * 10 + value) % CAST(2147483648 AS bigint) * CAST(2654435761 AS bigint) % CAST(4294967296 AS bigint) % :items + 1,
        'w', 5, CASE WHEN o.carrier IS NOT NULL THEN 1 END, 'line'
 FROM orders AS o CROSS JOIN #series WHERE value <= 10;
 

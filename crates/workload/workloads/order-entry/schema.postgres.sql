@@ -1,9 +1,9 @@
-CREATE TABLE warehouse (id INTEGER PRIMARY KEY, name TEXT NOT NULL, year_to_date INTEGER NOT NULL);
+CREATE TABLE warehouse (id INTEGER PRIMARY KEY, name TEXT NOT NULL, year_to_date BIGINT NOT NULL);
 
 CREATE TABLE district (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
-    year_to_date INTEGER NOT NULL,
+    year_to_date BIGINT NOT NULL,
     next_order INTEGER NOT NULL
 );
 
@@ -12,7 +12,7 @@ CREATE TABLE customer (
     id INTEGER PRIMARY KEY,
     last_name INTEGER NOT NULL,
     first_name TEXT NOT NULL,
-    balance INTEGER NOT NULL,
+    balance BIGINT NOT NULL,
     payments INTEGER NOT NULL,
     data TEXT NOT NULL
 );

@@ -68,6 +68,7 @@ struct Page<'a> {
     /// What the order of the placements is, where it is not the experiment's.
     ranked: String,
     has_limits: bool,
+    has_agreement: bool,
     has_series: bool,
     has_distributions: bool,
     has_trials: bool,
@@ -128,6 +129,10 @@ pub fn render(parts: Parts) -> String {
             (of_rows(&shown.placements, places), arms.collect())
         }),
         shown,
+        has_agreement: findings
+            .agreement
+            .iter()
+            .any(|found| !found.points.is_empty()),
         has_limits: layout::has_limits(&findings.arms),
         has_series: !curves.series.is_empty(),
         has_distributions: !curves.distributions.is_empty(),

@@ -23,6 +23,7 @@ pub(super) fn of<'a>(findings: &Findings, curves: &'a Curves) -> Vec<(&'a str, T
     let distributions = curves.distributions.iter();
     let distributions = distributions.map(|chart| (&*chart.title, quantiles(findings, chart)));
     let agreement = findings.agreement.iter();
+    let agreement = agreement.filter(|found| !found.points.is_empty());
     let agreement = agreement.map(|found| ("Published figures and ours", published(found)));
     agreement
         .chain(series)
