@@ -463,6 +463,31 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
 }
 
 #[test]
+fn sustained_runs_spend_the_machines_credits_too() {
+    let folder = folder();
+    // Of EBS it has 20,000 IOPS for half an hour a day, and 6,000 for the rest.
+    let text = GP2
+        .replace("aws.r5b.2xlarge", "aws.c6g.xlarge")
+        .replace(
+            "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
+            "disk = \"aws.gp3\"\niops = 12_000\nsize = \"500 GiB\"",
+        )
+        .replace("depth = 32", "depth = 128");
+    let file = write(&folder, "machine.toml", &text);
+    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    says(
+        &bursting.stdout,
+        &[
+            "gb-500: the machine's ebs limit: 12,0",
+            "IOPS, of which 6,000 are sustained",
+        ],
+    );
+    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    says(&sustained.stdout, &["gb-500 5,999.6 "]);
+    assert!(!sustained.stdout.contains("burst-credits"));
+}
+
+#[test]
 fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     let folder = folder();
     let file = write(&folder, "gp2.toml", GP2);
@@ -484,6 +509,22 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
         assert_eq!(printed.code, 2, "{}", printed.stderr);
         says(&printed.stderr, &[part]);
     }
+    let unlimited = GP2.replace(
+        "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
+        "disk = \"unlimited\"",
+    );
+    let burst = "override = { iops_burst = 2000, iops_credits = 1000 }\n[placement.one]";
+    let text = unlimited.replace("[placement.one]", burst);
+    let text = text.split("[arm.gb-500]").next().expect("a part before it");
+    let file = write(&folder, "unlimited.toml", text);
+    let printed = dbstow(&folder, &["check", file]);
+    assert_eq!(printed.code, 2, "{}", printed.stdout);
+    says(
+        &printed.stderr,
+        &[
+            "volume \"one\" has iops_burst, but unlimited has no limit that it could be the burst of; give iops_limit too",
+        ],
+    );
 }
 
 #[test]

@@ -94,3 +94,51 @@ impl Like {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The row of FORMAT.md's table for a key, with what it is for each engine.
+    fn row(key: &str, value: impl Fn(&Habits) -> String) -> String {
+        let likes = [Like::SqlServer, Like::Postgres, Like::Innodb, Like::Sqlite];
+        let values = likes.map(|like| value(Like::habits(Some(like))));
+        format!("| `{key}` | {} |", values.join(" | "))
+    }
+
+    #[test]
+    fn the_table_in_format_md_has_these_values() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../FORMAT.md");
+        let format = std::fs::read_to_string(path).expect("it is in the repository");
+        let size = |bytes: Bytes| match bytes {
+            Bytes::ZERO => "0".to_owned(),
+            bytes => bytes.to_string(),
+        };
+        let thousands = |number: u32| match number {
+            0..1_000 => number.to_string(),
+            _ => format!("{},{:03}", number / 1_000, number % 1_000),
+        };
+        let seconds = |habits: &Habits| match habits.checkpoint {
+            None => "none".to_owned(),
+            Some(interval) => format!("{} s", interval.as_secs_f64()),
+        };
+        for expected in [
+            row("page_size", |habits| size(habits.page_size.bytes())),
+            row("read_ahead", |habits| size(habits.read_ahead)),
+            row("write_gather", |habits| size(habits.write_gather)),
+            row("writes_in_flight", |habits| {
+                thousands(habits.writes_in_flight)
+            }),
+            row("checkpoint", seconds),
+            row("doublewrite_pages", |habits| {
+                thousands(habits.doublewrite_pages)
+            }),
+            row("full_page_images", |habits| {
+                habits.full_page_images.to_string()
+            }),
+            row("log_gather", |habits| size(habits.log_gather)),
+        ] {
+            assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
+        }
+    }
+}
