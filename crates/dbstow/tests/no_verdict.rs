@@ -452,13 +452,13 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
     assert!(!sustained.stdout.contains("burst-credits"));
     assert!(!sustained.stdout.contains("This holds while"));
 
-    let half = "volume.one.override.iops_burst=2000";
+    let burst = "volume.one.override.iops_burst=4000";
     let credits = "volume.one.override.iops_credits=1000000";
-    let arguments = ["run", file, "--set", half, "--set", credits, "--out", "c"];
+    let arguments = ["run", file, "--set", burst, "--set", credits, "--out", "c"];
     let own_burst = dbstow(&folder, &arguments);
     says(
         &own_burst.stdout,
-        &["gb-500: disk one.1: 2,004 IOPS, of which 1,500 are sustained"],
+        &["gb-500: disk one.1: 4,008 IOPS, of which 1,500 are sustained"],
     );
 }
 
@@ -509,6 +509,18 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
         assert_eq!(printed.code, 2, "{}", printed.stderr);
         says(&printed.stderr, &[part]);
     }
+    let burst = [
+        "volume.one.override.iops_burst=1500",
+        "volume.one.override.iops_credits=1",
+    ];
+    let printed = dbstow(
+        &folder,
+        &["check", file, "--set", burst[0], "--set", burst[1]],
+    );
+    assert_eq!(printed.code, 2, "{}", printed.stdout);
+    let expected =
+        "volume \"one\" has iops_burst = 1500, and its limit sustains 1500; give a higher rate";
+    says(&printed.stderr, &[expected]);
     let unlimited = GP2.replace(
         "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
         "disk = \"unlimited\"",

@@ -77,6 +77,21 @@ pub enum StageError {
         /// Key of the limit.
         limit: &'static str,
     },
+    /// A burst that is no faster than what is sustained.
+    #[error(
+        "volume \"{volume}\" has {key} = {burst}, and its limit sustains {sustained}; give a higher rate, or leave the burst \
+         out"
+    )]
+    BurstTooSlow {
+        /// Which volume.
+        volume: String,
+        /// Key of the burst.
+        key: &'static str,
+        /// Its rate, in requests or bytes per second.
+        burst: u64,
+        /// The sustained rate.
+        sustained: u64,
+    },
     /// Its files are larger than the volume.
     #[error(
         "the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger"
@@ -307,22 +322,46 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     disk
 }
 
-/// Refuses a burst of a limit that the disk does not have.
+/// Refuses a burst of a limit that the disk does not have, or that would be no burst.
 fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
-    let is_iops = |limit: &LimitSpec| matches!(limit.rate, Rate::Iops(_));
+    let iops = disk.limits.iter().find_map(|limit| match limit.rate {
+        Rate::Iops(rate) => Some(rate.0),
+        Rate::Throughput(_) => None,
+    });
+    let throughput = disk.limits.iter().find_map(|limit| match limit.rate {
+        Rate::Throughput(rate) => Some(rate.0),
+        Rate::Iops(_) => None,
+    });
     let by = &volume.replaced;
-    let lacks = |of_iops: bool| !disk.limits.iter().any(|limit| is_iops(limit) == of_iops);
-    let (key, limit) = match (by.iops_burst, by.throughput_burst) {
-        (Some(_), _) if lacks(true) => ("iops_burst", "iops_limit"),
-        (_, Some(_)) if lacks(false) => ("throughput_burst", "throughput_limit"),
-        _ => return Ok(()),
-    };
-    Err(StageError::BurstWithoutLimit {
-        volume: volume.name.clone(),
-        key,
-        disk: volume.disk.to_string(),
-        limit,
-    })
+    let keys = [
+        ("iops_burst", "iops_limit", by.iops_burst, iops),
+        (
+            "throughput_burst",
+            "throughput_limit",
+            by.throughput_burst,
+            throughput,
+        ),
+    ];
+    for (key, limit, burst, sustained) in keys {
+        let Some(burst) = burst else { continue };
+        let Some(sustained) = sustained else {
+            return Err(StageError::BurstWithoutLimit {
+                volume: volume.name.clone(),
+                key,
+                disk: volume.disk.to_string(),
+                limit,
+            });
+        };
+        if burst.rate <= sustained {
+            return Err(StageError::BurstTooSlow {
+                volume: volume.name.clone(),
+                key,
+                burst: burst.rate,
+                sustained,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// A burst with all its credits.
