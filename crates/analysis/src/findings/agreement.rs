@@ -7,11 +7,13 @@ use experiment::spec::Mode;
 /// Of fewer figures no median is reported.
 const FIGURES_MIN: usize = 4;
 
-/// Over all figures of arms that nothing was fitted to; `None` where there are few.
+/// Over all figures of arms that nothing was fitted to; `None` where there are few, and where they are not predictions of
+/// the settings that were published.
 pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Option<Agreement> {
-    // On real disks nothing fitted has a part.
-    let is_fitted = |arm: &Arm| arm.fitted && mode != Some(Mode::Measure);
-    let own = arms.iter().filter(|arm| !is_fitted(arm));
+    if mode != Some(Mode::Simulate) || !question.changed.is_empty() {
+        return None;
+    }
+    let own = arms.iter().filter(|arm| !arm.fitted);
     let mut off: Vec<(f64, String)> = own.flat_map(deviations).collect();
     if off.len() < FIGURES_MIN {
         return None;
@@ -28,7 +30,7 @@ pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Optio
             arm: arm.name.clone(),
             published: *published,
             ours,
-            fitted: is_fitted(arm),
+            fitted: arm.fitted,
         })
     });
     let points: Vec<PublishedPoint> = points.collect();
@@ -112,8 +114,26 @@ mod tests {
         let findings = make(&question, &records());
         let sentence = crate::report::markdown::render(&findings);
         let words: Vec<&str> = sentence.split_whitespace().collect();
-        let expected = "Median error of 4 figures (predicted) against the published ones: 3.5 %; largest: -40 %,";
+        let expected = "Median error of 4 predicted figures against the published ones: 3.5 %; largest: -40 %,";
         assert!(words.join(" ").contains(expected), "{sentence}");
+    }
+
+    #[test]
+    fn nothing_is_reported_of_other_settings_and_of_other_modes() {
+        let four = published([
+            &[("elapsed_s", 0.01), ("mb_per_s", -0.40)],
+            &[("elapsed_s", 0.05), ("mb_per_s", 0.02)],
+        ]);
+        let quick = Question {
+            changed: vec!["quick settings".to_owned()],
+            ..four.clone()
+        };
+        assert_eq!(make(&quick, &records()).agreement, None);
+        let emulated = Question {
+            mode: "emulate".to_owned(),
+            ..four
+        };
+        assert_eq!(make(&emulated, &records()).agreement, None);
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub struct Findings {
     /// than the best by more than the margin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cheapest: Vec<Cheapest>,
-    /// How near our figures are to published ones, where there are some.
+    /// How near predictions are to published figures, where there are some of the same settings; simulate only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
     /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
@@ -144,7 +144,7 @@ impl Findings {
     }
 }
 
-/// How near our figures are to published ones, over all arms that nothing was fitted to.
+/// How near predictions are to published figures, over all arms that nothing was fitted to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// Figures compared, of all metrics.

@@ -108,7 +108,7 @@ fn answers(findings: &Findings) -> Vec<Item> {
     let stops = findings.stops_helping.iter().map(sentence::stops_helping);
     let prices = findings.cheapest.iter().map(sentence::cheapest);
     let agreement = findings.agreement.iter();
-    let agreement = agreement.map(|found| sentence::agreement(found, findings.mode()));
+    let agreement = agreement.map(sentence::agreement);
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
     let item = |kind| move |text| Item::new(kind, "", text);
     verdicts

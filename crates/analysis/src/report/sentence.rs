@@ -5,7 +5,6 @@ use crate::findings::{
     Agreement, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
 };
 use crate::quantity::{number, percent, percent_signed, ratio};
-use experiment::spec::Mode;
 
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
@@ -170,12 +169,11 @@ fn undecided(undecided: &Undecided) -> String {
     format!("{arm} (${}{needed})", number(*usd_per_month))
 }
 
-/// `Median error of 16 figures (predicted) against the published ones: 2.9 %; largest: +64 %, io1-1000 elapsed_s.`
-pub(super) fn agreement(found: &Agreement, mode: Option<Mode>) -> String {
+/// `Median error of 16 predicted figures against the published ones: 2.9 %; largest: +64 %, io1-1000 operations_per_s.`
+pub(super) fn agreement(found: &Agreement) -> String {
     format!(
-        "Median error of {} figures ({}) against the published ones: {}; largest: {}, {}.",
+        "Median error of {} predicted figures against the published ones: {}; largest: {}, {}.",
         found.figures,
-        words::figures(mode),
         percent(found.median),
         percent_signed(found.worst),
         found.worst_of

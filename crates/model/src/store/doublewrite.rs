@@ -51,12 +51,12 @@ pub(super) struct Batch {
 }
 
 impl Doublewrite {
-    /// The area of a store; batches of a page each where `spec` has none.
-    pub(super) fn new(spec: &StoreSpec, files: &Files) -> Doublewrite {
+    /// The area of a store; `None` where its pages are written once.
+    pub(super) fn of(spec: &StoreSpec, files: &Files) -> Option<Doublewrite> {
+        let batch = spec.doublewrite?.batch.max(1);
         let volume = files.first_volume();
         let page = spec.page_size;
-        let batch = spec.doublewrite.map_or(1, |spec| spec.batch.max(1));
-        Doublewrite {
+        Some(Doublewrite {
             batch: u64::from(batch),
             page,
             volume,
@@ -66,7 +66,7 @@ impl Doublewrite {
             waiting: Vec::new(),
             pages: 0,
             since: Instant::ZERO,
-        }
+        })
     }
 
     /// Adds a run to the batch; gives the batch before it, where both together would be too large.

@@ -190,11 +190,10 @@ impl Store {
         let page_size = spec.page_size;
         let frames = (spec.memory.0 / page_size.bytes().0).max(64);
         let files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
-        let doublewrite = spec.doublewrite.map(|_| Doublewrite::new(spec, &files));
         let versions = |versions| Versions::new(versions, page_size, seed);
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
-            writer: Writer::new(spec, doublewrite),
+            writer: Writer::new(spec, Doublewrite::of(spec, &files)),
             log: Log::new(spec.commit, spec.log_block, files.log_place()),
             images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
             versions: spec.versions.map(versions),

@@ -669,8 +669,8 @@ mod tests {
             size: Some(Bytes::mib(1)),
         };
         let files = Files::new(PageSize::DEFAULT, &[file], &[], file);
-        let doublewrite = Doublewrite::new(&doublewrite_spec(batch), &files);
-        Writer::new(&spec(), Some(doublewrite))
+        let doublewrite = Doublewrite::of(&doublewrite_spec(batch), &files);
+        Writer::new(&spec(), doublewrite)
     }
 
     /// What was written: copies by their place and how many pages they are, pages by their first one.
