@@ -43,16 +43,11 @@ pub struct Question {
     /// What was changed of the experiment, for this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Whether simulated sessions write to one database together, which SQLite lets them do one at a time only.
-    #[serde(default = "one_writer_default")]
+    /// Whether sessions write to one database together, on an engine that lets them do so one at a time only.
+    #[serde(default)]
     pub one_writer: bool,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
-}
-
-/// Results that do not say it may be of such sessions.
-fn one_writer_default() -> bool {
-    true
 }
 
 /// An arm that also ran with a setting at its other value, which the experiment leaves open.

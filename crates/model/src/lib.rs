@@ -36,8 +36,9 @@ pub mod machine;
 pub mod spec;
 pub mod storage;
 
-// What a database engine puts between SQL and its files, and the processors it runs on.
+// What a database engine puts between SQL and its files, the processors it runs on, and locks between sessions.
 pub mod cores;
+pub mod locks;
 pub mod split;
 pub mod store;
 

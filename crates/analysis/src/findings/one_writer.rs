@@ -1,5 +1,4 @@
-//! Simulated sessions that wait for each other: SQLite lets one session write to a database at a time, and servers do
-//! not.
+//! Sessions that wait for each other: SQLite lets one session write to a database at a time, and servers do not.
 
 use super::split::{Family, Split};
 use super::trials::Trials;
@@ -7,7 +6,6 @@ use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use crate::quantity::percent;
 use experiment::question::Question;
-use experiment::spec::Mode;
 
 /// Share of the sessions' time from which waiting for the lock decides.
 const LOCK_MIN: f64 = 0.5;
@@ -20,7 +18,7 @@ pub(super) fn warnings(
     trials: &Trials,
     findings: &Findings,
 ) -> Option<Warning> {
-    if !question.one_writer || findings.mode() != Some(Mode::Simulate) {
+    if !question.one_writer {
         return None;
     }
     let waited = |arm: &str| -> Option<f64> {
@@ -41,7 +39,7 @@ pub(super) fn warnings(
             comparison.candidate, comparison.baseline
         ))
     }));
-    let remedy = "A server lets sessions write at the same time: run it on one (--mode emulate --engine postgres).";
+    let remedy = "A server lets sessions write at the same time: run it on one (--engine postgres), or in simulate.";
     Some(match of_lock {
         Some(pairs) => warning(
             "one-writer",

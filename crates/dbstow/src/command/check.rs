@@ -26,8 +26,8 @@ pub fn run(args: &Args) -> Result<()> {
     ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     if prepared.has_one_writer() {
         note(
-            "dbstow: sessions write to one database: simulate lets one of them write at a time, so that locks may limit \
-             it before the disks do; a server does not (--mode emulate --engine postgres)",
+            "dbstow: sessions write to one database: SQLite lets one of them write at a time, so that locks may limit \
+             it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
     }
     Ok(super::print(&format!(

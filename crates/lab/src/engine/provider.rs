@@ -39,6 +39,11 @@ pub trait EngineProvider: Sync {
         false
     }
 
+    /// Whether it lets one session at a time write to a database.
+    fn has_one_writer(&self) -> bool {
+        false
+    }
+
     /// Whether it can use a server that is there (`--server`).
     fn takes_server(&self) -> bool {
         false

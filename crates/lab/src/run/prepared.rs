@@ -150,10 +150,12 @@ impl Prepared {
         Ok(all)
     }
 
-    /// Whether sessions of some arm write to one database together, which simulate lets them do one at a time only.
+    /// Whether sessions of some arm write to one database together, on an engine that lets them do so one at a time only.
+    /// Simulated sessions hold rows, not databases.
     pub fn has_one_writer(&self) -> bool {
         let mut arms = self.plan.all_arms().zip(&self.arms);
-        self.plan.variant.mode == Mode::Simulate
+        self.plan.variant.mode != Mode::Simulate
+            && self.engine.has_one_writer()
             && arms.any(|(arm, ready)| {
                 arm.settings.workload.sessions > 1 && ready.workload.is_written_together()
             })

@@ -101,8 +101,7 @@ impl Open {
     }
 
     fn lower(&self, wanted: Level) {
-        let now = current().map(|session| session.now());
-        self.inode.lower(self.level, wanted, now);
+        self.inode.locks.borrow_mut().lower(self.level, wanted);
     }
 }
 
@@ -163,15 +162,11 @@ impl File for Open {
         self.inode.bytes.borrow().length
     }
 
+    /// Sessions of one database record their transactions, and are never in each other's way.
     fn lock(&mut self, level: Level) -> bool {
-        let reached = self.inode.locks.borrow_mut().raise(self.level, level);
-        self.level = reached.0;
-        if !reached.1
-            && let Some(session) = current()
-        {
-            session.found_busy(&self.inode);
-        }
-        reached.1
+        let (reached, granted) = self.inode.locks.borrow_mut().raise(self.level, level);
+        self.level = reached;
+        granted
     }
 
     fn unlock(&mut self, level: Level) {

@@ -1,16 +1,17 @@
-//! A file of a simulation: its bytes, its place in the modelled store, and who waits for a lock on it.
+//! A file of a simulation: its bytes, and its place in the modelled store.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use model::Instant;
 use model::store::{FileId, PageSize, Role};
 
+use super::record::GivenBack;
+use super::session::current;
 use super::spool;
 use super::world::World;
-use crate::vfs::{FREE_BELOW, Level, Locks};
+use crate::vfs::{FREE_BELOW, Locks};
 
 /// The files of a simulation that have names.
 pub(super) type Inodes = RefCell<HashMap<String, Rc<Inode>>>;
@@ -23,9 +24,6 @@ pub(super) struct Inode {
     place: Option<FileId>,
     page_size: PageSize,
     pub(super) locks: RefCell<Locks>,
-    waiting: RefCell<Vec<u32>>,
-    /// How often a lock on it was given back.
-    releases: Cell<u64>,
 }
 
 impl Inode {
@@ -36,35 +34,6 @@ impl Inode {
             place: role.map(|role| world.store.borrow_mut().create(role)),
             page_size: world.store.borrow().page_size(),
             locks: RefCell::default(),
-            waiting: RefCell::default(),
-            releases: Cell::new(0),
-        }
-    }
-
-    /// Puts a session into the queue for a lock on this file.
-    pub(super) fn wait(&self, session: u32) {
-        self.waiting.borrow_mut().push(session);
-    }
-
-    /// How often a lock on it was given back so far.
-    pub(super) fn releases(&self) -> u64 {
-        self.releases.get()
-    }
-
-    /// Lets the queue try again.
-    fn released(&self, now: Instant) {
-        self.releases.set(self.releases.get() + 1);
-        for session in self.waiting.take() {
-            self.world.wake(session, now);
-        }
-    }
-
-    /// Gives a lock on it back, down to the level that is wanted. `now` is that of the session that does; without one
-    /// there is no run, and nobody waits.
-    pub(super) fn lower(&self, held: Level, wanted: Level, now: Option<Instant>) {
-        self.locks.borrow_mut().lower(held, wanted);
-        if let Some(now) = now {
-            self.released(now);
         }
     }
 
@@ -87,7 +56,14 @@ impl Inode {
             .truncate(&mut self.bytes.borrow_mut(), length);
         if let Some(place) = self.place {
             let pages = length.div_ceil(self.page_size.bytes().0);
-            self.world.store.borrow_mut().release(place, pages);
+            self.give_back(GivenBack::From(place, pages));
+        }
+    }
+
+    fn give_back(&self, pages: GivenBack) {
+        match current() {
+            Some(session) => session.give_back(pages),
+            None => self.world.take_back(pages),
         }
     }
 }
@@ -99,7 +75,7 @@ impl Drop for Inode {
             .borrow_mut()
             .truncate(self.bytes.get_mut(), 0);
         if let Some(place) = self.place {
-            self.world.store.borrow_mut().drop_file(place);
+            self.give_back(GivenBack::File(place));
         }
     }
 }

@@ -11,12 +11,17 @@
 //! store in the order of virtual time, and the same seed gives the same run. The cost of execution is
 //! not measured but counted (VM steps, pages asked for, statements), for the same reason.
 //!
-//! A session is suspended only inside the VFS, the busy handler and [`Session`]'s own waits, where SQLite
+//! A session is suspended only inside the VFS and [`Session`]'s own waits, where SQLite
 //! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
+//!
+//! Sessions that write to one database record their transactions ([`Session::record`]): SQLite executes each of them at
+//! once, and only then does its session live through it.
 
 mod cost;
 mod files;
 mod inode;
+mod record;
+mod rows;
 mod scheduler;
 mod session;
 mod spool;

@@ -203,6 +203,12 @@ impl Simulation {
     pub fn lock_waits(&self) -> u64 {
         self.world.lock_waits.get()
     }
+
+    /// How often a transaction gave its rows back and began again, because sessions would have waited for each other in
+    /// a circle.
+    pub fn deadlocks(&self) -> u64 {
+        self.world.deadlocks.get()
+    }
 }
 
 type Running = (Rc<Session>, Coroutine<Instant, (), ()>);

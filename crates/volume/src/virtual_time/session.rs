@@ -12,7 +12,9 @@ use model::{Duration, Instant};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::inode::{Inode, Inodes};
+use super::inode::Inodes;
+use super::record::{Act, GivenBack, Record, Row};
+use super::rows;
 use super::world::World;
 
 /// The name by which SQLite knows the file system that databases are opened in.
@@ -29,13 +31,17 @@ pub struct Session {
     files: Rc<Inodes>,
     yielder: Cell<*const Yielder<Instant, ()>>,
     database: Cell<*mut ffi::sqlite3>,
-    /// Work since the last burst was run.
+    /// Work that was not yet counted as CPU time.
     steps: Cell<u64>,
     statements: Cell<u64>,
     logical_reads_seen: Cell<u64>,
+    /// Whether the attached connection shares its cache with those of other sessions.
+    shares_cache: Cell<bool>,
+    /// CPU time that was counted and not yet spent.
+    owed: Cell<Duration>,
     split: RefCell<TimeSplit>,
-    /// Whether SQLite's last answer was "busy" on a file, so that the busy handler knows for what to wait.
-    busy_on: RefCell<Option<Rc<Inode>>>,
+    /// What it does while it takes no time, to be lived through later; `None`: it does everything at once.
+    record: RefCell<Option<Record>>,
     full: Cell<Option<Full>>,
 }
 
@@ -68,8 +74,10 @@ impl Session {
             steps: Cell::new(0),
             statements: Cell::new(0),
             logical_reads_seen: Cell::new(0),
+            shares_cache: Cell::new(false),
+            owed: Cell::new(Duration::ZERO),
             split: RefCell::default(),
-            busy_on: RefCell::default(),
+            record: RefCell::default(),
             full: Cell::new(None),
         }
     }
@@ -124,13 +132,29 @@ impl Session {
     /// # Errors
     /// What SQLite says.
     pub fn open(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
+        self.open_with(name, tables, OpenFlags::empty())
+    }
+
+    /// The same for a database that several sessions write to, each of which records what it does ([`Session::record`]).
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn open_shared(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
+        // One cache for all: with one each, every commit would empty those of all others. SQLite finds it by the file's
+        // name, in the whole process.
+        let name = format!("{name} of simulation {}", self.world.number);
+        self.open_with(&name, tables, OpenFlags::SQLITE_OPEN_SHARED_CACHE)
+    }
+
+    fn open_with(&self, name: &str, tables: Role, also: OpenFlags) -> rusqlite::Result<Connection> {
         let role = match tables {
             Role::Data => "data",
             Role::Temp => "temp",
         };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | also;
         let mut connection =
             Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, VFS)?;
         let page = self.world.store.borrow().page_size().bytes().0;
@@ -150,11 +174,57 @@ impl Session {
                 })
             }),
         )?;
-        connection.busy_handler(Some(|_| {
-            current().is_some_and(|session| session.wait_for_file())
-        }))?;
         lock_functions(&connection)?;
         Ok(connection)
+    }
+
+    /// Has sessions that record on `connection` wait for each other's rows of its database.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn watch_rows(&self, connection: &mut Connection) -> rusqlite::Result<()> {
+        rows::watch(connection)
+    }
+
+    /// From now on the session takes no time: what it does is recorded, until [`Session::live`].
+    ///
+    /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction that
+    /// takes no time is in nobody's way. Outside of a run nothing takes time, and nothing is recorded.
+    pub fn record(&self) {
+        if self.in_time() && !self.records() {
+            self.forget_reads();
+            self.record.replace(Some(Record::default()));
+        }
+    }
+
+    /// Lives through what was recorded: spends its CPU time, waits for pages, for rows that others have changed and not
+    /// committed, and for the log.
+    ///
+    /// Where sessions would wait for each other in a circle, this one gives its rows back, and begins its record again.
+    /// Servers roll such a transaction back, and leave it to the application to try again.
+    ///
+    /// # Errors
+    /// When the files of a role are full.
+    pub fn live(&self) -> Result<(), Full> {
+        if !self.records() {
+            return Ok(());
+        }
+        let last = self.take_work();
+        let record = self.record.take().unwrap_or_default();
+        let result = loop {
+            match self.live_once(&record) {
+                Ok(()) => break Ok(()),
+                Err(Stopped::Full(full)) => break Err(full),
+                Err(Stopped::Deadlock) => self.world.count_deadlock(),
+            }
+            self.world.release_rows(self.id, self.now.get());
+        };
+        self.owe(last);
+        self.world.release_rows(self.id, self.now.get());
+        for given_back in record.given_back {
+            self.world.take_back(given_back);
+        }
+        result
     }
 
     /// Makes `connection` the one whose work is counted; until [`Session::detach`].
@@ -162,8 +232,13 @@ impl Session {
         // SAFETY: the handle is used only to read counters, and only until `detach`, which the caller
         // owes before it closes the connection.
         self.database.set(unsafe { connection.handle() });
-        self.logical_reads_seen
-            .set(logical_reads(self.database.get()));
+        self.forget_reads();
+    }
+
+    /// The same for a connection to a shared database.
+    pub fn attach_shared(&self, connection: &Connection) {
+        self.attach(connection);
+        self.shares_cache.set(true);
     }
 
     /// Counts and spends what is outstanding, and forgets the connection.
@@ -177,9 +252,13 @@ impl Session {
         self.statements.set(self.statements.get() + 1);
     }
 
-    /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact.
+    /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it records.
     pub fn settle(&self) {
-        let burst = self.take_burst();
+        if self.records() {
+            return;
+        }
+        self.owe(self.take_work());
+        let burst = self.owed.take();
         if burst == Duration::ZERO || !self.in_time() {
             return;
         }
@@ -194,6 +273,9 @@ impl Session {
 
     /// Sleeps for `span`, thinking.
     pub fn sleep(&self, span: Duration) {
+        if self.recorded(Act::Sleep(span)) {
+            return;
+        }
         self.settle();
         if self.in_time() {
             self.split.borrow_mut().add(Spent::Think, span);
@@ -206,6 +288,9 @@ impl Session {
     /// # Errors
     /// When the temp files are full of versions.
     pub fn commit(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
+        if self.recorded(Act::Commit { log_bytes, rows }) {
+            return Ok(());
+        }
         self.settle();
         let mut ticket = CommitTicket::new(self.id, log_bytes, rows);
         self.until_done(|store, now| store.commit(now, &mut ticket))
@@ -213,18 +298,23 @@ impl Session {
 
     /// Takes an application lock, waiting for it in the order of arrival.
     pub fn lock(&self, key: i64) {
-        self.settle();
-        if !self.in_time() || self.world.take_lock(key, self.id) {
+        if self.recorded(Act::Lock(key)) {
             return;
         }
-        self.suspend_for_lock();
+        self.settle();
+        if self.in_time() && !self.world.take_lock(key, self.id) {
+            self.suspend_for_lock();
+        }
     }
 
     /// Gives an application lock back.
     pub fn unlock(&self, key: i64) {
+        if self.recorded(Act::Unlock(key)) {
+            return;
+        }
         self.settle();
         if self.in_time() {
-            self.world.release_lock(key, self.now.get());
+            self.world.release_lock(key, self.id, self.now.get());
         }
     }
 
@@ -240,27 +330,101 @@ impl Session {
 
     /// SQLite reads a page.
     pub(super) fn read_page(&self, file: FileId, page: u64) {
+        if !self.recorded(Act::Read(file, page)) {
+            self.owe(self.take_work());
+            self.read(file, page);
+        }
+    }
+
+    /// SQLite writes a page.
+    pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
+        if self.recorded(Act::Write(file, page)) {
+            return Ok(());
+        }
+        self.owe(self.take_work());
+        self.write(file, page)
+            .inspect_err(|full| self.full.set(Some(*full)))
+    }
+
+    /// SQLite changes a row. Only who records may have to wait for it.
+    pub(super) fn change(&self, row: Row) {
+        if self.records() {
+            self.recorded(Act::Change(row));
+        }
+    }
+
+    /// SQLite no longer needs some pages.
+    pub(super) fn give_back(&self, pages: GivenBack) {
+        match self.record.borrow_mut().as_mut() {
+            Some(record) => record.given_back.push(pages),
+            None => self.world.take_back(pages),
+        }
+    }
+
+    fn records(&self) -> bool {
+        self.record.borrow().is_some()
+    }
+
+    /// Keeps an act for later, if it records.
+    fn recorded(&self, act: Act) -> bool {
+        if !self.records() {
+            return false;
+        }
+        let work = self.take_work();
+        if let Some(record) = self.record.borrow_mut().as_mut() {
+            record.acts.push((work, act));
+        }
+        true
+    }
+
+    fn live_once(&self, record: &Record) -> Result<(), Stopped> {
+        for (work, act) in &record.acts {
+            if self.stopping() {
+                return Ok(());
+            }
+            self.owe(*work);
+            match *act {
+                Act::Read(file, page) => self.read(file, page),
+                Act::Write(file, page) => self.write(file, page)?,
+                Act::Change(row) => self.take_row(row)?,
+                Act::Lock(key) => self.lock(key),
+                Act::Unlock(key) => self.unlock(key),
+                Act::Sleep(span) => self.sleep(span),
+                Act::Commit { log_bytes, rows } => self.commit(log_bytes, rows)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, file: FileId, page: u64) {
         self.before_page(file, page);
         let read = self.until_done(|store, now| Ok(store.read(now, self.id, file, page)));
         debug_assert!(read.is_ok(), "reading needs no room");
     }
 
-    /// SQLite writes a page.
-    pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
+    fn write(&self, file: FileId, page: u64) -> Result<(), Full> {
         self.before_page(file, page);
         self.until_done(|store, now| store.write(now, file, page))
-            .inspect_err(|full| self.full.set(Some(*full)))
     }
 
-    /// SQLite found a file locked by another connection.
-    pub(super) fn found_busy(&self, inode: &Rc<Inode>) {
-        *self.busy_on.borrow_mut() = Some(Rc::clone(inode));
+    /// Makes a row its own, waiting for whoever changed it last.
+    fn take_row(&self, row: Row) -> Result<(), Stopped> {
+        if self.world.holder(row).is_some_and(|other| other != self.id) {
+            self.settle();
+        }
+        if self.world.would_deadlock(row, self.id) {
+            return Err(Stopped::Deadlock);
+        }
+        if !self.world.take_row(row, self.id) {
+            self.suspend_for_lock();
+        }
+        Ok(())
     }
 
     /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is up.
     fn before_page(&self, file: FileId, page: u64) {
         let held = self.world.store.borrow().holds(file, page);
-        if !held || self.burst() >= QUANTUM {
+        if !held || self.owed.get() >= QUANTUM {
             self.settle();
         }
     }
@@ -321,44 +485,49 @@ impl Session {
             .add(Spent::Lock, self.now.get().since(since));
     }
 
-    /// SQLite's busy handler: waits until a lock on the file is given back; whether to try again.
-    fn wait_for_file(&self) -> bool {
-        let Some(inode) = self.busy_on.borrow_mut().take() else {
-            return false;
-        };
-        if !self.in_time() || self.stopping() {
-            return false;
+    /// Logical reads since the last call.
+    fn take_reads(&self) -> u64 {
+        // A shared cache counts what all sessions read, of which only what happens during a record is this one's.
+        if self.shares_cache.get() && self.in_time() && !self.records() {
+            return 0;
         }
-        let releases = inode.releases();
-        self.settle();
-        // Others ran meanwhile: a lock that they gave back is not given back again.
-        if inode.releases() == releases {
-            inode.wait(self.id);
-            self.suspend_for_lock();
-        }
-        !self.stopping()
-    }
-
-    /// Work counted and not yet spent, as CPU time.
-    fn burst(&self) -> Duration {
-        let costs = &self.world.costs;
-        let reads =
-            logical_reads(self.database.get()).saturating_sub(self.logical_reads_seen.get());
-        costs.vm_step * self.steps.get()
-            + costs.statement * self.statements.get()
-            + costs.logical_read * reads
-    }
-
-    fn take_burst(&self) -> Duration {
-        let burst = self.burst();
         let seen = logical_reads(self.database.get());
-        let reads = seen.saturating_sub(self.logical_reads_seen.replace(seen));
+        seen.saturating_sub(self.logical_reads_seen.replace(seen))
+    }
+
+    fn forget_reads(&self) {
+        self.logical_reads_seen
+            .set(logical_reads(self.database.get()));
+    }
+
+    fn owe(&self, work: Duration) {
+        self.owed.set(self.owed.get() + work);
+    }
+
+    /// Work done since the last call, as CPU time.
+    fn take_work(&self) -> Duration {
+        let reads = self.take_reads();
         self.world
             .logical_reads
             .set(self.world.logical_reads.get() + reads);
-        self.steps.set(0);
-        self.statements.set(0);
-        burst
+        let costs = &self.world.costs;
+        costs.vm_step * self.steps.take()
+            + costs.statement * self.statements.take()
+            + costs.logical_read * reads
+    }
+}
+
+/// Why a record could not be lived through.
+enum Stopped {
+    /// A role has no room left.
+    Full(Full),
+    /// Sessions would wait for each other for ever.
+    Deadlock,
+}
+
+impl From<Full> for Stopped {
+    fn from(full: Full) -> Stopped {
+        Stopped::Full(full)
     }
 }
 

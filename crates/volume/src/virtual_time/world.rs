@@ -2,21 +2,26 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::ffi::c_int;
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Instant;
 use model::cores::Cores;
+use model::locks::Locks;
 use model::store::Store;
 
 use super::cost::CpuCosts;
+use super::record::{GivenBack, Row};
 use super::spool::{Spool, failure};
 use crate::vfs::Code;
 
 /// What sessions and the VFS share.
 pub(super) struct World {
+    /// Tells simulations of this process apart.
+    pub(super) number: u64,
     pub(super) store: RefCell<Store>,
     pub(super) cores: RefCell<Cores>,
     pub(super) costs: CpuCosts,
@@ -27,7 +32,9 @@ pub(super) struct World {
     ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
     order: Cell<u64>,
     /// Application locks, by key.
-    locks: RefCell<BTreeMap<i64, Lock>>,
+    locks: RefCell<Locks<i64>>,
+    /// Rows changed by transactions that are not committed.
+    rows: RefCell<Locks<Row>>,
     /// When the last session ended.
     pub(super) end: Cell<Instant>,
     pub(super) stopping: Cell<bool>,
@@ -35,19 +42,15 @@ pub(super) struct World {
     pub(super) cancelled: RefCell<Rc<dyn Fn() -> bool>>,
     pub(super) logical_reads: Cell<u64>,
     pub(super) lock_waits: Cell<u64>,
-}
-
-/// An application lock.
-#[derive(Default)]
-struct Lock {
-    held: bool,
-    waiting: VecDeque<u32>,
+    pub(super) deadlocks: Cell<u64>,
 }
 
 impl World {
     /// A world at time zero.
     pub(super) fn new(store: Store, cores: u32, costs: CpuCosts) -> World {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         World {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             store: RefCell::new(store),
             cores: RefCell::new(Cores::new(cores)),
             costs,
@@ -55,12 +58,14 @@ impl World {
             spool_error: RefCell::default(),
             ready: RefCell::new(BinaryHeap::new()),
             order: Cell::new(0),
-            locks: RefCell::new(BTreeMap::new()),
+            locks: RefCell::default(),
+            rows: RefCell::default(),
             end: Cell::new(Instant::ZERO),
             stopping: Cell::new(false),
             cancelled: RefCell::new(Rc::new(|| false)),
             logical_reads: Cell::new(0),
             lock_waits: Cell::new(0),
+            deadlocks: Cell::new(0),
         }
     }
 
@@ -97,25 +102,49 @@ impl World {
 
     /// Takes an application lock, or a place in its queue; whether it was taken.
     pub(super) fn take_lock(&self, key: i64, id: u32) -> bool {
-        let mut locks = self.locks.borrow_mut();
-        let lock = locks.entry(key).or_default();
-        if lock.held {
-            lock.waiting.push_back(id);
-            return false;
-        }
-        lock.held = true;
-        true
+        self.locks.borrow_mut().take(key, id)
     }
 
     /// Hands an application lock to the first in its queue, who goes on at `now`.
-    pub(super) fn release_lock(&self, key: i64, now: Instant) {
-        let next = self.locks.borrow_mut().get_mut(&key).and_then(|lock| {
-            let next = lock.waiting.pop_front();
-            lock.held = next.is_some();
-            next
-        });
+    pub(super) fn release_lock(&self, key: i64, id: u32, now: Instant) {
+        let next = self.locks.borrow_mut().release(key, id);
         if let Some(next) = next {
             self.wake(next, now);
+        }
+    }
+
+    /// Who changed a row and did not commit yet.
+    pub(super) fn holder(&self, row: Row) -> Option<u32> {
+        self.rows.borrow().holder(row)
+    }
+
+    /// Takes a row, or a place in its queue; whether it was taken.
+    pub(super) fn take_row(&self, row: Row, id: u32) -> bool {
+        self.rows.borrow_mut().take(row, id)
+    }
+
+    /// Counts a transaction that begins again.
+    pub(super) fn count_deadlock(&self) {
+        self.deadlocks.set(self.deadlocks.get() + 1);
+    }
+
+    /// Whether waiting for a row would be waiting for itself.
+    pub(super) fn would_deadlock(&self, row: Row, id: u32) -> bool {
+        self.rows.borrow().would_deadlock(row, id)
+    }
+
+    /// Hands all rows of a session to those who wait for them, who go on at `now`.
+    pub(super) fn release_rows(&self, id: u32, now: Instant) {
+        let next = self.rows.borrow_mut().release_all(id);
+        next.into_iter().for_each(|next| self.wake(next, now));
+    }
+
+    /// Takes back pages that are no longer in use.
+    pub(super) fn take_back(&self, pages: GivenBack) {
+        let mut store = self.store.borrow_mut();
+        match pages {
+            GivenBack::File(file) => store.drop_file(file),
+            GivenBack::From(file, first) => store.release(file, first),
         }
     }
 

@@ -36,6 +36,10 @@ impl EngineProvider for Provider {
         Measured::Directories
     }
 
+    fn has_one_writer(&self) -> bool {
+        true
+    }
+
     fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         Ok(Box::new(Run))
     }

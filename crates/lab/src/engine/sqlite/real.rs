@@ -197,7 +197,12 @@ impl Engine for SqliteEngine {
                 own
             }
         };
-        Ok(Box::new(SqliteClient::new(&self.sessions, session, own)))
+        Ok(Box::new(SqliteClient::new(
+            &self.sessions,
+            session,
+            self.shared,
+            own,
+        )))
     }
 
     /// Extents are spread over the files as they are written.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Statement as Prepared};
 use volume::virtual_time::Session;
 
 use super::argument::step_through;
-use workload::{Driver, Statement, Value};
+use workload::{Database, Driver, Statement, Value, Workload};
 
 /// What a session did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct SqliteDriver<'a> {
     /// By script and place of the statement in it.
     prepared: HashMap<(usize, usize), Prepared<'a>>,
     script: usize,
+    /// Whether other sessions write to its database too.
+    shared: bool,
     log_bytes_per_row: u64,
     changes_seen: u64,
     /// Rows changed since the last commit.
@@ -33,19 +35,25 @@ pub struct SqliteDriver<'a> {
 }
 
 impl<'a> SqliteDriver<'a> {
-    /// A driver of `connection`; each changed row costs `log_bytes_per_row` of log.
+    /// A driver of `connection` for a workload. Where sessions share a database, transactions take their time after
+    /// they have ended.
     pub fn new(
         session: &'a Session,
         connection: &'a Connection,
-        log_bytes_per_row: u64,
+        workload: &Workload,
     ) -> SqliteDriver<'a> {
-        session.attach(connection);
+        let shared = workload.database == Database::Shared;
+        match shared {
+            true => session.attach_shared(connection),
+            false => session.attach(connection),
+        }
         SqliteDriver {
             session,
             connection,
             prepared: HashMap::new(),
             script: 0,
-            log_bytes_per_row,
+            shared,
+            log_bytes_per_row: workload.run.log_bytes_per_row,
             changes_seen: connection.total_changes(),
             uncommitted: 0,
             work: Work::default(),
@@ -70,7 +78,21 @@ impl<'a> SqliteDriver<'a> {
         }
         self.changes_seen = self.connection.total_changes();
         self.uncommitted = 0;
+        // What was full may be so again; the operation has failed already.
+        let _ = self.session.live();
         self.session.settle();
+    }
+
+    /// Ends an operation, with its CPU time spent.
+    ///
+    /// # Errors
+    /// When it leaves a transaction open, which would keep all others out of a shared database.
+    pub fn end_operation(&mut self) -> Result<(), String> {
+        if self.shared && !self.connection.is_autocommit() {
+            return Err("a transaction is left open; end it with COMMIT".to_owned());
+        }
+        self.session.settle();
+        Ok(())
     }
 
     fn step_through(
@@ -94,12 +116,16 @@ impl<'a> SqliteDriver<'a> {
         let rows = changes.saturating_sub(std::mem::replace(&mut self.changes_seen, changes));
         self.uncommitted += rows;
         self.work.rows_changed += rows;
-        if self.uncommitted == 0 || !self.connection.is_autocommit() {
+        if !self.connection.is_autocommit() {
             return Ok(());
         }
         let rows = std::mem::take(&mut self.uncommitted);
-        self.session
-            .commit(rows * self.log_bytes_per_row, rows)
+        let committed = match rows {
+            0 => Ok(()),
+            rows => self.session.commit(rows * self.log_bytes_per_row, rows),
+        };
+        committed
+            .and_then(|()| self.session.live())
             .map_err(|full| full_text(&full))
     }
 
@@ -132,6 +158,9 @@ impl Driver for SqliteDriver<'_> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), String> {
+        if self.shared {
+            self.session.record();
+        }
         self.session.statement();
         self.work.statements += 1;
         self.step_through(index, statement, arguments)

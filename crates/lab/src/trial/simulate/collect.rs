@@ -21,6 +21,8 @@ pub(super) struct Snapshot {
     limits: Vec<LimitReading>,
     counters: Counters,
     logical_reads: u64,
+    lock_waits: u64,
+    deadlocks: u64,
     cpu: Duration,
     /// Names of the machine's limits.
     machine_limits: Vec<String>,
@@ -37,6 +39,8 @@ impl Snapshot {
                 limits: limits(store.storage(), now, volumes),
                 counters: store.counters(),
                 logical_reads: simulation.logical_reads(),
+                lock_waits: simulation.lock_waits(),
+                deadlocks: simulation.deadlocks(),
                 cpu: simulation.cpu_busy(),
                 machine_limits: machine_limits(store.storage()),
             }
@@ -94,6 +98,7 @@ pub(super) fn record(
     let tally = &collected.tally;
     Record {
         metrics,
+        counters: locks(&collected),
         time_split_ns: split(&collected.split, &collected.until.machine_limits),
         volumes,
         limits: collect::limits(&done, elapsed),
@@ -138,6 +143,20 @@ fn counted(collected: &Collected, elapsed: Duration) -> Counted {
             0.0
         }),
     }
+}
+
+/// How often sessions waited for a lock, and how often one began again lest they wait for ever.
+fn locks(collected: &Collected) -> BTreeMap<String, f64> {
+    let Collected { from, until, .. } = collected;
+    let grown = |name: &str, of: fn(&Snapshot) -> u64| {
+        let count = of(until) - of(from);
+        (count > 0).then(|| (name.to_owned(), count as f64))
+    };
+    let counters = [
+        grown("lock_waits", |snapshot| snapshot.lock_waits),
+        grown("deadlocks", |snapshot| snapshot.deadlocks),
+    ];
+    counters.into_iter().flatten().collect()
 }
 
 fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {

@@ -72,6 +72,10 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
     record(id, stage, workload, &meter, result)
 }
 
+/// SQLite's own cache while a database that all sessions share is loaded, or rows in random order would write each page of
+/// an index many times.
+const LOADING_KIB: u64 = 64 << 10;
+
 struct Trial<'a> {
     id: &'a TrialId,
     settings: &'a Settings,
@@ -164,24 +168,35 @@ impl Trial<'_> {
             if session.stopping() {
                 return Err(Cancelled.to_string());
             }
-            let name = match self.workload.database {
-                Database::PerSession => format!("session-{number}"),
-                Database::Shared => "shared".to_owned(),
+            let opened = match self.workload.database {
+                Database::PerSession => session.open(&format!("session-{number}"), tables),
+                Database::Shared => session.open_shared("shared", tables),
             };
-            let connection = session
-                .open(&name, tables)
-                .map_err(|error| error.to_string())?;
+            let connection = opened.map_err(|error| error.to_string())?;
             let kib = (self.settings.engine.sort_memory.0 >> 10).max(512);
-            connection
-                .execute_batch(&format!("PRAGMA cache_size = -{kib}"))
-                .map_err(|error| error.to_string())?;
+            let set_cache = |kib: u64| {
+                let sql = format!("PRAGMA cache_size = -{kib}");
+                connection
+                    .execute_batch(&sql)
+                    .map_err(|error| error.to_string())
+            };
+            let loads_all = number == 0 && self.workload.database == Database::Shared;
+            set_cache(if loads_all { LOADING_KIB } else { kib })?;
             let first = number == 0 || self.workload.database == Database::PerSession;
             if first && !self.workload.load.measured {
                 let mut variables = self.workload.variables(number, count);
                 let seed = random::derive(self.id.seed, "load", u64::from(number));
                 session::load(session, &connection, self.workload, &mut variables, seed)?;
+                set_cache(kib)?;
             }
             connections.push(connection);
+        }
+        if self.workload.database == Database::Shared {
+            for connection in &mut connections {
+                session
+                    .watch_rows(connection)
+                    .map_err(|error| error.to_string())?;
+            }
         }
         Ok(connections)
     }

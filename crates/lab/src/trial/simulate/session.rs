@@ -95,7 +95,7 @@ impl<'a> VirtualSession<'a> {
     ) -> VirtualSession<'a> {
         VirtualSession {
             session,
-            driver: SqliteDriver::new(session, connection, workload.run.log_bytes_per_row),
+            driver: SqliteDriver::new(session, connection, workload),
             before: None,
             progress: None,
         }
@@ -129,8 +129,7 @@ impl SessionContext for VirtualSession<'_> {
     }
 
     fn settle(&mut self) -> Result<(), String> {
-        self.session.settle();
-        Ok(())
+        self.driver.end_operation()
     }
 
     fn roll_back(&mut self) {

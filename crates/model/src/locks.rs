@@ -1,0 +1,168 @@
+//! Locks that one session holds at a time, handed on in the order of arrival.
+//!
+//! ```text
+//!  take (key, session) ──► free: the session holds it
+//!                     └──► held: the session waits in the key's queue
+//!  release (session) ────► the first in each queue holds the key now, and can go on
+//! ```
+//!
+//! A session waits for one key at a time. Where waiting would close a circle of sessions that wait for each other,
+//! [`Locks::would_deadlock`] says so before it does.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+/// Who holds which key, and who waits for it.
+#[derive(Debug)]
+pub struct Locks<K> {
+    held: BTreeMap<K, Lock>,
+    /// Keys of each session that holds any, in the order in which they were taken.
+    keys: BTreeMap<u32, Vec<K>>,
+    /// The key that a waiting session waits for.
+    waiting: BTreeMap<u32, K>,
+}
+
+#[derive(Debug)]
+struct Lock {
+    holder: u32,
+    queue: VecDeque<u32>,
+}
+
+impl<K> Default for Locks<K> {
+    fn default() -> Locks<K> {
+        Locks {
+            held: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+        }
+    }
+}
+
+impl<K: Copy + Ord> Locks<K> {
+    /// Takes a key, or a place in its queue. Whether the session holds it now, as it does if it held it before.
+    pub fn take(&mut self, key: K, session: u32) -> bool {
+        if let Some(lock) = self.held.get_mut(&key) {
+            if lock.holder == session {
+                return true;
+            }
+            lock.queue.push_back(session);
+            self.waiting.insert(session, key);
+            return false;
+        }
+        let lock = Lock {
+            holder: session,
+            queue: VecDeque::new(),
+        };
+        self.held.insert(key, lock);
+        self.keys.entry(session).or_default().push(key);
+        true
+    }
+
+    /// Who holds a key.
+    pub fn holder(&self, key: K) -> Option<u32> {
+        self.held.get(&key).map(|lock| lock.holder)
+    }
+
+    /// Whether the session, if it waited for `key`, would wait for itself by way of others.
+    pub fn would_deadlock(&self, key: K, session: u32) -> bool {
+        let Some(mut holder) = self.holder(key).filter(|holder| *holder != session) else {
+            return false;
+        };
+        // Each session waits for one key at most, so that there is one way to follow, and no more steps than waits.
+        for _ in 0..self.waiting.len() {
+            match self.waiting.get(&holder).and_then(|key| self.holder(*key)) {
+                Some(next) if next == session => return true,
+                Some(next) => holder = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Gives one key back, if the session holds it: who holds it next, if anybody waited.
+    pub fn release(&mut self, key: K, session: u32) -> Option<u32> {
+        let keys = self.keys.get_mut(&session)?;
+        let place = keys.iter().position(|held| *held == key)?;
+        keys.remove(place);
+        self.hand_on(key)
+    }
+
+    /// Gives everything back that a session holds: who can go on now, in the order in which it took the keys.
+    pub fn release_all(&mut self, session: u32) -> Vec<u32> {
+        let keys = self.keys.remove(&session).unwrap_or_default();
+        keys.into_iter()
+            .filter_map(|key| self.hand_on(key))
+            .collect()
+    }
+
+    fn hand_on(&mut self, key: K) -> Option<u32> {
+        let lock = self.held.get_mut(&key)?;
+        match lock.queue.pop_front() {
+            Some(next) => {
+                lock.holder = next;
+                self.waiting.remove(&next);
+                self.keys.entry(next).or_default().push(key);
+                Some(next)
+            }
+            None => {
+                self.held.remove(&key);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_goes_to_those_who_wait_in_the_order_they_came() {
+        let mut locks = Locks::default();
+        assert!(locks.take('a', 0));
+        assert!(locks.take('a', 0), "it is its own");
+        assert!(!locks.take('a', 2));
+        assert!(!locks.take('a', 1));
+        assert_eq!(locks.release('a', 1), None, "it holds nothing");
+        assert_eq!(locks.release('a', 0), Some(2));
+        assert_eq!(locks.release('a', 2), Some(1));
+        assert_eq!(locks.release('a', 1), None);
+        assert!(locks.take('a', 3));
+    }
+
+    #[test]
+    fn all_of_a_session_is_given_back_at_once() {
+        let mut locks = Locks::default();
+        ['b', 'a', 'c']
+            .into_iter()
+            .for_each(|key| assert!(locks.take(key, 0)));
+        assert!(!locks.take('a', 1));
+        assert!(!locks.take('b', 2));
+        assert_eq!(locks.release_all(0), [2, 1]);
+        assert_eq!(locks.release_all(0), []);
+        // What it was given it gives back in turn.
+        assert!(!locks.take('b', 3));
+        assert_eq!(locks.release_all(2), [3]);
+    }
+
+    #[test]
+    fn a_circle_is_seen_before_it_closes() {
+        let mut locks = Locks::default();
+        for (key, session) in [('a', 0), ('b', 1), ('c', 2)] {
+            assert!(locks.take(key, session));
+        }
+        assert!(!locks.would_deadlock('a', 0), "its own");
+        assert!(!locks.would_deadlock('d', 0), "nobody holds it");
+        assert!(!locks.take('b', 0));
+        assert!(locks.would_deadlock('a', 1), "two of them");
+        assert!(!locks.take('c', 1));
+        assert!(locks.would_deadlock('a', 2), "three of them");
+        assert!(!locks.would_deadlock('a', 3), "a chain is no circle");
+        // The last one gives way.
+        assert_eq!(locks.release_all(2), [1]);
+        assert!(
+            !locks.would_deadlock('a', 2),
+            "it waits at the end of the chain"
+        );
+    }
+}

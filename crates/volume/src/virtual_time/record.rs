@@ -1,0 +1,56 @@
+//! What a transaction did, recorded in zero virtual time, so that its session can live through it afterwards.
+//!
+//! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins, and
+//! then live through their records at the same time. SQLite never sees two writers, and virtual time never sees its lock.
+
+use model::Duration;
+use model::store::FileId;
+
+/// One thing that a session does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Reads a page of a file.
+    Read(FileId, u64),
+    /// Writes a page of a file.
+    Write(FileId, u64),
+    /// Changes a row, which is its own until it commits.
+    Change(Row),
+    /// Takes an application lock.
+    Lock(i64),
+    /// Gives an application lock back.
+    Unlock(i64),
+    /// Sleeps.
+    Sleep(Duration),
+    /// Commits.
+    Commit {
+        /// Records for the log.
+        log_bytes: u64,
+        /// Rows changed.
+        rows: u64,
+    },
+}
+
+/// A row of a table, by hashes of its table's name and, where it has no number, of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Row {
+    pub(super) table: u64,
+    pub(super) row: i64,
+}
+
+/// What a transaction did.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// Each act, and the CPU time before it.
+    pub(super) acts: Vec<(Duration, Act)>,
+    /// Pages that it gave back, which it has until its end: it may have to live through all of it again.
+    pub(super) given_back: Vec<GivenBack>,
+}
+
+/// Pages of a file that are no longer in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GivenBack {
+    /// All of them, and the file.
+    File(FileId),
+    /// Those from this one on.
+    From(FileId, u64),
+}
