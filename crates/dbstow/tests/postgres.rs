@@ -201,7 +201,7 @@ fn tables_without_parts_are_dealt_to_the_data_files() {
     load(&engine, &workload, 1);
     let sql = "SELECT t.spcname, count(*) FROM pg_class AS c \
          LEFT JOIN pg_tablespace AS t ON t.oid = c.reltablespace \
-         WHERE c.relnamespace = 'session_0'::regnamespace AND c.relkind = 'r' GROUP BY 1 ORDER BY 1";
+         WHERE c.relnamespace = 'workload'::regnamespace AND c.relkind = 'r' GROUP BY 1 ORDER BY 1";
     // 14 tables on 3 files.
     let expected = ["data_1|5", "data_2|5", "data_3|4"];
     assert_eq!(psql(&binaries, &engine.url(), sql), expected);

@@ -39,9 +39,9 @@ SELECT value % :accounts + 1, (value * 2654435761) % :securities + 1, 100
 FROM generate_series(1, 8 * :accounts) AS value
 ON CONFLICT DO NOTHING;
 
-INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor)
+INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor, desk)
 SELECT (value * 2654435761) % :accounts + 1, (value::bigint * 40503) % :securities + 1, 'completed', value % 2,
-       100, value % 90 + 10, value % 90 + 10, 5, rpad('executor', 40)
+       100, value % 90 + 10, value % 90 + 10, 5, rpad('executor', 40), 0
 FROM generate_series(1, :trades) AS value;
 
 INSERT INTO trade_history (trade_id, state, at)

@@ -37,9 +37,9 @@ INSERT OR IGNORE INTO holding (account_id, security_id, quantity)
 SELECT value % :accounts + 1, (value * 2654435761) % :securities + 1, 100
 FROM generate_series(1, 8 * :accounts);
 
-INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor)
+INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor, desk)
 SELECT (value * 2654435761) % :accounts + 1, (value * 40503) % :securities + 1, 'completed', value % 2,
-       100, value % 90 + 10, value % 90 + 10, 5, printf('%-40s', 'executor')
+       100, value % 90 + 10, value % 90 + 10, 5, printf('%-40s', 'executor'), 0
 FROM generate_series(1, :trades);
 
 INSERT INTO trade_history (trade_id, state, at)

@@ -46,9 +46,9 @@ SELECT DISTINCT value % :accounts + 1, value * CAST(2654435761 AS bigint) % :sec
 FROM #series WHERE value <= 8 * :accounts;
 
 INSERT INTO trade WITH (TABLOCK)
-    (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor)
+    (account_id, security_id, state, is_sale, quantity, bid_price, price, fee, executor, desk)
 SELECT value * CAST(2654435761 AS bigint) % :accounts + 1, value * 40503 % :securities + 1, 'completed', value % 2,
-       100, value % 90 + 10, value % 90 + 10, 5, 'executor'
+       100, value % 90 + 10, value % 90 + 10, 5, 'executor', 0
 FROM #series WHERE value <= :trades ORDER BY value;
 
 INSERT INTO trade_history WITH (TABLOCK) (trade_id, state, at)

@@ -28,6 +28,7 @@ CREATE TABLE company (
     industry INTEGER NOT NULL,
     description TEXT NOT NULL
 );
+CREATE INDEX company_industry ON company (industry);
 
 CREATE TABLE security (
     id INTEGER PRIMARY KEY,
@@ -36,6 +37,7 @@ CREATE TABLE security (
     name TEXT NOT NULL,
     issued INTEGER NOT NULL
 );
+CREATE INDEX security_company ON security (company_id);
 
 CREATE TABLE last_trade (
     security_id INTEGER PRIMARY KEY,
@@ -82,11 +84,12 @@ CREATE TABLE trade (
     bid_price INTEGER NOT NULL,
     price INTEGER,
     fee INTEGER NOT NULL DEFAULT 0,
-    executor TEXT NOT NULL
+    executor TEXT NOT NULL,
+    desk INTEGER NOT NULL
 );
 CREATE INDEX trade_account ON trade (account_id, id);
 CREATE INDEX trade_security ON trade (security_id, id);
-CREATE INDEX trade_submitted ON trade (id) WHERE state = 'submitted';
+CREATE INDEX trade_submitted ON trade (desk, id) WHERE state = 'submitted';
 
 CREATE TABLE trade_history (
     trade_id INTEGER NOT NULL,

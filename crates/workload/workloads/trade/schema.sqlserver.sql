@@ -28,6 +28,7 @@ CREATE TABLE company (
     industry int NOT NULL,
     description char(300) NOT NULL
 );
+CREATE INDEX company_industry ON company (industry);
 
 CREATE TABLE security (
     id int NOT NULL IDENTITY(1, 1) PRIMARY KEY,
@@ -36,6 +37,7 @@ CREATE TABLE security (
     name char(70) NOT NULL,
     issued int NOT NULL
 );
+CREATE INDEX security_company ON security (company_id);
 
 CREATE TABLE last_trade (
     security_id int NOT NULL PRIMARY KEY,
@@ -82,11 +84,12 @@ CREATE TABLE trade (
     bid_price int NOT NULL,
     price int NULL,
     fee int NOT NULL DEFAULT 0,
-    executor char(40) NOT NULL
+    executor char(40) NOT NULL,
+    desk int NOT NULL
 );
 CREATE INDEX trade_account ON trade (account_id, id);
 CREATE INDEX trade_security ON trade (security_id, id);
-CREATE INDEX trade_submitted ON trade (id) WHERE state = 'submitted';
+CREATE INDEX trade_submitted ON trade (desk, id) WHERE state = 'submitted';
 
 CREATE TABLE trade_history (
     trade_id int NOT NULL,

@@ -13,8 +13,8 @@ SELECT price FROM last_trade WHERE security_id = :security;
 SELECT quantity FROM holding WHERE account_id = :account AND security_id = :security;
 SELECT sum(h.quantity * l.price) FROM holding AS h JOIN last_trade AS l ON l.security_id = h.security_id
 WHERE h.account_id = :account;
-INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, executor)
-VALUES (:account, :security, 'submitted', :is_sale, :quantity, 50, format('%-40s', 'executor'));
+INSERT INTO trade (account_id, security_id, state, is_sale, quantity, bid_price, executor, desk)
+VALUES (:account, :security, 'submitted', :is_sale, :quantity, 50, format('%-40s', 'executor'), :session);
 INSERT INTO trade_history (trade_id, state, at) VALUES (last_insert_rowid(), 'submitted', :operation);
 SELECT max(id) FROM trade WHERE account_id = :account;
 COMMIT;

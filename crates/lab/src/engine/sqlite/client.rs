@@ -8,21 +8,32 @@ use super::sessions::Sessions;
 use crate::engine::Client;
 use workload::{Driver, Statement, Value};
 
+/// How scripts begin a transaction that says nothing of locks.
+const BEGIN: [&str; 2] = ["BEGIN", "BEGIN TRANSACTION"];
+
 /// A session that goes back to its engine when it is dropped, with its temporary tables and its cache: what
 /// was loaded into them is there in the run.
 pub(super) struct SqliteClient<'a> {
     sessions: &'a Sessions,
     number: u32,
+    /// Whether other sessions write to its database too.
+    shared: bool,
     /// `None` once it went back.
     session: Option<Session>,
     statements: u64,
 }
 
 impl<'a> SqliteClient<'a> {
-    pub(super) fn new(sessions: &'a Sessions, number: u32, session: Session) -> SqliteClient<'a> {
+    pub(super) fn new(
+        sessions: &'a Sessions,
+        number: u32,
+        shared: bool,
+        session: Session,
+    ) -> SqliteClient<'a> {
         SqliteClient {
             sessions,
             number,
+            shared,
             session: Some(session),
             statements: 0,
         }
@@ -45,10 +56,16 @@ impl Driver for SqliteClient<'_> {
     ) -> Result<(), String> {
         self.statements += 1;
         self.sessions.count_statement();
+        let text = match statement.text.as_str() {
+            // A transaction that has read cannot write any more once another one has written.
+            text if self.shared && BEGIN.iter().any(|begin| text.eq_ignore_ascii_case(begin)) => {
+                "BEGIN IMMEDIATE"
+            }
+            text => text,
+        };
         let session = self.session();
-        let result = session.work(|connection| {
-            step_through(&mut *connection.prepare_cached(&statement.text)?, arguments)
-        });
+        let result = session
+            .work(|connection| step_through(&mut *connection.prepare_cached(text)?, arguments));
         result.map_err(|error| {
             let reason = session.take_reason().unwrap_or_else(|| error.to_string());
             format!("line {}: {reason}", statement.line)

@@ -204,6 +204,30 @@ fn a_warm_start_finds_everything_in_memory() {
 }
 
 #[test]
+fn sessions_that_read_before_they_write_do_not_fail_each_other() {
+    let root = TempDir::new().expect("a temporary folder");
+    let site = Directories(directories(root.path()));
+    let workload = small("trade");
+    let engine = SqliteEngine::start(&settings(), &workload, &site, None).expect("empty folders");
+    load(&engine, &workload);
+    let mut scripts = workload.run.scripts.iter();
+    let order = scripts.find(|weighted| weighted.script.name.contains("trade-order"));
+    let order = &order.expect("it is one of the mix").script;
+    thread::scope(|scope| {
+        for session in 0..4 {
+            let (engine, workload) = (&engine, &workload);
+            scope.spawn(move || {
+                let mut seat = SessionContext(engine.connect(session).expect("it lets in"));
+                for number in 0..100 {
+                    let done = execute(order, number, workload, &mut seat);
+                    assert_eq!(done, Ok(()), "session {session}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn a_session_that_waits_is_seen_waiting_and_can_be_interrupted() {
     let root = TempDir::new().expect("a temporary folder");
     // A page a second: nobody is done before he is interrupted.
