@@ -104,6 +104,9 @@ impl Inventory {
                 .set_parameter(name, value)
                 .map_err(|error| error.to_string())?;
         }
+        if let Some(bytes) = asked.log_bytes_per_row {
+            workload.run.log_bytes_per_row = bytes;
+        }
         Ok(workload)
     }
 

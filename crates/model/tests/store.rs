@@ -253,6 +253,7 @@ fn spec() -> StoreSpec {
         full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
+        log_flush: false,
         versions: None,
         data: vec![file],
         temp: vec![file],

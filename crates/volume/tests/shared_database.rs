@@ -35,6 +35,7 @@ fn counters(memory: Bytes, temp_size: Option<Bytes>) -> Simulation {
         full_page_images: false,
         commit: Commit::Durable,
         log_block: LOG_BLOCK,
+        log_flush: false,
         versions: None,
         data: vec![file(None)],
         temp: vec![file(temp_size)],
@@ -62,11 +63,11 @@ fn counters(memory: Bytes, temp_size: Option<Bytes>) -> Simulation {
 }
 
 fn open(session: &Session) -> Connection {
-    let mut connection = session
+    let connection = session
         .open_shared("shared", Role::Data)
         .expect("a database");
     session
-        .watch_rows(&mut connection)
+        .watch_keys(&connection)
         .expect("its rows can be watched");
     connection
 }

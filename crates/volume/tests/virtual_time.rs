@@ -67,6 +67,7 @@ fn simulation(cores: u32, costs: CpuCosts, seed: u64, temp_size: Option<Bytes>) 
         full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
+        log_flush: false,
         versions: None,
         data: vec![file(DATA, None)],
         temp: vec![file(TEMP, temp_size)],
@@ -256,6 +257,39 @@ fn requests_of(work: impl Fn(&Connection)) -> [u64; 3] {
 }
 
 #[test]
+fn a_long_statement_makes_log_while_it_runs_and_no_more_than_its_rows_do() {
+    const ROWS: u64 = 20_000;
+    const PER_ROW: u64 = 300;
+    let simulation = simulation(1, CpuCosts::default(), 1, None);
+    let log_bytes = || simulation.with_store(|store| store.counters().log_bytes);
+    let before_commit = Cell::new(0);
+    let body: Body<'_> = Box::new(|session| {
+        let connection = session.open("own", Role::Data).expect("a database");
+        session.attach(&connection);
+        session.stream_log(PER_ROW);
+        let sql = format!(
+            "CREATE TABLE t(x); INSERT INTO t SELECT zeroblob(1000) FROM generate_series(1, {ROWS})"
+        );
+        connection.execute_batch(&sql).expect("valid SQL");
+        before_commit.set(log_bytes());
+        session.commit(ROWS * PER_ROW, ROWS).expect("there is room");
+        session.detach();
+    });
+
+    simulation.run(vec![body]);
+
+    let (before, all) = (before_commit.get(), ROWS * PER_ROW);
+    assert!(before > all / 2, "{before} of {all} before the commit");
+    // Each write is padded to sectors of 512 bytes.
+    let padding = 512 * (all / (64 << 10) + 2);
+    assert!(
+        (all..all + padding).contains(&log_bytes()),
+        "{}",
+        log_bytes()
+    );
+}
+
+#[test]
 fn full_temp_file_is_an_error_that_names_its_capacity() {
     // given
     let capacity = Bytes::mib(1);
@@ -422,6 +456,7 @@ fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
         full_page_images: false,
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
+        log_flush: false,
         versions: None,
         data: vec![file],
         temp: vec![file],

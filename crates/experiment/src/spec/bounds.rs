@@ -47,6 +47,9 @@ pub(crate) const SORT_MAX: Bytes = Bytes::gib(1 << 10);
 /// Most bytes of row versions for a changed row; SQL Server's rows have up to 8,060 bytes in a page.
 pub(crate) const VERSION_MAX: Bytes = Bytes::mib(1);
 
+/// Most bytes of log for a changed row, with all indexes that it is in.
+pub(crate) const LOG_BYTES_PER_ROW_MAX: u64 = 1 << 20;
+
 /// Lowest rate of operations per second that is not zero: one in 31 years.
 pub(crate) const RATE_MIN: f64 = 1e-9;
 

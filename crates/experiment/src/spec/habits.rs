@@ -28,6 +28,7 @@ pub(crate) struct Habits {
     pub(crate) doublewrite_pages: u32,
     pub(crate) full_page_images: bool,
     pub(crate) log_gather: Bytes,
+    pub(crate) log_flush: bool,
 }
 
 /// Without `like`: SQL Server's, with the largest write of 2014 and without read-ahead.
@@ -40,6 +41,7 @@ const DEFAULT: Habits = Habits {
     doublewrite_pages: 0,
     full_page_images: false,
     log_gather: Bytes::kib(60), // SQL Server's largest log block
+    log_flush: false,           // SQL Server writes through
 };
 
 /// Sources: "Reading pages" and "Writing pages" of the architecture guides (learn.microsoft.com/sql/relational-databases):
@@ -51,17 +53,20 @@ const SQL_SERVER: Habits = Habits {
 };
 
 /// Sources: <https://www.postgresql.org/docs/current/runtime-config-wal.html>: `checkpoint_timeout` 5 min,
-/// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB.
+/// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB; `wal_sync_method`
+/// `fdatasync` on Linux.
 const POSTGRES: Habits = Habits {
     checkpoint: Some(Duration::from_secs(300)),
     full_page_images: true,
     log_gather: Bytes::mib(16),
+    log_flush: true,
     ..DEFAULT
 };
 
 /// Sources: <https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html>: `innodb_page_size` 16 KB,
 /// `innodb_flush_neighbors` 0, `innodb_write_io_threads` 4 with up to 256 pending requests each,
-/// `innodb_doublewrite_pages` 128; `innodb_log_buffer_size` 16 MB in 8.0. Pages are flushed by the age of the log and
+/// `innodb_doublewrite_pages` 128; `innodb_log_buffer_size` 16 MB in 8.0,
+/// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`. Pages are flushed by the age of the log and
 /// the share of dirty ones, not by the clock.
 const INNODB: Habits = Habits {
     page_size: PageSize::INNODB,
@@ -70,15 +75,18 @@ const INNODB: Habits = Habits {
     checkpoint: None,
     doublewrite_pages: 128,
     log_gather: Bytes::mib(16),
+    log_flush: true,
     ..DEFAULT
 };
 
 /// Sources: <https://www.sqlite.org/pragma.html#pragma_page_size>: 4,096 bytes since 3.12.0; pages are written one by
-/// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>).
+/// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>), and the log is synced at a commit
+/// (`synchronous` `FULL`).
 const SQLITE: Habits = Habits {
     page_size: PageSize::SQLITE,
     write_gather: Bytes::kib(4),
     writes_in_flight: 1,
+    log_flush: true,
     ..DEFAULT
 };
 
@@ -137,6 +145,7 @@ mod tests {
                 habits.full_page_images.to_string()
             }),
             row("log_gather", |habits| size(habits.log_gather)),
+            row("log_flush", |habits| habits.log_flush.to_string()),
         ] {
             assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
         }

@@ -4,9 +4,9 @@ use model::store::PageSize;
 use model::{Bytes, Duration, HostCacheMode, Iops};
 
 use super::bounds::{
-    CORES_MAX, DOUBLEWRITE_MAX, GATHER_MAX, LIMIT_MAX, MEMORY_MAX, NAME_MAX, RATE_MAX, RATE_MIN,
-    RUN_MAX, SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX, at_most,
-    size_at_most,
+    CORES_MAX, DOUBLEWRITE_MAX, GATHER_MAX, LIMIT_MAX, LOG_BYTES_PER_ROW_MAX, MEMORY_MAX, NAME_MAX,
+    RATE_MAX, RATE_MIN, RUN_MAX, SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX,
+    at_most, size_at_most,
 };
 use super::error::{Fault, listed};
 use super::habits::Like;
@@ -193,6 +193,8 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
     }
     let (amount, arrival) = (amount(asked)?, arrival(asked)?);
     ends(amount, arrival)?;
+    let path = ["workload", "log_bytes_per_row"];
+    at_most(&path, asked.log_bytes_per_row, LOG_BYTES_PER_ROW_MAX)?;
     Ok(Workload {
         script: script(asked)?,
         sessions: asked.sessions.unwrap_or(1),
@@ -200,6 +202,7 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
         warm_up: span(asked.warm_up, Duration::ZERO),
         arrival,
         parameters: asked.parameters.clone(),
+        log_bytes_per_row: asked.log_bytes_per_row,
         digest: None,
     })
 }
@@ -342,6 +345,7 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
         commit: asked.commit.unwrap_or_default(),
         log_gather: asked.log_gather.unwrap_or(habits.log_gather),
+        log_flush: asked.log_flush.unwrap_or(habits.log_flush),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
         start: asked.start.unwrap_or_default(),
         host_cache_start: asked.host_cache_start.unwrap_or_default(),

@@ -181,6 +181,9 @@ pub struct Workload {
     /// What its scripts are told: those of the experiment, and the workload's own defaults once
     /// [`super::Spec::check`] has added them.
     pub parameters: BTreeMap<String, Parameter>,
+    /// Bytes of log for each changed row, instead of the workload's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes_per_row: Option<u64>,
     /// Digest of its scripts, once [`super::Spec::check`] has read them.
     pub digest: Option<String>,
 }
@@ -279,6 +282,9 @@ pub struct Engine {
     pub commit: Commit,
     /// Largest write of the log.
     pub log_gather: Bytes,
+    /// Whether a log write is durable only once its volume was flushed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub log_flush: bool,
     /// Memory of one sort or hash before it spills into temporary space.
     pub sort_memory: Bytes,
     /// The buffer pool at the start of the run.

@@ -198,6 +198,8 @@ pub(crate) struct Workload {
     pub(crate) think: Option<Span>,
     /// Operations per second of all sessions together (open loop).
     pub(crate) rate: Option<f64>,
+    /// Bytes of log for each changed row, instead of the workload's own.
+    pub(crate) log_bytes_per_row: Option<u64>,
     /// What the workload's scripts may be told.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
@@ -233,6 +235,8 @@ pub(crate) struct Engine {
     pub(crate) commit: Option<Commit>,
     /// Largest write of the log.
     pub(crate) log_gather: Option<Bytes>,
+    /// Whether a log write is durable only once its volume was flushed.
+    pub(crate) log_flush: Option<bool>,
     /// Memory of one sort or hash before it spills.
     pub(crate) sort_memory: Option<Bytes>,
     /// The buffer pool at the start of the run.

@@ -417,6 +417,7 @@ fn store(settings: &Settings) -> StoreSpec {
             spec::Commit::Relaxed => Commit::Relaxed,
         },
         log_block: engine.log_gather,
+        log_flush: engine.log_flush,
         versions: engine.versions.map(|versions| VersionSpec {
             bytes_per_row: versions.bytes_per_row,
             retention: versions.retention,

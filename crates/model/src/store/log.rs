@@ -16,6 +16,9 @@ use crate::units::Bytes;
 pub const LOG_BLOCK: Bytes = Bytes::kib(60);
 /// Log writes are whole sectors.
 const SECTOR: u64 = 512;
+/// Records that nobody waits for are written once there are so many of them, or a block: PostgreSQL's
+/// `wal_writer_flush_after`, 1 MB (<https://www.postgresql.org/docs/current/runtime-config-wal.html>).
+const STREAMED: u64 = 1 << 20;
 /// Log writes outstanding at the same time: 32 in SQL Server before 2012 (same source).
 const WRITES_MAX: usize = 32;
 
@@ -36,6 +39,8 @@ type Submit<'a> = &'a mut dyn FnMut(Instant, usize, Request) -> Completion;
 /// The end of the log, and what of it is where.
 pub(super) struct Log {
     commit: Commit,
+    /// Whether a write is durable only once its volume was flushed.
+    flush: bool,
     /// Largest write.
     block: u64,
     volume: usize,
@@ -44,32 +49,44 @@ pub(super) struct Log {
     end: u64,
     /// Up to where writes were started.
     started: u64,
+    /// Up to where writes are done.
+    written: u64,
     /// Up to where it is durable.
     durable: u64,
     /// Up to where somebody waits for it.
     wanted: u64,
     in_flight: VecDeque<(Completion, u64)>,
+    /// The flush under way, and up to where the log is durable after it.
+    flushing: Option<(Completion, u64)>,
 }
 
 impl Log {
-    pub(super) fn new(commit: Commit, block: Bytes, (volume, base): (usize, u64)) -> Log {
+    pub(super) fn new(
+        commit: Commit,
+        flush: bool,
+        block: Bytes,
+        (volume, base): (usize, u64),
+    ) -> Log {
         Log {
             commit,
+            flush: flush && commit == Commit::Durable,
             block: block.0.max(SECTOR),
             volume,
             base,
             end: 0,
             started: 0,
+            written: 0,
             durable: 0,
             wanted: 0,
             in_flight: VecDeque::new(),
+            flushing: None,
         }
     }
 
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.in_flight
-            .front()
-            .map(|(completion, _)| completion.done)
+        let under_way = [self.in_flight.front(), self.flushing.as_ref()].into_iter();
+        let done = under_way.flatten().map(|(completion, _)| completion.done);
+        done.min()
     }
 
     pub(super) fn commit(
@@ -78,33 +95,54 @@ impl Log {
         ticket: &mut CommitTicket,
         submit: Submit<'_>,
     ) -> Step {
-        let own_end = *ticket.log_end.get_or_insert_with(|| {
-            self.end = self.end.saturating_add(ticket.log_bytes);
-            self.end
-        });
-        let awaited = match self.commit {
-            Commit::Durable => own_end,
-            // The log buffer is as large as what may be outstanding, and no larger than SQL Server's, whatever the
-            // largest write is.
-            Commit::Relaxed => {
-                let buffer = self.block.min(LOG_BLOCK.0) * WRITES_MAX as u64;
-                own_end.saturating_sub(buffer.max(self.block))
-            }
-        };
+        let own_end = self.add(ticket);
         if self.commit == Commit::Durable {
             self.wanted = self.wanted.max(own_end);
         }
         self.start(now, submit);
-        if self.durable >= awaited {
+        match self.commit {
+            Commit::Durable => self.wait_for(now, self.durable, own_end),
+            Commit::Relaxed => self.wait_for(now, self.written, self.buffered(own_end)),
+        }
+    }
+
+    /// Adds records of a transaction that goes on, which waits only where the log's buffer is full.
+    pub(super) fn stream(
+        &mut self,
+        now: Instant,
+        ticket: &mut CommitTicket,
+        submit: Submit<'_>,
+    ) -> Step {
+        let own_end = self.add(ticket);
+        self.start(now, submit);
+        self.wait_for(now, self.written, self.buffered(own_end))
+    }
+
+    /// Up to where the records of a ticket are, once.
+    fn add(&mut self, ticket: &mut CommitTicket) -> u64 {
+        *ticket.log_end.get_or_insert_with(|| {
+            self.end = self.end.saturating_add(ticket.log_bytes);
+            self.end
+        })
+    }
+
+    /// Up to where the log has to be written for all records to `end` to be in its buffer or beyond: that is as large as
+    /// what may be outstanding, and no larger than SQL Server's, whatever the largest write is.
+    fn buffered(&self, end: u64) -> u64 {
+        let buffer = self.block.min(LOG_BLOCK.0) * WRITES_MAX as u64;
+        end.saturating_sub(buffer.max(self.block))
+    }
+
+    fn wait_for(&self, now: Instant, reached: u64, awaited: u64) -> Step {
+        if reached >= awaited {
             return Step::Done;
         }
         // Not yet started: it will be when the write before it is done.
-        let flush = self
-            .in_flight
-            .iter()
+        let under_way = || self.flushing.iter().chain(&self.in_flight);
+        let write = under_way()
             .find(|(_, end)| *end >= awaited)
-            .or(self.in_flight.front());
-        let completion = flush.map_or(Completion::immediate(now), |(completion, _)| *completion);
+            .or(under_way().next());
+        let completion = write.map_or(Completion::immediate(now), |(completion, _)| *completion);
         Step::Wait(Wait::new(now, Cause::Log, completion))
     }
 
@@ -120,19 +158,35 @@ impl Log {
             if completion.done > due {
                 break;
             }
-            self.durable = end;
+            self.written = end;
             self.in_flight.pop_front();
+        }
+        if let Some((_, end)) = self
+            .flushing
+            .take_if(|(completion, _)| completion.done <= due)
+        {
+            self.durable = end;
+        }
+        if !self.flush {
+            self.durable = self.written;
         }
         self.start(due, submit);
     }
 
-    /// Writes full blocks at once, and the rest when somebody waits for it and no write is under way.
+    /// Writes full blocks at once, and the rest when somebody waits for it and nothing is under way.
     fn start(&mut self, now: Instant, submit: Submit<'_>) {
         while self.end - self.started >= self.block && self.in_flight.len() < WRITES_MAX {
             self.write(now, self.block, submit);
         }
-        if self.wanted > self.started && self.in_flight.is_empty() {
-            self.write(now, self.end - self.started, submit);
+        let rest = self.end - self.started;
+        let idle = self.in_flight.is_empty() && self.flushing.is_none();
+        if idle && (self.wanted > self.started || rest >= STREAMED) {
+            self.write(now, rest, submit);
+        }
+        let wanted = self.wanted > self.durable && self.written > self.durable;
+        if self.flush && wanted && self.flushing.is_none() {
+            let completion = submit(now, self.volume, Request::flush());
+            self.flushing = Some((completion, self.written));
         }
     }
 
@@ -161,7 +215,7 @@ mod tests {
     const BASE: u64 = 1 << 40;
 
     fn log(commit: Commit) -> Log {
-        Log::new(commit, LOG_BLOCK, (2, BASE))
+        Log::new(commit, false, LOG_BLOCK, (2, BASE))
     }
 
     fn at(ms: u64) -> Instant {
@@ -286,6 +340,57 @@ mod tests {
     }
 
     #[test]
+    fn a_flush_follows_the_writes_that_somebody_waits_for() {
+        let mut log = Log::new(Commit::Durable, true, LOG_BLOCK, (2, BASE));
+        // A write takes 10 ms, the flush after it 5 ms, and so do the next ones.
+        let mut volume = Volume::taking(&[10, 5, 10, 5]);
+        let step = commit(&mut log, at(0), &mut volume, 100);
+        assert_eq!(until(step), at(10), "the write comes first");
+        finish(&mut log, at(10), &mut volume);
+        assert_eq!(log.durable, 0);
+        assert_eq!(log.next_due(), Some(at(15)));
+        // Who comes during the flush is in the next write, which begins when the flush is done.
+        let step = commit(&mut log, at(12), &mut volume, 100);
+        assert_eq!(until(step), at(15));
+        assert_eq!(volume.seen.len(), 2);
+        finish(&mut log, at(15), &mut volume);
+        assert_eq!(log.durable, 100);
+        finish(&mut log, at(25), &mut volume);
+        finish(&mut log, at(30), &mut volume);
+        assert_eq!(log.durable, 200);
+        let operations: Vec<_> = volume
+            .seen
+            .iter()
+            .map(|request| request.operation)
+            .collect();
+        use crate::request::Operation::{Flush, Write};
+        assert_eq!(operations, [Write, Flush, Write, Flush]);
+    }
+
+    #[test]
+    fn records_of_a_transaction_that_goes_on_are_written_without_a_flush_and_wait_for_a_full_buffer_only()
+     {
+        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), (2, BASE));
+        let mut volume = Volume::taking(&[10]);
+        let mut stream = |log: &mut Log, bytes: Bytes| {
+            let mut ticket = CommitTicket::new(0, bytes.0, 0);
+            let submit = &mut |now, place, request| volume.submit(now, place, request);
+            log.stream(at(0), &mut ticket, submit)
+        };
+        assert_eq!(stream(&mut log, Bytes::kib(1_023)), Step::Done);
+        assert_eq!(log.next_due(), None, "too little to write");
+        assert_eq!(stream(&mut log, Bytes::kib(1)), Step::Done);
+        assert_eq!(log.next_due(), Some(at(10)));
+        assert_eq!(stream(&mut log, Bytes::mib(15)), Step::Done);
+        let full = stream(&mut log, Bytes(1));
+        assert_eq!(until(full), at(10));
+        finish(&mut log, at(10), &mut volume);
+        let writes = [Bytes::mib(1), Bytes(Bytes::mib(15).0 + 512)];
+        let lengths: Vec<_> = volume.seen.iter().map(|request| request.length).collect();
+        assert_eq!(lengths, writes);
+    }
+
+    #[test]
     fn a_relaxed_commit_waits_once_32_blocks_are_not_durable() {
         let mut log = log(Commit::Relaxed);
         let mut volume = Volume::taking(&[10]);
@@ -344,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_block_is_at_least_a_sector() {
-        let mut log = Log::new(Commit::Relaxed, Bytes(1), (2, BASE));
+        let mut log = Log::new(Commit::Relaxed, false, Bytes(1), (2, BASE));
         let mut volume = Volume::taking(&[1]);
         commit(&mut log, at(0), &mut volume, 1_100);
         // 1,100 bytes are two sectors of 512 and 76 bytes that fill no block.

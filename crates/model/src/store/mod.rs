@@ -83,6 +83,8 @@ pub struct StoreSpec {
     pub commit: Commit,
     /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
     pub log_block: Bytes,
+    /// Whether a log write is durable only once its volume was flushed; not where it is written through (SQL Server).
+    pub log_flush: bool,
     /// Row versions written to temp space, where the engine keeps them there.
     pub versions: Option<VersionSpec>,
     /// Data files of tables, in the order of proportional fill.
@@ -139,8 +141,8 @@ impl Wait {
     fn new(now: Instant, cause: Cause, completion: Completion) -> Wait {
         let wait = completion.done.since(now);
         let part = match cause {
-            Cause::Read | Cause::Log => completion.tail(wait),
-            Cause::Write => completion.in_proportion(wait),
+            Cause::Read => completion.tail(wait),
+            Cause::Write | Cause::Log => completion.in_proportion(wait),
         };
         Wait {
             until: completion.done,
@@ -194,7 +196,12 @@ impl Store {
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
             writer: Writer::new(spec, Doublewrite::of(spec, &files)),
-            log: Log::new(spec.commit, spec.log_block, files.log_place()),
+            log: Log::new(
+                spec.commit,
+                spec.log_flush,
+                spec.log_block,
+                files.log_place(),
+            ),
             images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
             versions: spec.versions.map(versions),
             read_ahead: ReadAhead::new(spec.read_ahead, page_size),
@@ -382,6 +389,26 @@ impl Store {
             counters.log_bytes += request.length.0;
             storage.submit(now, volume, request)
         }))
+    }
+
+    /// Puts records of a transaction that goes on into the log: done where its buffer has room.
+    ///
+    /// Ask again until done; the records are counted once per `ticket`.
+    pub fn stream_log(&mut self, now: Instant, ticket: &mut CommitTicket) -> Step {
+        self.advance(now);
+        if self.timeless {
+            return Step::Done;
+        }
+        let Store {
+            log,
+            storage,
+            counters,
+            ..
+        } = self;
+        log.stream(now, ticket, &mut |now, volume, request| {
+            counters.log_bytes += request.length.0;
+            storage.submit(now, volume, request)
+        })
     }
 
     /// Runs everything that becomes due up to `now`: finished writes, checkpoints, log
@@ -588,6 +615,7 @@ mod tests {
             full_page_images: false,
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
+            log_flush: false,
             versions: None,
             data: vec![file],
             temp: vec![file],

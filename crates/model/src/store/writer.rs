@@ -374,6 +374,7 @@ mod tests {
             full_page_images: false,
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
+            log_flush: false,
             versions: None,
             data: vec![file],
             temp: vec![file],

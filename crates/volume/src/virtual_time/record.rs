@@ -15,6 +15,8 @@ pub(super) enum Act {
     Write(FileId, u64),
     /// Changes a row, which is its own until it commits.
     Change(Row),
+    /// Puts bytes into the log, before the transaction commits.
+    Log(u64),
     /// Takes an application lock.
     Lock(i64),
     /// Gives an application lock back.

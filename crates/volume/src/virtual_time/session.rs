@@ -20,6 +20,9 @@ use super::world::World;
 /// The name by which SQLite knows the file system that databases are opened in.
 pub(super) const VFS: &CStr = c"dbstow";
 
+/// Bytes of log that a transaction that goes on puts into it at once: about a block of SQL Server's.
+const STREAMED: u64 = 64 << 10;
+
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
 
@@ -37,6 +40,12 @@ pub struct Session {
     logical_reads_seen: Cell<u64>,
     /// Whether the attached connection shares its cache with those of other sessions.
     shares_cache: Cell<bool>,
+    /// Bytes of log that a changed row makes.
+    log_bytes_per_row: Cell<u64>,
+    /// Rows changed that made no log yet.
+    unlogged_rows: Cell<u64>,
+    /// Bytes that went into the log before the transaction's commit.
+    streamed: Cell<u64>,
     /// CPU time that was counted and not yet spent.
     owed: Cell<Duration>,
     split: RefCell<TimeSplit>,
@@ -75,6 +84,9 @@ impl Session {
             statements: Cell::new(0),
             logical_reads_seen: Cell::new(0),
             shares_cache: Cell::new(false),
+            log_bytes_per_row: Cell::new(0),
+            unlogged_rows: Cell::new(0),
+            streamed: Cell::new(0),
             owed: Cell::new(Duration::ZERO),
             split: RefCell::default(),
             record: RefCell::default(),
@@ -175,15 +187,23 @@ impl Session {
             }),
         )?;
         lock_functions(&connection)?;
+        rows::watch(&mut connection)?;
         Ok(connection)
     }
 
-    /// Has sessions that record on `connection` wait for each other's rows of its database.
+    /// Has sessions that record on `connection` wait for each other's rows of tables WITHOUT ROWID too, those that are
+    /// there now.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn watch_rows(&self, connection: &mut Connection) -> rusqlite::Result<()> {
-        rows::watch(connection)
+    pub fn watch_keys(&self, connection: &Connection) -> rusqlite::Result<()> {
+        rows::watch_keys(connection)
+    }
+
+    /// Has changed rows make log of so many bytes each while their transaction goes on; what is missing of a commit's
+    /// bytes comes with it. Without, all of it does.
+    pub fn stream_log(&self, bytes_per_row: u64) {
+        self.log_bytes_per_row.set(bytes_per_row);
     }
 
     /// From now on the session takes no time: what it does is recorded, until [`Session::live`].
@@ -283,11 +303,25 @@ impl Session {
         }
     }
 
+    /// Ends a transaction that failed: what was recorded of it takes its time.
+    pub fn roll_back(&self) {
+        self.unlogged_rows.set(0);
+        self.streamed.set(0);
+        // What was full may be so again; the transaction has failed already.
+        let _ = self.live();
+        self.settle();
+    }
+
     /// Commits: waits for the log and for room for row versions, as the store demands.
     ///
     /// # Errors
     /// When the temp files are full of versions.
     pub fn commit(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
+        self.unlogged_rows.set(0);
+        self.commit_rest(log_bytes.saturating_sub(self.streamed.take()), rows)
+    }
+
+    fn commit_rest(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
         if self.recorded(Act::Commit { log_bytes, rows }) {
             return Ok(());
         }
@@ -331,7 +365,7 @@ impl Session {
     /// SQLite reads a page.
     pub(super) fn read_page(&self, file: FileId, page: u64) {
         if !self.recorded(Act::Read(file, page)) {
-            self.owe(self.take_work());
+            self.work_until_now();
             self.read(file, page);
         }
     }
@@ -341,15 +375,20 @@ impl Session {
         if self.recorded(Act::Write(file, page)) {
             return Ok(());
         }
-        self.owe(self.take_work());
+        self.work_until_now();
         self.write(file, page)
             .inspect_err(|full| self.full.set(Some(*full)))
     }
 
-    /// SQLite changes a row. Only who records may have to wait for it.
-    pub(super) fn change(&self, row: Row) {
+    /// SQLite changes a row.
+    pub(super) fn count_change(&self) {
+        self.unlogged_rows.set(self.unlogged_rows.get() + 1);
+    }
+
+    /// It changes this row, for which only who records may have to wait.
+    pub(super) fn take_row(&self, row: impl FnOnce() -> Row) {
         if self.records() {
-            self.recorded(Act::Change(row));
+            self.recorded(Act::Change(row()));
         }
     }
 
@@ -371,10 +410,39 @@ impl Session {
             return false;
         }
         let work = self.take_work();
+        let log = self.take_log();
         if let Some(record) = self.record.borrow_mut().as_mut() {
             record.acts.push((work, act));
+            record
+                .acts
+                .extend(log.map(|bytes| (Duration::ZERO, Act::Log(bytes))));
         }
         true
+    }
+
+    /// Counts the work so far, and puts into the log what it made for that.
+    fn work_until_now(&self) {
+        self.owe(self.take_work());
+        if let Some(bytes) = self.take_log() {
+            self.log(bytes);
+        }
+    }
+
+    /// Bytes that the rows changed so far make for the log, once they are worth a write.
+    fn take_log(&self) -> Option<u64> {
+        let bytes = self.unlogged_rows.get() * self.log_bytes_per_row.get();
+        (bytes >= STREAMED).then(|| {
+            self.unlogged_rows.set(0);
+            self.streamed.set(self.streamed.get() + bytes);
+            bytes
+        })
+    }
+
+    fn log(&self, bytes: u64) {
+        self.settle();
+        let mut ticket = CommitTicket::new(self.id, bytes, 0);
+        let logged = self.until_done(|store, now| Ok(store.stream_log(now, &mut ticket)));
+        debug_assert!(logged.is_ok(), "the log has room");
     }
 
     fn live_once(&self, record: &Record) -> Result<(), Stopped> {
@@ -386,11 +454,12 @@ impl Session {
             match *act {
                 Act::Read(file, page) => self.read(file, page),
                 Act::Write(file, page) => self.write(file, page)?,
-                Act::Change(row) => self.take_row(row)?,
+                Act::Change(row) => self.wait_for_row(row)?,
+                Act::Log(bytes) => self.log(bytes),
                 Act::Lock(key) => self.lock(key),
                 Act::Unlock(key) => self.unlock(key),
                 Act::Sleep(span) => self.sleep(span),
-                Act::Commit { log_bytes, rows } => self.commit(log_bytes, rows)?,
+                Act::Commit { log_bytes, rows } => self.commit_rest(log_bytes, rows)?,
             }
         }
         Ok(())
@@ -408,7 +477,7 @@ impl Session {
     }
 
     /// Makes a row its own, waiting for whoever changed it last.
-    fn take_row(&self, row: Row) -> Result<(), Stopped> {
+    fn wait_for_row(&self, row: Row) -> Result<(), Stopped> {
         if self.world.holder(row).is_some_and(|other| other != self.id) {
             self.settle();
         }

@@ -47,6 +47,7 @@ impl<'a> SqliteDriver<'a> {
             true => session.attach_shared(connection),
             false => session.attach(connection),
         }
+        session.stream_log(workload.run.log_bytes_per_row);
         SqliteDriver {
             session,
             connection,
@@ -78,9 +79,7 @@ impl<'a> SqliteDriver<'a> {
         }
         self.changes_seen = self.connection.total_changes();
         self.uncommitted = 0;
-        // What was full may be so again; the operation has failed already.
-        let _ = self.session.live();
-        self.session.settle();
+        self.session.roll_back();
     }
 
     /// Ends an operation, with its CPU time spent.

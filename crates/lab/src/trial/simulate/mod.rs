@@ -192,9 +192,9 @@ impl Trial<'_> {
             connections.push(connection);
         }
         if self.workload.database == Database::Shared {
-            for connection in &mut connections {
+            for connection in &connections {
                 session
-                    .watch_rows(connection)
+                    .watch_keys(connection)
                     .map_err(|error| error.to_string())?;
             }
         }
