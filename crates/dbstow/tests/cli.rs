@@ -597,3 +597,28 @@ fn an_empty_workload_folder_is_refused() {
     let run = ["run", "small.toml", "--workload", "empty"];
     refuses(&folder, &run, &["empty", "workload.toml"]);
 }
+
+#[test]
+fn the_size_of_a_database_is_told_before_it_is_made() {
+    let folder = folder();
+    let contains = predicate::str::contains;
+    let size = |arguments: &[&str]| {
+        let arguments = [&["workloads"], arguments].concat();
+        dbstow(&folder, &arguments).assert()
+    };
+    // Rows of 2,000 bytes, four to a page of 8 KiB: 40,000 are 10,000 pages.
+    size(&["tempdb-oltp", "--size", "rows=40_000"])
+        .success()
+        .stdout(contains("78.1 MiB of data, of which 0 B are indexes"));
+    size(&["tempdb-oltp", "--size", "row=1"])
+        .failure()
+        .stderr(contains("no parameter \"row\"; did you mean \"rows\"?"));
+    size(&["--size"]).code(2);
+
+    let line =
+        "local-ssd, p30, p30 (warm host cache): 1.9 GiB of data in 512 MiB of memory, 3.8 : 1";
+    dbstow(&folder, &["check", "tempdb-ssd-vs-premium"])
+        .assert()
+        .success()
+        .stdout(contains(line));
+}

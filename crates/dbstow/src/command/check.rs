@@ -1,10 +1,11 @@
 //! `dbstow check`: reads an experiment and says whether it can be run. In simulate it executes every script once, on
-//! few rows.
+//! few rows, and says how large the data becomes.
 
 use anyhow::Result;
 
 use super::output::note;
 use super::{Asked, ResolvedRun, ready};
+use lab::run::Rehearsed;
 use lab::{Prepared, RunInputs};
 
 /// Checks an experiment without running it
@@ -15,7 +16,7 @@ pub struct Args {
     pub asked: Asked,
 }
 
-/// Prints one line if all is well.
+/// Prints that all is well, and, of simulated arms, how large the data is.
 ///
 /// # Errors
 /// The first mistake.
@@ -23,16 +24,43 @@ pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
     let trials = prepared.plan().trials();
-    ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
+    let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: SQLite lets one of them write at a time, so that locks may limit \
              it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
     }
+    let experiment = &args.asked.experiment;
+    let mut arms = ready.arms;
+    // Trials are in a random order.
+    let place = |name: &str| plan.all_arms().position(|arm| arm.name == name);
+    arms.sort_by_key(|rehearsed| place(&rehearsed.arm.name));
+    let sizes = sizes(&arms);
     Ok(super::print(&format!(
-        "{}: OK; {}\n",
-        args.asked.experiment,
+        "{experiment}: OK; {}\n{sizes}",
         plan.size()
     ))?)
+}
+
+/// How much data each arm has for its memory, arms with the same amounts on one line.
+fn sizes(arms: &[Rehearsed<'_>]) -> String {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for rehearsed in arms {
+        let (data, memory) = (
+            rehearsed.forecast.size.data,
+            rehearsed.arm.settings.engine.memory,
+        );
+        let times = data.0 as f64 / memory.0 as f64;
+        let line = format!("{data} of data in {memory} of memory, {times:.1} : 1");
+        let name = rehearsed.arm.name.as_str();
+        match lines.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, names)) => names.push(name),
+            None => lines.push((line, vec![name])),
+        }
+    }
+    let lines = lines.iter();
+    lines
+        .map(|(line, names)| format!("{}: {line}\n", names.join(", ")))
+        .collect()
 }

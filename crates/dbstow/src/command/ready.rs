@@ -8,29 +8,39 @@ use super::output::note;
 use super::{Asked, Mistake};
 use experiment::plan::Trial;
 use lab::Prepared;
+use lab::run::Rehearsed;
 use lab::trial::{Forecast, memory};
 
 /// Time from which on a run says how long it takes.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Looks for what `prepared` needs on this machine, executes each simulated script on few rows, and says how long a run
-/// takes where that is more than a minute. Gives how many of `jobs` trials at the same time this machine has the memory
-/// for.
+/// takes where that is more than a minute.
 ///
 /// # Errors
 /// What is missing or does not fit, with the remedy; a script that does not run.
-pub(super) fn check(
-    prepared: &Prepared,
+pub(super) fn check<'a>(
+    prepared: &'a Prepared,
     trials: &[Trial],
     asked: &Asked,
     jobs: usize,
-) -> Result<usize> {
+) -> Result<Ready<'a>> {
     prepared.preflight(&asked.real_time.options())?;
-    let forecast = forecast(prepared, trials)?;
+    let arms = rehearse(prepared, trials)?;
+    let forecast = together(&arms);
     if !asked.allow_large {
         fits(&forecast)?;
     }
-    Ok(say(&forecast, trials.len(), jobs))
+    let jobs = say(&forecast, trials.len(), jobs);
+    Ok(Ready { jobs, arms })
+}
+
+/// A plan that can run here.
+pub(super) struct Ready<'a> {
+    /// How many of the jobs asked for this machine has the memory for.
+    pub(super) jobs: usize,
+    /// What is known of its arms; nothing where they are not simulated, or few rows were not enough.
+    pub(super) arms: Vec<Rehearsed<'a>>,
 }
 
 /// Says what [`check`] would refuse or say of a simulated plan.
@@ -39,7 +49,7 @@ pub(super) fn check(
 /// A script that does not run.
 pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
-    let forecast = forecast(prepared, trials)?;
+    let forecast = together(&rehearse(prepared, trials)?);
     if let Err(mistake) = fits(&forecast)
         && !asked.allow_large
     {
@@ -50,17 +60,27 @@ pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result
 }
 
 /// Executes each simulated script on few rows.
-fn forecast(prepared: &Prepared, trials: &[Trial]) -> Result<Forecast> {
+fn rehearse<'a>(prepared: &'a Prepared, trials: &[Trial]) -> Result<Vec<Rehearsed<'a>>> {
     match prepared.rehearse(trials) {
-        Ok(forecast) => Ok(forecast),
+        Ok(arms) => Ok(arms),
         Err(error) if error.is_of_sql() => Err(error.into()),
         Err(error) => {
             note(&format!(
                 "dbstow: not estimated, since on few rows: {error}"
             ));
-            Ok(Forecast::default())
+            Ok(Vec::new())
         }
     }
+}
+
+/// What the trials take together of time, and the largest of them of memory and disk.
+fn together(arms: &[Rehearsed<'_>]) -> Forecast {
+    arms.iter().fold(Forecast::default(), |all, arm| Forecast {
+        time: all.time + arm.forecast.time * u64::from(arm.trials),
+        memory: all.memory.max(arm.forecast.memory),
+        disk: all.disk.max(arm.forecast.disk),
+        ..all
+    })
 }
 
 /// Says how long a run takes where that is more than a minute. Gives how many of `jobs` trials at the same time this

@@ -7,10 +7,14 @@ use anyhow::Context;
 
 use super::asked::reach;
 use super::choice;
+use super::pair::key_and_value;
 use super::{Mistake, listing};
-use experiment::spec::{EngineName, Script};
+use experiment::build;
+use experiment::plan::Plan;
+use experiment::spec::{EngineName, Script, Variant};
 use files::input::Reach;
-use lab::engine::provider;
+use lab::Prepared;
+use lab::engine::{Options, provider};
 use lab::inventory::Inventory;
 use workload::{Database, Dialect, Tables, Workload};
 
@@ -23,6 +27,9 @@ pub struct Args {
     /// Engine that it is to run on, whose dialect it is read in
     #[arg(long, value_parser = choice::engine(), default_value = "sqlite")]
     engine: EngineName,
+    /// Also say how large its database becomes, with these parameters instead of its own
+    #[arg(long, value_name = "PARAMETER=VALUE", value_parser = key_and_value, num_args = 0.., requires = "name")]
+    size: Option<Vec<(String, String)>>,
     /// Allow the workload to read scripts outside its folder
     #[arg(long)]
     allow_outside: bool,
@@ -35,7 +42,13 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let text = match &args.name {
         None => list().context("built-in workloads")?,
-        Some(name) => show(&find(name, &args.engine, reach(args.allow_outside))?),
+        Some(name) => {
+            let shown = show(&find(name, &args.engine, reach(args.allow_outside))?);
+            match &args.size {
+                None => shown,
+                Some(parameters) => format!("{shown}{}", size(name, parameters, args)?),
+            }
+        }
     };
     super::print(&format!("{}\n", text.trim_end()))?;
     Ok(())
@@ -60,6 +73,41 @@ fn script(name: &str) -> Script {
         true => Script::Folder(name.to_owned()),
         false => Script::BuiltIn(name.to_owned()),
     }
+}
+
+/// How large the database of a workload becomes: what `check` finds out of an experiment with nothing else in it.
+fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Result<String> {
+    let workload = match script(name) {
+        Script::BuiltIn(name) => build::Workload::builtin(&name),
+        Script::Folder(path) => build::Workload::folder(&path),
+    };
+    let mut experiment = build::Experiment::new("size", "How large does the database become?")
+        .machine_of(1, "1 TiB")
+        .volume("d", build::Volume::of("unlimited"))
+        .placement("one", build::Placement::on("d"))
+        .workload(workload.operations(1))
+        .memory("1 GiB");
+    for (name, value) in parameters {
+        let key = format!("workload.parameters.{name}");
+        experiment = match (value.replace('_', "").parse::<i64>(), value.parse::<f64>()) {
+            (Ok(whole), _) => experiment.set(&key, whole),
+            (Err(_), Ok(number)) => experiment.set(&key, number),
+            (Err(_), Err(_)) => experiment.set(&key, value.as_str()),
+        };
+    }
+    let inventory = Inventory::builtin().reaching(reach(args.allow_outside));
+    let spec = experiment.build(Variant::default())?;
+    let plan = Plan::new(&spec.check(&inventory)?, false);
+    let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
+    let arms = prepared.rehearse(&plan.trials()[..1])?;
+    let size = arms
+        .first()
+        .map(|arm| arm.forecast.size)
+        .unwrap_or_default();
+    Ok(format!(
+        "{:<12}{} of data, of which {} are indexes; loading makes {} of log (SQLite)\n",
+        "size", size.data, size.indexes, size.log
+    ))
 }
 
 fn list() -> anyhow::Result<String> {

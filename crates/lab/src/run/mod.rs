@@ -30,7 +30,7 @@ use crate::inventory::Inventory;
 use crate::trial::real::{Leftovers, VolumeRate, VolumesError};
 use crate::trial::{Moment, memory_needed};
 
-pub use prepared::{PrepareError, Prepared};
+pub use prepared::{PrepareError, Prepared, Rehearsed};
 pub use store::{Memory, Store};
 
 /// Failures of one arm, one after the other, after which a run in real time is given up.

@@ -2,7 +2,7 @@
 
 use experiment::plan::{self, Plan, Trial};
 use experiment::question::{ArmQuestion, Fitted, Question, Variation};
-use experiment::spec::{self, Arm, Mode};
+use experiment::spec::{Arm, Mode};
 use workload::Workload;
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
@@ -16,6 +16,16 @@ pub struct Prepared {
     engine: &'static dyn EngineProvider,
     /// One for each arm of the plan and each variation, in their order.
     arms: Vec<Ready>,
+}
+
+/// What trials of an arm take of this machine.
+pub struct Rehearsed<'a> {
+    /// The arm.
+    pub arm: &'a Arm,
+    /// How many trials of it were asked about.
+    pub trials: u32,
+    /// What one of them takes.
+    pub forecast: Forecast,
 }
 
 /// An arm with everything looked up.
@@ -117,35 +127,36 @@ impl Prepared {
     }
 
     /// Executes every script that `trials` of the plan run on few rows, before anything is measured; simulate only. Gives
-    /// what the trials take together of time, and the largest of them of memory and disk.
+    /// what a trial of each of their arms takes of this machine.
     ///
     /// # Errors
     /// The first script that fails.
-    pub fn rehearse(&self, trials: &[Trial]) -> Result<Forecast, RehearsalError> {
-        let mut all = Forecast::default();
+    pub fn rehearse(&self, trials: &[Trial]) -> Result<Vec<Rehearsed<'_>>, RehearsalError> {
+        let mut all: Vec<Rehearsed<'_>> = Vec::new();
         if self.plan.variant.mode != Mode::Simulate {
             return Ok(all);
         }
-        let mut done: Vec<(&spec::Workload, Forecast)> = Vec::new();
         for trial in trials {
+            if let Some(known) = all.iter_mut().find(|known| known.arm.name == trial.arm) {
+                known.trials += 1;
+                continue;
+            }
             let arm = self
                 .plan
                 .arm(&trial.arm)
                 .expect("a plan's trials are of its arms");
-            let asked = &arm.settings.workload;
-            let known = done.iter().find(|(done, _)| *done == asked);
-            let forecast = match known {
-                Some((_, forecast)) => *forecast,
+            // Arms mostly differ in where their files are, which loading takes no account of.
+            let same =
+                |known: &&Rehearsed<'_>| known.arm.settings.workload == arm.settings.workload;
+            let forecast = match all.iter().find(same) {
+                Some(known) => known.forecast,
                 None => rehearse(&self.subject(&self.id(trial)))?,
             };
-            if known.is_none() {
-                done.push((asked, forecast));
-            }
-            all = Forecast {
-                time: all.time + forecast.time,
-                memory: all.memory.max(forecast.memory),
-                disk: all.disk.max(forecast.disk),
-            };
+            all.push(Rehearsed {
+                arm,
+                trials: 1,
+                forecast,
+            });
         }
         Ok(all)
     }

@@ -13,7 +13,7 @@ mod stage;
 pub mod real;
 
 pub use needs::{memory, memory_needed};
-pub use simulate::{Forecast, Moment, RehearsalError, Tell, rehearse, run_trial as simulate};
+pub use simulate::{Forecast, Moment, RehearsalError, Size, Tell, rehearse, run_trial as simulate};
 pub use stage::{Stage, StageError};
 
 use crate::engine::EngineProvider;

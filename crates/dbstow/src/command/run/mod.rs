@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<()> {
         false => outstanding(&folder, &plan),
     };
     if !outstanding.is_empty() {
-        jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?;
+        jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?.jobs;
     }
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;

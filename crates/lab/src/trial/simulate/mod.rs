@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use volume::virtual_time::{self, Session, Simulation};
 
 pub use progress::{Moment, Tell};
-pub use rehearsal::{Forecast, RehearsalError, rehearse};
+pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};
 
 use collect::{Collected, Snapshot, record};
 use meter::SharedMeter;

@@ -67,6 +67,19 @@ pub struct Forecast {
     pub memory: Bytes,
     /// Temporary space for the part of its database that does not pack.
     pub disk: Bytes,
+    /// How large the database is.
+    pub size: Size,
+}
+
+/// How large a database is once it is loaded; of all sessions, where each has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Pages of its files, in use or not.
+    pub data: Bytes,
+    /// Pages of its indexes, of these.
+    pub indexes: Bytes,
+    /// Log that loading makes.
+    pub log: Bytes,
 }
 
 /// Loads the workload of `subject` with few rows in one session, and executes each of its scripts. Where the workload
@@ -105,6 +118,7 @@ struct Taken {
     /// Of one execution of each script, all together.
     scripts: Duration,
     held: Held,
+    size: Size,
 }
 
 /// A straight line through what few and more rows took, at `rows`.
@@ -129,6 +143,11 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
         time: Duration::from_secs_f64(databases * load + operations * operation),
         memory: Bytes((databases * bytes(|taken| taken.held.memory)) as u64),
         disk: Bytes((databases * bytes(|taken| taken.held.disk)) as u64),
+        size: Size {
+            data: Bytes((databases * bytes(|taken| taken.size.data)) as u64),
+            indexes: Bytes((databases * bytes(|taken| taken.size.indexes)) as u64),
+            log: Bytes((databases * bytes(|taken| taken.size.log)) as u64),
+        },
     }
 }
 
@@ -173,6 +192,7 @@ fn rehearsed(
         }
         let loaded = clock.now();
         let held = simulation.held();
+        let size = size(connection, workload).map_err(|error| error.to_string())?;
         let mut scripts = Scripts::of(session, connection, workload, seed);
         scripts.execute(0)?;
         let from = clock.now();
@@ -186,8 +206,30 @@ fn rehearsed(
             load: loaded.since(model::Instant::ZERO),
             scripts: Duration::from_nanos(clock.now().since(from).as_nanos() / times.max(1)),
             held,
+            size,
         })
     })
+}
+
+/// How large the database of `connection` is, with its temporary tables.
+fn size(connection: &Connection, workload: &Workload) -> rusqlite::Result<Size> {
+    let mut size = Size {
+        log: Bytes(connection.total_changes() * workload.run.log_bytes_per_row),
+        ..Size::default()
+    };
+    for schema in ["main", "temp"] {
+        let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::cast_unsigned);
+        let pragma = |name| connection.pragma_query_value(Some(schema), name, number);
+        let data = pragma("page_count")? * pragma("page_size")?;
+        let indexes = format!(
+            "SELECT coalesce(sum(pgsize), 0) FROM dbstat('{schema}') WHERE name IN \
+             (SELECT name FROM {schema}.sqlite_schema WHERE type = 'index')"
+        );
+        let indexes = connection.query_row(&indexes, [], number)?;
+        size.data.0 += data;
+        size.indexes.0 += indexes;
+    }
+    Ok(size)
 }
 
 /// The scripts of a workload, in one session.
