@@ -44,10 +44,11 @@ check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 validate: ## Compare the model with published figures, and print what changed
 	scripts/validate
 
-bench: packages ## Measure the model, the whole program, the client beside pgbench, and emulated volumes beside peers
+bench: packages ## Measure the model, the whole program, the client beside pgbench, simulate beside emulate, and emulated volumes beside peers
 	cargo bench --package dbstow-model
 	scripts/bench
 	scripts/bench-client
+	scripts/bench-cells
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
 

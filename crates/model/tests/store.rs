@@ -37,6 +37,22 @@ fn a_pool_that_holds_everything_reads_each_page_once() {
 }
 
 #[test]
+fn extents_side_by_side_are_read_ahead_by_one_request() {
+    let (mut store, file) = cold(StoreSpec {
+        memory: Bytes::mib(16),
+        read_ahead: Bytes::kib(256),
+        ..spec()
+    });
+
+    reads(&mut store, Instant::ZERO, file);
+
+    // Five single pages until the reader counts as sequential, and the three after them in their extent; from page 8 on,
+    // halves of 256 KiB: 92 pages are up to six requests of 16, and one for the rest.
+    let requests = store.counters().physical_reads;
+    assert!((8 + 5..=8 + 7).contains(&requests), "{requests}");
+}
+
+#[test]
 fn a_released_page_is_never_written() {
     let mut store = Store::new(&spec(), storage(&disk(1_000)), 1);
     let file = store.create(Role::Temp);

@@ -12,9 +12,9 @@ use super::sweeps::stops_helping;
 use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
-    Arm, Findings, SCHEMA, advice, burst, conditions, default_decides, environment, inconclusive,
-    local_data, no_write_back, not_as_asked, not_exercised, number_of_files, one_writer, published,
-    same_disk, stress, timing, too_little_io, warnings,
+    Arm, Findings, SCHEMA, advice, burst, checkpoint, conditions, default_decides, environment,
+    inconclusive, local_data, no_write_back, not_as_asked, not_exercised, number_of_files,
+    one_writer, published, same_disk, stress, timing, too_little_io, warnings,
 };
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;
@@ -66,6 +66,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(number_of_files::warnings(&trials, &findings));
     warned.extend(one_writer::warnings(question, &trials, &findings));
     warned.extend(burst::warnings(&trials, &findings));
+    warned.extend(checkpoint::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));
     warned.extend(local_data::warnings(&findings));

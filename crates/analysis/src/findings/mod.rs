@@ -9,6 +9,7 @@ mod bound;
 mod bound_by;
 mod burst;
 mod cheapest;
+mod checkpoint;
 mod compared;
 mod conditions;
 mod curves;

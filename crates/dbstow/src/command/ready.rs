@@ -31,6 +31,9 @@ pub(super) fn check<'a>(
     if !asked.allow_large {
         fits(&forecast)?;
     }
+    if let Some(remark) = arms.iter().find_map(reads_too_far) {
+        note(&remark);
+    }
     let jobs = say(&forecast, trials.len(), jobs);
     Ok(Ready { jobs, arms })
 }
@@ -71,6 +74,21 @@ fn rehearse<'a>(prepared: &'a Prepared, trials: &[Trial]) -> Result<Vec<Rehearse
             Ok(Vec::new())
         }
     }
+}
+
+/// Where the sessions' read-ahead together is more than the buffer pool, which then forgets pages before they are read.
+fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
+    let settings = &rehearsed.arm.settings;
+    let (ahead, sessions) = (settings.engine.read_ahead, settings.workload.sessions);
+    let memory = settings.engine.memory;
+    let all = Bytes(ahead.0.saturating_mul(u64::from(sessions)));
+    (all > memory).then(|| {
+        format!(
+            "dbstow: {}: {sessions} sessions read ahead by {ahead} each, which is {all} together, and engine.memory is \
+             {memory}: pages are forgotten before they are read",
+            rehearsed.arm.name
+        )
+    })
 }
 
 /// What the trials take together of time, and the largest of them of memory and disk.

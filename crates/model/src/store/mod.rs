@@ -234,6 +234,11 @@ impl Store {
         self.counters
     }
 
+    /// How much longer than the checkpoint allows a page of a data file waited to be written so far, at most.
+    pub fn checkpoint_late(&self) -> Duration {
+        self.writer.late()
+    }
+
     /// While on, everything is placed and cached as ever but takes no time and reaches no disk: for
     /// loading what is not to be measured.
     pub fn set_timeless(&mut self, timeless: bool) {
@@ -525,11 +530,12 @@ impl Store {
         }
     }
 
-    /// Reads ahead of a sequential reader.
+    /// Reads ahead of a sequential reader: extents that lie one behind the other in a file by one request.
     fn read_ahead(&mut self, now: Instant, session: u32, file: FileId, page: u64) {
         if self.timeless {
             return;
         }
+        let mut requests: Vec<(PageAddress, u64)> = Vec::new();
         for first in self.read_ahead.wanted(session, file, page) {
             let Some(place) = self.files.find(file, first) else {
                 continue;
@@ -537,11 +543,21 @@ impl Store {
             if self.pool.holds(place.key()) {
                 continue;
             }
-            let start = place.extent_start();
-            let request = Request::read(start.offset(), EXTENT);
+            let extent = place.extent_start();
+            let before = requests.iter_mut().find(|(start, extents)| {
+                let end = start.offset() + *extents * EXTENT.0;
+                start.volume == extent.volume && end == extent.offset()
+            });
+            match before {
+                Some((_, extents)) => *extents += 1,
+                None => requests.push((extent, 1)),
+            }
+        }
+        for (start, extents) in requests {
+            let request = Request::read(start.offset(), Bytes(extents * EXTENT.0));
             self.counters.physical_reads += 1;
             let completion = self.storage.submit(now, start.volume, request);
-            for key in (0..self.page_size.extent()).map(|n| start.key() + n) {
+            for key in (0..extents * self.page_size.extent()).map(|n| start.key() + n) {
                 self.admit(now, key, completion);
             }
         }

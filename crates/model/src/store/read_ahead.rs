@@ -63,6 +63,10 @@ impl ReadAhead {
         if reader.run < RUN {
             return none;
         }
+        // In halves of the distance, so that neighbouring extents come by one request.
+        if reader.until > page + self.pages / 2 {
+            return none;
+        }
         let start = reader.until.max((page / extent + 1) * extent);
         let end = (page + self.pages) / extent * extent;
         reader.until = reader.until.max(end);

@@ -40,6 +40,8 @@ pub(super) struct Writer {
     number: u64,
     /// Pages by the instant they became dirty.
     dirtied: VecDeque<(Instant, u64)>,
+    /// How much longer than the checkpoint allows a page waited to be written, at most.
+    late: Duration,
 }
 
 /// What is given to a volume.
@@ -123,6 +125,7 @@ impl Writer {
             runs: 0,
             number: 0,
             dirtied: VecDeque::new(),
+            late: Duration::ZERO,
         }
     }
 
@@ -138,6 +141,11 @@ impl Writer {
         };
         let copies = self.doublewrite.as_ref().and_then(Doublewrite::next_due);
         [done, old, copies].into_iter().flatten().min()
+    }
+
+    /// How much longer than the checkpoint allows a page waited to be written, at most.
+    pub(super) fn late(&self) -> Duration {
+        self.late
     }
 
     /// A page of a data file became dirty at `now`.
@@ -209,6 +217,7 @@ impl Writer {
             }
             self.dirtied.pop_front();
             if pool.dirty_since(key, since) && pool.writable(key) {
+                self.late = self.late.max(now - (since + limit));
                 self.write(now, key, false, pool, submit);
             }
         }

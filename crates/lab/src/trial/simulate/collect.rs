@@ -23,6 +23,7 @@ pub(super) struct Snapshot {
     logical_reads: u64,
     lock_waits: u64,
     deadlocks: u64,
+    checkpoint_late: Duration,
     cpu: Duration,
     /// Names of the machine's limits.
     machine_limits: Vec<String>,
@@ -41,6 +42,7 @@ impl Snapshot {
                 logical_reads: simulation.logical_reads(),
                 lock_waits: simulation.lock_waits(),
                 deadlocks: simulation.deadlocks(),
+                checkpoint_late: store.checkpoint_late(),
                 cpu: simulation.cpu_busy(),
                 machine_limits: machine_limits(store.storage()),
             }
@@ -98,7 +100,7 @@ pub(super) fn record(
     let tally = &collected.tally;
     Record {
         metrics,
-        counters: locks(&collected),
+        counters: counters(&collected),
         time_split_ns: split(&collected.split, &collected.until.machine_limits),
         volumes,
         limits: collect::limits(&done, elapsed),
@@ -145,18 +147,19 @@ fn counted(collected: &Collected, elapsed: Duration) -> Counted {
     }
 }
 
-/// How often sessions waited for a lock, and how often one began again lest they wait for ever.
-fn locks(collected: &Collected) -> BTreeMap<String, f64> {
+/// How often sessions waited for a lock, how often one began again lest they wait for ever, and how late the checkpoint
+/// was; what never happened is left out.
+fn counters(collected: &Collected) -> BTreeMap<String, f64> {
     let Collected { from, until, .. } = collected;
-    let grown = |name: &str, of: fn(&Snapshot) -> u64| {
-        let count = of(until) - of(from);
-        (count > 0).then(|| (name.to_owned(), count as f64))
-    };
     let counters = [
-        grown("lock_waits", |snapshot| snapshot.lock_waits),
-        grown("deadlocks", |snapshot| snapshot.deadlocks),
+        ("lock_waits", (until.lock_waits - from.lock_waits) as f64),
+        ("deadlocks", (until.deadlocks - from.deadlocks) as f64),
+        ("checkpoint_late_s", until.checkpoint_late.as_secs_f64()),
     ];
-    counters.into_iter().flatten().collect()
+    let happened = counters.into_iter().filter(|(_, count)| *count > 0.0);
+    happened
+        .map(|(name, count)| (name.to_owned(), count))
+        .collect()
 }
 
 fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
