@@ -599,7 +599,7 @@ fn an_empty_workload_folder_is_refused() {
 }
 
 #[test]
-fn the_size_of_a_database_is_told_before_it_is_made() {
+fn the_size_of_a_database_is_reported_before_it_is_made() {
     let folder = folder();
     let contains = predicate::str::contains;
     let size = |arguments: &[&str]| {
@@ -609,7 +609,12 @@ fn the_size_of_a_database_is_told_before_it_is_made() {
     // Rows of 2,000 bytes, four to a page of 8 KiB: 40,000 are 10,000 pages.
     size(&["tempdb-oltp", "--size", "rows=40_000"])
         .success()
-        .stdout(contains("78.1 MiB of data, of which 0 B are indexes"));
+        .stdout(contains(
+            "78.1 MiB of data per session, of which 0 B are indexes",
+        ));
+    size(&["tempdb-oltp", "--size", "rows=4e4"])
+        .success()
+        .stdout(contains("78.1 MiB of data"));
     size(&["tempdb-oltp", "--size", "row=1"])
         .failure()
         .stderr(contains("no parameter \"row\"; did you mean \"rows\"?"));

@@ -410,6 +410,30 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
     // One row has one owner until its change is in the log.
     assert!(run(16, 0) < 1.1 * alone, "one row against {alone}");
 
+    // A transaction left open would keep all others out; one that is rolled back changes nothing.
+    file("count.sql", "BEGIN;\nUPDATE t SET n = 1 WHERE k = 1;\n");
+    let asked = [
+        "run",
+        QUICK[1],
+        "--workload",
+        "shared",
+        "--blocks",
+        "1",
+        "--fresh",
+    ];
+    let open = dbstow(&folder, &asked);
+    assert_ne!(open.code, 0, "{}", open.stdout);
+    says(
+        &[open.stdout, open.stderr].concat(),
+        &["a transaction is left open; end it with COMMIT"],
+    );
+    file(
+        "count.sql",
+        "BEGIN;\nUPDATE t SET n = 1 WHERE k = 1;\nROLLBACK;\n",
+    );
+    let undone = dbstow(&folder, &asked);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+
     // SQLite in real time is what it is.
     let check = ["check", QUICK[1], "--workload", "shared"];
     let of = |mode| {

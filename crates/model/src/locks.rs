@@ -6,7 +6,7 @@
 //!  release (session) ────► the first in each queue holds the key now, and can go on
 //! ```
 //!
-//! A session waits for one key at a time. Where waiting would close a circle of sessions that wait for each other,
+//! A session waits for one key at a time. Where waiting would close a cycle of sessions that wait for each other,
 //! [`Locks::would_deadlock`] says so before it does.
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -79,7 +79,7 @@ impl<K: Copy + Ord> Locks<K> {
         false
     }
 
-    /// Gives one key back, if the session holds it: who holds it next, if anybody waited.
+    /// Releases one key, if the session holds it: who holds it next, if anybody waited.
     pub fn release(&mut self, key: K, session: u32) -> Option<u32> {
         let keys = self.keys.get_mut(&session)?;
         let place = keys.iter().position(|held| *held == key)?;
@@ -87,10 +87,18 @@ impl<K: Copy + Ord> Locks<K> {
         self.hand_on(key)
     }
 
-    /// Gives everything back that a session holds: who can go on now, in the order in which it took the keys.
-    pub fn release_all(&mut self, session: u32) -> Vec<u32> {
-        let keys = self.keys.remove(&session).unwrap_or_default();
-        keys.into_iter()
+    /// Releases every key of a session that `is_released` names: who holds one next, in the order in which they were
+    /// taken.
+    pub fn release_all(&mut self, session: u32, is_released: impl Fn(&K) -> bool) -> Vec<u32> {
+        let Some(keys) = self.keys.remove(&session) else {
+            return Vec::new();
+        };
+        let (released, kept): (Vec<K>, Vec<K>) = keys.into_iter().partition(is_released);
+        if !kept.is_empty() {
+            self.keys.insert(session, kept);
+        }
+        released
+            .into_iter()
             .filter_map(|key| self.hand_on(key))
             .collect()
     }
@@ -131,22 +139,24 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_session_is_given_back_at_once() {
+    fn all_of_a_session_is_released_at_once_or_a_kind_of_it() {
         let mut locks = Locks::default();
         ['b', 'a', 'c']
             .into_iter()
             .for_each(|key| assert!(locks.take(key, 0)));
         assert!(!locks.take('a', 1));
         assert!(!locks.take('b', 2));
-        assert_eq!(locks.release_all(0), [2, 1]);
-        assert_eq!(locks.release_all(0), []);
-        // What it was given it gives back in turn.
+        assert_eq!(locks.release_all(0, |key| *key != 'c'), [2, 1]);
+        assert_eq!(locks.holder('c'), Some(0));
+        assert_eq!(locks.release_all(0, |_| true), []);
+        assert_eq!(locks.holder('c'), None);
+        // What it was handed it releases in turn.
         assert!(!locks.take('b', 3));
-        assert_eq!(locks.release_all(2), [3]);
+        assert_eq!(locks.release_all(2, |_| true), [3]);
     }
 
     #[test]
-    fn a_circle_is_seen_before_it_closes() {
+    fn a_cycle_is_seen_before_it_closes() {
         let mut locks = Locks::default();
         for (key, session) in [('a', 0), ('b', 1), ('c', 2)] {
             assert!(locks.take(key, session));
@@ -157,9 +167,9 @@ mod tests {
         assert!(locks.would_deadlock('a', 1), "two of them");
         assert!(!locks.take('c', 1));
         assert!(locks.would_deadlock('a', 2), "three of them");
-        assert!(!locks.would_deadlock('a', 3), "a chain is no circle");
+        assert!(!locks.would_deadlock('a', 3), "a chain is no cycle");
         // The last one gives way.
-        assert_eq!(locks.release_all(2), [1]);
+        assert_eq!(locks.release_all(2, |_| true), [1]);
         assert!(
             !locks.would_deadlock('a', 2),
             "it waits at the end of the chain"

@@ -34,8 +34,7 @@ pub(super) struct WorkloadFile {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
-    #[serde(default)]
-    pub(super) measured: bool,
+    pub(super) measured: Option<Spanned<bool>>,
     #[serde(default)]
     pub(super) schema: Vec<Spanned<String>>,
     #[serde(default)]

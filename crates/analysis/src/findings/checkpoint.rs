@@ -19,7 +19,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     };
     let arms = list(findings.arms.iter().filter_map(|arm| {
         let late = late(&arm.name);
-        (late >= LATE_MIN_S).then(|| format!("{} ({late:.0} s)", arm.name))
+        (late >= LATE_MIN_S).then(|| format!("{} (up to {late:.0} s longer)", arm.name))
     }))?;
     Some(warning(
         "checkpoint-late",
@@ -37,8 +37,8 @@ mod tests {
     use experiment::examples::{question, records};
 
     #[test]
-    fn an_arm_whose_pages_stay_dirty_is_told_with_how_long() {
-        let told = |late_s: f64| {
+    fn an_arm_whose_pages_stay_dirty_is_reported_with_how_long() {
+        let reported = |late_s: f64| {
             let mut records = records();
             let mut p30 = records.iter_mut().filter(|record| record.arm == "p30");
             let record = p30.next().expect("there is one");
@@ -47,8 +47,8 @@ mod tests {
             let mut texts = warnings.filter(|warning| warning.id == "checkpoint-late");
             texts.next().map(|warning| warning.text)
         };
-        assert_eq!(told(0.9), None);
-        let text = told(14.2).expect("it is worth a word");
-        assert!(text.contains("in p30 (14 s)."), "{text}");
+        assert_eq!(reported(0.9), None);
+        let text = reported(14.2).expect("it is worth a word");
+        assert!(text.contains("in p30 (up to 14 s longer)."), "{text}");
     }
 }

@@ -7,6 +7,7 @@ use super::output::note;
 use super::{Asked, ResolvedRun, ready};
 use lab::run::Rehearsed;
 use lab::{Prepared, RunInputs};
+use model::Bytes;
 
 /// Checks an experiment without running it
 #[derive(Clone, Debug, clap::Args)]
@@ -51,6 +52,10 @@ fn sizes(arms: &[Rehearsed<'_>]) -> String {
             rehearsed.forecast.size.data,
             rehearsed.arm.settings.engine.memory,
         );
+        if data == Bytes::ZERO {
+            // Plain I/O has no database.
+            continue;
+        }
         let times = data.0 as f64 / memory.0 as f64;
         let line = format!("{data} of data in {memory} of memory, {times:.1} : 1");
         let name = rehearsed.arm.name.as_str();

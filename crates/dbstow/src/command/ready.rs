@@ -31,9 +31,9 @@ pub(super) fn check<'a>(
     if !asked.allow_large {
         fits(&forecast)?;
     }
-    if let Some(remark) = arms.iter().find_map(reads_too_far) {
-        note(&remark);
-    }
+    arms.iter()
+        .filter_map(reads_too_far)
+        .for_each(|remark| note(&remark));
     let jobs = say(&forecast, trials.len(), jobs);
     Ok(Ready { jobs, arms })
 }
@@ -52,7 +52,11 @@ pub(super) struct Ready<'a> {
 /// A script that does not run.
 pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
-    let forecast = together(&rehearse(prepared, trials)?);
+    let arms = rehearse(prepared, trials)?;
+    let forecast = together(&arms);
+    arms.iter()
+        .filter_map(reads_too_far)
+        .for_each(|remark| note(&remark));
     if let Err(mistake) = fits(&forecast)
         && !asked.allow_large
     {
@@ -76,7 +80,7 @@ fn rehearse<'a>(prepared: &'a Prepared, trials: &[Trial]) -> Result<Vec<Rehearse
     }
 }
 
-/// Where the sessions' read-ahead together is more than the buffer pool, which then forgets pages before they are read.
+/// Where the sessions' read-ahead together is more than the buffer pool, which then evicts pages before they are read.
 fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
     let settings = &rehearsed.arm.settings;
     let (ahead, sessions) = (settings.engine.read_ahead, settings.workload.sessions);
@@ -85,7 +89,7 @@ fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
     (all > memory).then(|| {
         format!(
             "dbstow: {}: {sessions} sessions read ahead by {ahead} each, which is {all} together, and engine.memory is \
-             {memory}: pages are forgotten before they are read",
+             {memory}: pages are evicted before they are read",
             rehearsed.arm.name
         )
     })

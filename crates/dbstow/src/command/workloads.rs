@@ -89,10 +89,13 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
         .memory("1 GiB");
     for (name, value) in parameters {
         let key = format!("workload.parameters.{name}");
-        experiment = match (value.replace('_', "").parse::<i64>(), value.parse::<f64>()) {
-            (Ok(whole), _) => experiment.set(&key, whole),
-            (Err(_), Ok(number)) => experiment.set(&key, number),
-            (Err(_), Err(_)) => experiment.set(&key, value.as_str()),
+        experiment = match value.replace('_', "").parse::<f64>() {
+            // 1e6 is as whole as 1_000_000.
+            Ok(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+                experiment.set(&key, number as i64)
+            }
+            Ok(number) => experiment.set(&key, number),
+            Err(_) => experiment.set(&key, value.as_str()),
         };
     }
     let inventory = Inventory::builtin().reaching(reach(args.allow_outside));
@@ -104,8 +107,15 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
         .first()
         .map(|arm| arm.forecast.size)
         .unwrap_or_default();
+    let each = match inventory
+        .read(&script(name))
+        .map(|workload| workload.database)
+    {
+        Ok(Database::PerSession) => " per session",
+        Ok(Database::Shared) | Err(_) => "",
+    };
     Ok(format!(
-        "{:<12}{} of data, of which {} are indexes; loading makes {} of log (SQLite)\n",
+        "{:<12}{} of data{each}, of which {} are indexes; loading makes {} of log (SQLite)\n",
         "size", size.data, size.indexes, size.log
     ))
 }

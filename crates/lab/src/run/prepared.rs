@@ -146,8 +146,11 @@ impl Prepared {
                 .arm(&trial.arm)
                 .expect("a plan's trials are of its arms");
             // Arms mostly differ in where their files are, which loading takes no account of.
-            let same =
-                |known: &&Rehearsed<'_>| known.arm.settings.workload == arm.settings.workload;
+            let same = |known: &&Rehearsed<'_>| {
+                let (known, settings) = (&known.arm.settings, &arm.settings);
+                known.workload == settings.workload
+                    && known.engine.page_size == settings.engine.page_size
+            };
             let forecast = match all.iter().find(same) {
                 Some(known) => known.forecast,
                 None => rehearse(&self.subject(&self.id(trial)))?,

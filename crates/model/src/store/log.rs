@@ -53,8 +53,8 @@ pub(super) struct Log {
     written: u64,
     /// Up to where it is durable.
     durable: u64,
-    /// Up to where somebody waits for it.
-    wanted: u64,
+    /// Up to where somebody waits for it, for each of them that is not durable yet.
+    wanted: VecDeque<u64>,
     in_flight: VecDeque<(Completion, u64)>,
     /// The flush under way, and up to where the log is durable after it.
     flushing: Option<(Completion, u64)>,
@@ -77,7 +77,7 @@ impl Log {
             started: 0,
             written: 0,
             durable: 0,
-            wanted: 0,
+            wanted: VecDeque::new(),
             in_flight: VecDeque::new(),
             flushing: None,
         }
@@ -96,8 +96,10 @@ impl Log {
         submit: Submit<'_>,
     ) -> Step {
         let own_end = self.add(ticket);
-        if self.commit == Commit::Durable {
-            self.wanted = self.wanted.max(own_end);
+        let is_wanted = self.commit == Commit::Durable && own_end > self.durable;
+        // Who asks again is in it already.
+        if is_wanted && self.wanted.back().is_none_or(|end| *end < own_end) {
+            self.wanted.push_back(own_end);
         }
         self.start(now, submit);
         match self.commit {
@@ -146,7 +148,8 @@ impl Log {
         Step::Wait(Wait::new(now, Cause::Log, completion))
     }
 
-    /// Adds records that nobody waits for yet; they are written once a block of them is full, or with a commit.
+    /// Adds records that nobody waits for yet; they are written once a block of them is full, or 1 MiB where nothing is under
+    /// way, or with a commit.
     pub(super) fn append(&mut self, now: Instant, bytes: Bytes, submit: Submit<'_>) {
         self.end = self.end.saturating_add(bytes.0);
         self.start(now, submit);
@@ -170,23 +173,30 @@ impl Log {
         if !self.flush {
             self.durable = self.written;
         }
+        while self
+            .wanted
+            .pop_front_if(|end| *end <= self.durable)
+            .is_some()
+        {}
         self.start(due, submit);
     }
 
-    /// Writes full blocks at once, and the rest when somebody waits for it and nothing is under way.
+    /// Writes full blocks at once, flushes what somebody waits for, and writes the rest when somebody waits for it, or it is
+    /// much, and nothing is under way.
     fn start(&mut self, now: Instant, submit: Submit<'_>) {
         while self.end - self.started >= self.block && self.in_flight.len() < WRITES_MAX {
             self.write(now, self.block, submit);
         }
-        let rest = self.end - self.started;
-        let idle = self.in_flight.is_empty() && self.flushing.is_none();
-        if idle && (self.wanted > self.started || rest >= STREAMED) {
-            self.write(now, rest, submit);
-        }
-        let wanted = self.wanted > self.durable && self.written > self.durable;
-        if self.flush && wanted && self.flushing.is_none() {
+        let is_written = self.wanted.front().is_some_and(|end| *end <= self.written);
+        if self.flush && is_written && self.flushing.is_none() {
             let completion = submit(now, self.volume, Request::flush());
             self.flushing = Some((completion, self.written));
+        }
+        let rest = self.end - self.started;
+        let idle = self.in_flight.is_empty() && self.flushing.is_none();
+        let is_wanted = self.wanted.back().is_some_and(|end| *end > self.started);
+        if idle && (is_wanted || rest >= STREAMED) {
+            self.write(now, rest, submit);
         }
     }
 
@@ -365,6 +375,28 @@ mod tests {
             .collect();
         use crate::request::Operation::{Flush, Write};
         assert_eq!(operations, [Write, Flush, Write, Flush]);
+    }
+
+    #[test]
+    fn a_flush_waits_for_the_write_that_holds_the_commit() {
+        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), (2, BASE));
+        let mut volume = Volume::taking(&[10]);
+        let mut ticket = CommitTicket::new(0, Bytes::mib(1).0, 0);
+        let submit = &mut |now, place, request| volume.submit(now, place, request);
+        assert_eq!(log.stream(at(0), &mut ticket, submit), Step::Done);
+        // The commit's own record is in the second write; a flush after the first would serve nobody.
+        commit(&mut log, at(1), &mut volume, 100);
+        for due in [10, 20, 30] {
+            finish(&mut log, at(due), &mut volume);
+        }
+        assert_eq!(log.durable, Bytes::mib(1).0 + 100);
+        let operations: Vec<_> = volume
+            .seen
+            .iter()
+            .map(|request| request.operation)
+            .collect();
+        use crate::request::Operation::{Flush, Write};
+        assert_eq!(operations, [Write, Write, Flush]);
     }
 
     #[test]

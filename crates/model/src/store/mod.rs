@@ -224,6 +224,14 @@ impl Store {
         &self.storage
     }
 
+    /// Finds room for a page that will be written.
+    ///
+    /// # Errors
+    /// When the role's files are full.
+    pub fn reserve(&mut self, file: FileId, page: u64) -> Result<(), Full> {
+        self.files.place(file, page).map(|_| ())
+    }
+
     /// Lets `observer` see every request to a disk.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.storage.observe(observer);
@@ -545,8 +553,8 @@ impl Store {
             }
             let extent = place.extent_start();
             let before = requests.iter_mut().find(|(start, extents)| {
-                let end = start.offset() + *extents * EXTENT.0;
-                start.volume == extent.volume && end == extent.offset()
+                let end = start.key() + *extents * self.page_size.extent();
+                start.volume == extent.volume && end == extent.key()
             });
             match before {
                 Some((_, extents)) => *extents += 1,

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use model::store::{FileId, PageSize, Role};
 
-use super::record::GivenBack;
 use super::session::current;
 use super::spool;
+use super::trace::Freed;
 use super::world::World;
 use crate::vfs::{FREE_BELOW, Locks};
 
@@ -56,14 +56,14 @@ impl Inode {
             .truncate(&mut self.bytes.borrow_mut(), length);
         if let Some(place) = self.place {
             let pages = length.div_ceil(self.page_size.bytes().0);
-            self.give_back(GivenBack::From(place, pages));
+            self.free(Freed::From(place, pages));
         }
     }
 
-    fn give_back(&self, pages: GivenBack) {
+    fn free(&self, pages: Freed) {
         match current() {
-            Some(session) => session.give_back(pages),
-            None => self.world.take_back(pages),
+            Some(session) => session.free(pages),
+            None => self.world.free(pages),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Drop for Inode {
             .borrow_mut()
             .truncate(self.bytes.get_mut(), 0);
         if let Some(place) = self.place {
-            self.give_back(GivenBack::File(place));
+            self.free(Freed::File(place));
         }
     }
 }

@@ -14,17 +14,17 @@
 //! A session is suspended only inside the VFS and [`Session`]'s own waits, where SQLite
 //! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
 //!
-//! Sessions that write to one database record their transactions ([`Session::record`]): SQLite executes each of them at
-//! once, and only then does its session live through it.
+//! Sessions that write to one database trace their transactions ([`Session::trace`]): SQLite executes each of them at
+//! once, and only then does its session replay it.
 
 mod cost;
 mod files;
 mod inode;
-mod record;
 mod rows;
 mod scheduler;
 mod session;
 mod spool;
+mod trace;
 mod world;
 
 pub use cost::CpuCosts;

@@ -1,30 +1,52 @@
-//! Which rows a statement changes, as SQLite tells.
+//! Which rows a statement changes, as SQLite reports it.
 
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ffi};
 
-use super::record::Row;
-use super::session::current;
+use super::session::with_current;
+use super::trace::Row;
 
 /// What SQLite calls the database that a connection was opened on; the other one holds temporary tables.
-const MAIN: &str = "main";
+const MAIN: &CStr = c"main";
 
 /// The function that triggers call with the key of a changed row.
 const CHANGED: &str = "dbstow_row_changed";
 
-/// Tells the running session of every row that a statement on `connection` changes.
+/// Reports to the running session every row that a statement on `connection` changes.
 ///
-/// SQLite's update hook tells of tables whose rows have a number; the others get triggers by [`watch_keys`].
-pub(super) fn watch(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.update_hook(Some(|_, database: &str, table: &str, row: i64| {
-        tell(database, table, row);
-    }))
+/// SQLite's update hook reports tables whose rows have a number; the others get triggers by [`watch_keys`]. Rows that
+/// REPLACE or `DELETE` without `WHERE` remove are reported by neither.
+pub(super) fn watch(connection: &Connection) {
+    // SAFETY: an open connection, and a function that needs nothing of it; SQLite forgets both when the connection is
+    // closed. rusqlite's own way converts both names for every row, which takes a tenth of a long load.
+    unsafe {
+        ffi::sqlite3_update_hook(connection.handle(), Some(changed), std::ptr::null_mut());
+    }
 }
 
-/// Tells it of rows without a number too, those of tables WITHOUT ROWID that are there now.
+/// SQLite's update hook.
+unsafe extern "C" fn changed(
+    _: *mut c_void,
+    _: c_int,
+    database: *const c_char,
+    table: *const c_char,
+    row: i64,
+) {
+    with_current(|session| {
+        session.count_change();
+        session.change(|| {
+            // SAFETY: SQLite gives names that end with a zero, and live as long as this call.
+            let (database, table) = unsafe { (CStr::from_ptr(database), CStr::from_ptr(table)) };
+            (database == MAIN).then(|| of_table(table.to_bytes(), row))
+        });
+    });
+}
+
+/// Reports rows without a number too, those of tables WITHOUT ROWID that are there now.
 ///
 /// By triggers of this connection alone, which cost some ten steps of SQLite's virtual machine a row.
 pub(super) fn watch_keys(connection: &Connection) -> rusqlite::Result<()> {
@@ -34,28 +56,23 @@ pub(super) fn watch_keys(connection: &Connection) -> rusqlite::Result<()> {
         for place in 1..context.len() {
             hash(context.get_raw(place), &mut key);
         }
-        tell(MAIN, &table, key.finish().cast_signed());
+        let row = of_table(table.as_bytes(), key.finish().cast_signed());
+        with_current(|session| session.change(|| Some(row)));
         Ok(true)
     })?;
     let sql = "SELECT name FROM pragma_table_list WHERE schema = ?1 AND type = 'table' AND wr";
-    let tables = texts(connection, sql, MAIN)?;
+    let tables = texts(connection, sql, "main")?;
     tables
         .iter()
         .try_for_each(|table| add_triggers(connection, table))
 }
 
-/// The running session changes a row; one of the main database may be wanted by others.
-fn tell(database: &str, table: &str, row: i64) {
-    let Some(session) = current() else { return };
-    session.count_change();
-    if database == MAIN {
-        session.take_row(|| {
-            let mut name = DefaultHasher::new();
-            table.hash(&mut name);
-            let table = name.finish();
-            Row { table, row }
-        });
-    }
+/// A row of a table, by its number or the hash of its key.
+fn of_table(name: &[u8], row: i64) -> Row {
+    let mut table = DefaultHasher::new();
+    name.hash(&mut table);
+    let table = table.finish();
+    Row { table, row }
 }
 
 fn hash(value: ValueRef<'_>, into: &mut DefaultHasher) {
@@ -70,15 +87,21 @@ fn hash(value: ValueRef<'_>, into: &mut DefaultHasher) {
 fn add_triggers(connection: &Connection, table: &str) -> rusqlite::Result<()> {
     let sql = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
     let key = texts(connection, sql, table)?;
-    for (event, row) in [("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")] {
-        let values: String = key
+    let text = table.replace('\'', "''");
+    let call = |row: &str| {
+        let values = key
             .iter()
-            .map(|column| format!(", {row}.{}", quoted(column)))
-            .collect();
-        let text = table.replace('\'', "''");
+            .map(|column| format!(", {row}.{}", quoted(column)));
+        format!("SELECT {CHANGED}('{text}'{}); ", values.collect::<String>())
+    };
+    let events = [
+        ("INSERT", call("NEW")),
+        ("UPDATE", call("OLD") + &call("NEW")),
+        ("DELETE", call("OLD")),
+    ];
+    for (event, calls) in events {
         connection.execute_batch(&format!(
-            "CREATE TEMP TRIGGER {name} AFTER {event} ON {MAIN}.{table} \
-             BEGIN SELECT {CHANGED}('{text}'{values}); END",
+            "CREATE TEMP TRIGGER {name} AFTER {event} ON main.{table} BEGIN {calls}END",
             name = quoted(&format!("dbstow {event} {table}")),
             table = quoted(table),
         ))?;

@@ -204,8 +204,8 @@ impl Simulation {
         self.world.lock_waits.get()
     }
 
-    /// How often a transaction gave its rows back and began again, because sessions would have waited for each other in
-    /// a circle.
+    /// How often a transaction released its rows and began again, because sessions would have waited for each other in
+    /// a cycle.
     pub fn deadlocks(&self) -> u64 {
         self.world.deadlocks.get()
     }

@@ -7,21 +7,21 @@ use std::rc::Rc;
 use corosensei::Yielder;
 use model::cores::QUANTUM;
 use model::split::{Spent, TimeSplit};
-use model::store::{CommitTicket, FileId, Full, Role, Step, Wait};
+use model::store::{CommitTicket, FileId, Full, LOG_BLOCK, Role, Step, Wait};
 use model::{Duration, Instant};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::inode::Inodes;
-use super::record::{Act, GivenBack, Record, Row};
 use super::rows;
+use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
 /// The name by which SQLite knows the file system that databases are opened in.
 pub(super) const VFS: &CStr = c"dbstow";
 
-/// Bytes of log that a transaction that goes on puts into it at once: about a block of SQL Server's.
-const STREAMED: u64 = 64 << 10;
+/// Bytes of log that a transaction that goes on puts into it at once: a block of SQL Server's.
+const STREAMED: u64 = LOG_BLOCK.0;
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
@@ -49,8 +49,8 @@ pub struct Session {
     /// CPU time that was counted and not yet spent.
     owed: Cell<Duration>,
     split: RefCell<TimeSplit>,
-    /// What it does while it takes no time, to be lived through later; `None`: it does everything at once.
-    record: RefCell<Option<Record>>,
+    /// What it does while it takes no time, to be replayed later; `None`: it does everything at once.
+    trace: RefCell<Option<Trace>>,
     full: Cell<Option<Full>>,
 }
 
@@ -68,7 +68,14 @@ pub(super) fn leave() {
 
 /// The session that is running on this thread.
 pub(super) fn current() -> Option<Rc<Session>> {
-    CURRENT.with(|current| current.borrow().clone())
+    // Files are closed as late as when their thread ends.
+    let current = CURRENT.try_with(|current| current.borrow().clone());
+    current.ok().flatten()
+}
+
+/// Calls `work` with the session that is running on this thread, if there is one.
+pub(super) fn with_current(work: impl FnOnce(&Session)) {
+    CURRENT.with(|current| current.borrow().as_deref().map(work));
 }
 
 impl Session {
@@ -89,7 +96,7 @@ impl Session {
             streamed: Cell::new(0),
             owed: Cell::new(Duration::ZERO),
             split: RefCell::default(),
-            record: RefCell::default(),
+            trace: RefCell::default(),
             full: Cell::new(None),
         }
     }
@@ -147,7 +154,7 @@ impl Session {
         self.open_with(name, tables, OpenFlags::empty())
     }
 
-    /// The same for a database that several sessions write to, each of which records what it does ([`Session::record`]).
+    /// The same for a database that several sessions write to, each of which traces what it does ([`Session::trace`]).
     ///
     /// # Errors
     /// What SQLite says.
@@ -187,12 +194,11 @@ impl Session {
             }),
         )?;
         lock_functions(&connection)?;
-        rows::watch(&mut connection)?;
+        rows::watch(&connection);
         Ok(connection)
     }
 
-    /// Has sessions that record on `connection` wait for each other's rows of tables WITHOUT ROWID too, those that are
-    /// there now.
+    /// Locks the rows of tables WITHOUT ROWID too that sessions change while they trace; of those tables that are there now.
     ///
     /// # Errors
     /// What SQLite says.
@@ -200,50 +206,56 @@ impl Session {
         rows::watch_keys(connection)
     }
 
-    /// Has changed rows make log of so many bytes each while their transaction goes on; what is missing of a commit's
-    /// bytes comes with it. Without, all of it does.
+    /// Each changed row puts so many bytes into the log while its transaction goes on; a commit adds what is missing of
+    /// its own bytes. Without this, all of them come with the commit.
     pub fn stream_log(&self, bytes_per_row: u64) {
         self.log_bytes_per_row.set(bytes_per_row);
     }
 
-    /// From now on the session takes no time: what it does is recorded, until [`Session::live`].
+    /// From now on the session takes no time: what it does is traced, until [`Session::replay`].
     ///
     /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction that
-    /// takes no time is in nobody's way. Outside of a run nothing takes time, and nothing is recorded.
-    pub fn record(&self) {
-        if self.in_time() && !self.records() {
+    /// takes no time is in nobody's way. Outside of a run nothing takes time, and nothing is traced.
+    pub fn trace(&self) {
+        if self.in_time() && !self.traces() {
             self.forget_reads();
-            self.record.replace(Some(Record::default()));
+            self.trace.replace(Some(Trace::default()));
         }
     }
 
-    /// Lives through what was recorded: spends its CPU time, waits for pages, for rows that others have changed and not
+    /// Replays what was traced: spends its CPU time, waits for pages, for rows that others have changed and not
     /// committed, and for the log.
     ///
-    /// Where sessions would wait for each other in a circle, this one gives its rows back, and begins its record again.
-    /// Servers roll such a transaction back, and leave it to the application to try again.
+    /// Where sessions would wait for each other in a cycle, this one releases its rows, waits for the one that it lacked,
+    /// and begins again. Servers roll such a transaction back, and leave it to the application to try again.
     ///
     /// # Errors
     /// When the files of a role are full.
-    pub fn live(&self) -> Result<(), Full> {
-        if !self.records() {
+    pub fn replay(&self) -> Result<(), Full> {
+        if !self.traces() {
             return Ok(());
         }
         let last = self.take_work();
-        let record = self.record.take().unwrap_or_default();
+        let trace = self.trace.take().unwrap_or_default();
         let result = loop {
-            match self.live_once(&record) {
+            match self.replay_once(&trace) {
                 Ok(()) => break Ok(()),
                 Err(Stopped::Full(full)) => break Err(full),
-                Err(Stopped::Deadlock) => self.world.count_deadlock(),
+                Err(Stopped::Deadlock(key)) => {
+                    self.world.count_deadlock();
+                    self.release_rows();
+                    // Without rows of its own, or the same sessions could stop each other for ever.
+                    self.wait_for(key);
+                }
             }
-            self.world.release_rows(self.id, self.now.get());
         };
         self.owe(last);
-        self.world.release_rows(self.id, self.now.get());
-        for given_back in record.given_back {
-            self.world.take_back(given_back);
-        }
+        self.settle();
+        self.release_rows();
+        trace
+            .freed
+            .into_iter()
+            .for_each(|pages| self.world.free(pages));
         result
     }
 
@@ -272,9 +284,9 @@ impl Session {
         self.statements.set(self.statements.get() + 1);
     }
 
-    /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it records.
+    /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it traces.
     pub fn settle(&self) {
-        if self.records() {
+        if self.traces() {
             return;
         }
         self.owe(self.take_work());
@@ -293,7 +305,7 @@ impl Session {
 
     /// Sleeps for `span`, thinking.
     pub fn sleep(&self, span: Duration) {
-        if self.recorded(Act::Sleep(span)) {
+        if self.traced(Act::Sleep(span)) {
             return;
         }
         self.settle();
@@ -303,13 +315,18 @@ impl Session {
         }
     }
 
-    /// Ends a transaction that failed: what was recorded of it takes its time.
+    /// Ends a transaction that failed, or was rolled back: what was traced of it takes its time.
     pub fn roll_back(&self) {
         self.unlogged_rows.set(0);
         self.streamed.set(0);
-        // What was full may be so again; the transaction has failed already.
-        let _ = self.live();
+        // The transaction has failed already, whether a file is full or not.
+        let _ = self.replay();
         self.settle();
+    }
+
+    /// Releases all application locks of the session.
+    pub fn unlock_all(&self) {
+        self.world.release_all(self.id, self.now.get(), |_| true);
     }
 
     /// Commits: waits for the log and for room for row versions, as the store demands.
@@ -322,7 +339,7 @@ impl Session {
     }
 
     fn commit_rest(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
-        if self.recorded(Act::Commit { log_bytes, rows }) {
+        if self.traced(Act::Commit { log_bytes, rows }) {
             return Ok(());
         }
         self.settle();
@@ -332,23 +349,24 @@ impl Session {
 
     /// Takes an application lock, waiting for it in the order of arrival.
     pub fn lock(&self, key: i64) {
-        if self.recorded(Act::Lock(key)) {
-            return;
-        }
-        self.settle();
-        if self.in_time() && !self.world.take_lock(key, self.id) {
-            self.suspend_for_lock();
-        }
-    }
-
-    /// Gives an application lock back.
-    pub fn unlock(&self, key: i64) {
-        if self.recorded(Act::Unlock(key)) {
+        if self.traced(Act::Lock(key)) {
             return;
         }
         self.settle();
         if self.in_time() {
-            self.world.release_lock(key, self.id, self.now.get());
+            self.wait_for(Key::Application(key));
+        }
+    }
+
+    /// Releases an application lock.
+    pub fn unlock(&self, key: i64) {
+        if self.traced(Act::Unlock(key)) {
+            return;
+        }
+        self.settle();
+        if self.in_time() {
+            let key = Key::Application(key);
+            self.world.release(key, self.id, self.now.get());
         }
     }
 
@@ -364,7 +382,7 @@ impl Session {
 
     /// SQLite reads a page.
     pub(super) fn read_page(&self, file: FileId, page: u64) {
-        if !self.recorded(Act::Read(file, page)) {
+        if !self.traced(Act::Read(file, page)) {
             self.work_until_now();
             self.read(file, page);
         }
@@ -372,12 +390,15 @@ impl Session {
 
     /// SQLite writes a page.
     pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
-        if self.recorded(Act::Write(file, page)) {
-            return Ok(());
-        }
-        self.work_until_now();
-        self.write(file, page)
-            .inspect_err(|full| self.full.set(Some(*full)))
+        let written = match self.traced(Act::Write(file, page)) {
+            // What has no room has to fail while SQLite can still undo it.
+            true => self.world.store.borrow_mut().reserve(file, page),
+            false => {
+                self.work_until_now();
+                self.write(file, page)
+            }
+        };
+        written.inspect_err(|full| self.full.set(Some(*full)))
     }
 
     /// SQLite changes a row.
@@ -385,35 +406,37 @@ impl Session {
         self.unlogged_rows.set(self.unlogged_rows.get() + 1);
     }
 
-    /// It changes this row, for which only who records may have to wait.
-    pub(super) fn take_row(&self, row: impl FnOnce() -> Row) {
-        if self.records() {
-            self.recorded(Act::Change(row()));
+    /// It changes this row, which is locked from then on where other sessions may change it too.
+    pub(super) fn change(&self, row: impl FnOnce() -> Option<Row>) {
+        if self.traces()
+            && let Some(row) = row()
+        {
+            self.traced(Act::Change(row));
         }
     }
 
     /// SQLite no longer needs some pages.
-    pub(super) fn give_back(&self, pages: GivenBack) {
-        match self.record.borrow_mut().as_mut() {
-            Some(record) => record.given_back.push(pages),
-            None => self.world.take_back(pages),
+    pub(super) fn free(&self, pages: Freed) {
+        match self.trace.borrow_mut().as_mut() {
+            Some(trace) => trace.freed.push(pages),
+            None => self.world.free(pages),
         }
     }
 
-    fn records(&self) -> bool {
-        self.record.borrow().is_some()
+    fn traces(&self) -> bool {
+        self.trace.borrow().is_some()
     }
 
-    /// Keeps an act for later, if it records.
-    fn recorded(&self, act: Act) -> bool {
-        if !self.records() {
+    /// Keeps an act for later, if it traces.
+    fn traced(&self, act: Act) -> bool {
+        if !self.traces() {
             return false;
         }
         let work = self.take_work();
         let log = self.take_log();
-        if let Some(record) = self.record.borrow_mut().as_mut() {
-            record.acts.push((work, act));
-            record
+        if let Some(trace) = self.trace.borrow_mut().as_mut() {
+            trace.acts.push((work, act));
+            trace
                 .acts
                 .extend(log.map(|bytes| (Duration::ZERO, Act::Log(bytes))));
         }
@@ -445,8 +468,8 @@ impl Session {
         debug_assert!(logged.is_ok(), "the log has room");
     }
 
-    fn live_once(&self, record: &Record) -> Result<(), Stopped> {
-        for (work, act) in &record.acts {
+    fn replay_once(&self, trace: &Trace) -> Result<(), Stopped> {
+        for (work, act) in &trace.acts {
             if self.stopping() {
                 return Ok(());
             }
@@ -454,9 +477,9 @@ impl Session {
             match *act {
                 Act::Read(file, page) => self.read(file, page),
                 Act::Write(file, page) => self.write(file, page)?,
-                Act::Change(row) => self.wait_for_row(row)?,
+                Act::Change(row) => self.lock_in_transaction(Key::Row(row))?,
                 Act::Log(bytes) => self.log(bytes),
-                Act::Lock(key) => self.lock(key),
+                Act::Lock(key) => self.lock_in_transaction(Key::Application(key))?,
                 Act::Unlock(key) => self.unlock(key),
                 Act::Sleep(span) => self.sleep(span),
                 Act::Commit { log_bytes, rows } => self.commit_rest(log_bytes, rows)?,
@@ -476,18 +499,29 @@ impl Session {
         self.until_done(|store, now| store.write(now, file, page))
     }
 
-    /// Makes a row its own, waiting for whoever changed it last.
-    fn wait_for_row(&self, row: Row) -> Result<(), Stopped> {
-        if self.world.holder(row).is_some_and(|other| other != self.id) {
+    /// Takes a lock during a transaction, unless that would close a cycle of sessions that wait for each other.
+    fn lock_in_transaction(&self, key: Key) -> Result<(), Stopped> {
+        let holder = self.world.locks.borrow().holder(key);
+        if holder.is_some_and(|other| other != self.id) {
             self.settle();
         }
-        if self.world.would_deadlock(row, self.id) {
-            return Err(Stopped::Deadlock);
+        if self.world.locks.borrow().would_deadlock(key, self.id) {
+            return Err(Stopped::Deadlock(key));
         }
-        if !self.world.take_row(row, self.id) {
+        self.wait_for(key);
+        Ok(())
+    }
+
+    /// Takes a lock, waiting for all who came before.
+    fn wait_for(&self, key: Key) {
+        let is_held = self.world.locks.borrow_mut().take(key, self.id);
+        if !is_held {
             self.suspend_for_lock();
         }
-        Ok(())
+    }
+
+    fn release_rows(&self) {
+        self.world.release_all(self.id, self.now.get(), Key::is_row);
     }
 
     /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is up.
@@ -556,8 +590,8 @@ impl Session {
 
     /// Logical reads since the last call.
     fn take_reads(&self) -> u64 {
-        // A shared cache counts what all sessions read, of which only what happens during a record is this one's.
-        if self.shares_cache.get() && self.in_time() && !self.records() {
+        // A shared cache counts what all sessions read, of which only what happens during a trace is this one's.
+        if self.shares_cache.get() && self.in_time() && !self.traces() {
             return 0;
         }
         let seen = logical_reads(self.database.get());
@@ -586,12 +620,12 @@ impl Session {
     }
 }
 
-/// Why a record could not be lived through.
+/// Why a trace could not be replayed to its end.
 enum Stopped {
     /// A role has no room left.
     Full(Full),
-    /// Sessions would wait for each other for ever.
-    Deadlock,
+    /// Sessions would wait for each other for ever, this one for that lock.
+    Deadlock(Key),
 }
 
 impl From<Full> for Stopped {

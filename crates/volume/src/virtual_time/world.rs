@@ -14,8 +14,8 @@ use model::locks::Locks;
 use model::store::Store;
 
 use super::cost::CpuCosts;
-use super::record::{GivenBack, Row};
 use super::spool::{Spool, failure};
+use super::trace::{Freed, Key};
 use crate::vfs::Code;
 
 /// What sessions and the VFS share.
@@ -31,10 +31,8 @@ pub(super) struct World {
     /// Sessions that can go on, by when and in which order they came to be.
     ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
     order: Cell<u64>,
-    /// Application locks, by key.
-    locks: RefCell<Locks<i64>>,
-    /// Rows changed by transactions that are not committed.
-    rows: RefCell<Locks<Row>>,
+    /// Rows of transactions that are not committed, and application locks.
+    pub(super) locks: RefCell<Locks<Key>>,
     /// When the last session ended.
     pub(super) end: Cell<Instant>,
     pub(super) stopping: Cell<bool>,
@@ -59,7 +57,6 @@ impl World {
             ready: RefCell::new(BinaryHeap::new()),
             order: Cell::new(0),
             locks: RefCell::default(),
-            rows: RefCell::default(),
             end: Cell::new(Instant::ZERO),
             stopping: Cell::new(false),
             cancelled: RefCell::new(Rc::new(|| false)),
@@ -100,27 +97,16 @@ impl World {
         self.stopping.get()
     }
 
-    /// Takes an application lock, or a place in its queue; whether it was taken.
-    pub(super) fn take_lock(&self, key: i64, id: u32) -> bool {
-        self.locks.borrow_mut().take(key, id)
-    }
-
-    /// Hands an application lock to the first in its queue, who goes on at `now`.
-    pub(super) fn release_lock(&self, key: i64, id: u32, now: Instant) {
+    /// Releases a lock to the first in its queue, who goes on at `now`.
+    pub(super) fn release(&self, key: Key, id: u32, now: Instant) {
         let next = self.locks.borrow_mut().release(key, id);
-        if let Some(next) = next {
-            self.wake(next, now);
-        }
+        next.into_iter().for_each(|next| self.wake(next, now));
     }
 
-    /// Who changed a row and did not commit yet.
-    pub(super) fn holder(&self, row: Row) -> Option<u32> {
-        self.rows.borrow().holder(row)
-    }
-
-    /// Takes a row, or a place in its queue; whether it was taken.
-    pub(super) fn take_row(&self, row: Row, id: u32) -> bool {
-        self.rows.borrow_mut().take(row, id)
+    /// Releases all locks of a session that `is_released` names to those who wait for them, who go on at `now`.
+    pub(super) fn release_all(&self, id: u32, now: Instant, is_released: impl Fn(&Key) -> bool) {
+        let next = self.locks.borrow_mut().release_all(id, is_released);
+        next.into_iter().for_each(|next| self.wake(next, now));
     }
 
     /// Counts a transaction that begins again.
@@ -128,23 +114,12 @@ impl World {
         self.deadlocks.set(self.deadlocks.get() + 1);
     }
 
-    /// Whether waiting for a row would be waiting for itself.
-    pub(super) fn would_deadlock(&self, row: Row, id: u32) -> bool {
-        self.rows.borrow().would_deadlock(row, id)
-    }
-
-    /// Hands all rows of a session to those who wait for them, who go on at `now`.
-    pub(super) fn release_rows(&self, id: u32, now: Instant) {
-        let next = self.rows.borrow_mut().release_all(id);
-        next.into_iter().for_each(|next| self.wake(next, now));
-    }
-
-    /// Takes back pages that are no longer in use.
-    pub(super) fn take_back(&self, pages: GivenBack) {
+    /// Frees pages that are no longer in use.
+    pub(super) fn free(&self, pages: Freed) {
         let mut store = self.store.borrow_mut();
         match pages {
-            GivenBack::File(file) => store.drop_file(file),
-            GivenBack::From(file, first) => store.release(file, first),
+            Freed::File(file) => store.drop_file(file),
+            Freed::From(file, first) => store.release(file, first),
         }
     }
 

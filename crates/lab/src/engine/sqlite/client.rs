@@ -17,7 +17,7 @@ pub(super) struct SqliteClient<'a> {
     sessions: &'a Sessions,
     number: u32,
     /// Whether other sessions write to its database too.
-    shared: bool,
+    written_together: bool,
     /// `None` once it went back.
     session: Option<Session>,
     statements: u64,
@@ -27,13 +27,13 @@ impl<'a> SqliteClient<'a> {
     pub(super) fn new(
         sessions: &'a Sessions,
         number: u32,
-        shared: bool,
+        written_together: bool,
         session: Session,
     ) -> SqliteClient<'a> {
         SqliteClient {
             sessions,
             number,
-            shared,
+            written_together,
             session: Some(session),
             statements: 0,
         }
@@ -58,7 +58,9 @@ impl Driver for SqliteClient<'_> {
         self.sessions.count_statement();
         let text = match statement.text.as_str() {
             // A transaction that has read cannot write any more once another one has written.
-            text if self.shared && BEGIN.iter().any(|begin| text.eq_ignore_ascii_case(begin)) => {
+            text if self.written_together
+                && BEGIN.iter().any(|begin| text.eq_ignore_ascii_case(begin)) =>
+            {
                 "BEGIN IMMEDIATE"
             }
             text => text,

@@ -26,6 +26,7 @@ pub struct SqliteEngine {
     /// `None` once it was stopped.
     database: Option<Database>,
     shared: bool,
+    written_together: bool,
     tables: store::Role,
     sessions: Sessions,
     volumes: Vec<String>,
@@ -60,6 +61,7 @@ impl SqliteEngine {
         Ok(SqliteEngine {
             database: Some(Database::create(spec, pacer).map_err(failed)?),
             shared: workload.database == workload::Database::Shared,
+            written_together: workload.is_written_together(),
             tables: match workload.tables {
                 Tables::Data => store::Role::Data,
                 Tables::Temp => store::Role::Temp,
@@ -200,7 +202,7 @@ impl Engine for SqliteEngine {
         Ok(Box::new(SqliteClient::new(
             &self.sessions,
             session,
-            self.shared,
+            self.written_together,
             own,
         )))
     }

@@ -71,12 +71,18 @@ impl<'a> SqliteDriver<'a> {
         self.work
     }
 
-    /// Ends an operation that failed: nothing of it stays.
+    /// Ends an operation that failed: nothing of it stays, and no lock.
     pub fn roll_back(&mut self) {
         if !self.connection.is_autocommit() {
             // A rollback that fails leaves nothing to roll back: SQLite did so itself.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+        self.forget_changes();
+        self.session.unlock_all();
+    }
+
+    /// A transaction was rolled back: it takes its time, and commits nothing.
+    fn forget_changes(&mut self) {
         self.changes_seen = self.connection.total_changes();
         self.uncommitted = 0;
         self.session.roll_back();
@@ -124,7 +130,7 @@ impl<'a> SqliteDriver<'a> {
             rows => self.session.commit(rows * self.log_bytes_per_row, rows),
         };
         committed
-            .and_then(|()| self.session.live())
+            .and_then(|()| self.session.replay())
             .map_err(|full| full_text(&full))
     }
 
@@ -133,6 +139,12 @@ impl<'a> SqliteDriver<'a> {
         let why = full.or_else(|| self.session.take_spool_error());
         why.unwrap_or_else(|| error.to_string())
     }
+}
+
+/// Whether a statement ends a transaction without its changes; one to a savepoint leaves it open.
+fn is_rollback(text: &str) -> bool {
+    let word = text.split_whitespace().next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case("ROLLBACK"))
 }
 
 /// What a full role says to the user.
@@ -158,12 +170,16 @@ impl Driver for SqliteDriver<'_> {
         arguments: &[Value],
     ) -> Result<(), String> {
         if self.shared {
-            self.session.record();
+            self.session.trace();
         }
         self.session.statement();
         self.work.statements += 1;
         self.step_through(index, statement, arguments)
             .map_err(|error| format!("line {}: {}", statement.line, self.reason(&error)))?;
+        if is_rollback(&statement.text) && self.connection.is_autocommit() {
+            self.forget_changes();
+            return Ok(());
+        }
         self.count_changes()
     }
 

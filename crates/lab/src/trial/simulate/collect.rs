@@ -147,8 +147,8 @@ fn counted(collected: &Collected, elapsed: Duration) -> Counted {
     }
 }
 
-/// How often sessions waited for a lock, how often one began again lest they wait for ever, and how late the checkpoint
-/// was; what never happened is left out.
+/// How often sessions waited for a lock, how often a transaction began again because of a deadlock, and how late the
+/// checkpoint was since the start; what never happened is left out.
 fn counters(collected: &Collected) -> BTreeMap<String, f64> {
     let Collected { from, until, .. } = collected;
     let counters = [

@@ -1,7 +1,7 @@
-//! What a transaction did, recorded in zero virtual time, so that its session can live through it afterwards.
+//! What a transaction did, traced in zero virtual time, so that its session can replay it afterwards.
 //!
 //! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins, and
-//! then live through their records at the same time. SQLite never sees two writers, and virtual time never sees its lock.
+//! then replay their traces at the same time. SQLite never sees two writers, and virtual time never sees its lock.
 
 use model::Duration;
 use model::store::FileId;
@@ -19,7 +19,7 @@ pub(super) enum Act {
     Log(u64),
     /// Takes an application lock.
     Lock(i64),
-    /// Gives an application lock back.
+    /// Releases an application lock.
     Unlock(i64),
     /// Sleeps.
     Sleep(Duration),
@@ -39,18 +39,33 @@ pub(super) struct Row {
     pub(super) row: i64,
 }
 
+/// What one session holds at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// A changed row, until its transaction has committed.
+    Row(Row),
+    /// An application lock, until it is released.
+    Application(i64),
+}
+
+impl Key {
+    pub(super) fn is_row(&self) -> bool {
+        matches!(self, Key::Row(_))
+    }
+}
+
 /// What a transaction did.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct Trace {
     /// Each act, and the CPU time before it.
     pub(super) acts: Vec<(Duration, Act)>,
-    /// Pages that it gave back, which it has until its end: it may have to live through all of it again.
-    pub(super) given_back: Vec<GivenBack>,
+    /// Pages that it freed. They stay in use until its end, because it may have to replay all of it again.
+    pub(super) freed: Vec<Freed>,
 }
 
 /// Pages of a file that are no longer in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GivenBack {
+pub(super) enum Freed {
     /// All of them, and the file.
     File(FileId),
     /// Those from this one on.
