@@ -434,6 +434,24 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
     let undone = dbstow(&folder, &asked);
     assert_eq!(undone.code, 0, "{}", undone.stderr);
 
+    // Several sessions cannot load one database at the same time.
+    let measured = [
+        "check",
+        QUICK[1],
+        "--workload",
+        "shared",
+        "--set",
+        "workload.sessions=2",
+    ];
+    let text = fs::read_to_string(workload.join("workload.toml")).expect("it is there");
+    file(
+        "workload.toml",
+        &text.replace("[load]\n", "[load]\nmeasured = true\n"),
+    );
+    let refused = dbstow(&folder, &measured);
+    says(&refused.stderr, &["leave out load.measured"]);
+    file("workload.toml", &text);
+
     // SQLite in real time is what it is.
     let check = ["check", QUICK[1], "--workload", "shared"];
     let of = |mode| {

@@ -32,6 +32,11 @@ impl HostCache {
         }
     }
 
+    /// What it holds, at most.
+    pub fn size(&self) -> Bytes {
+        Bytes((self.capacity as u64).saturating_mul(BLOCK))
+    }
+
     /// Whether the whole range of a disk is held; what was held counts as used.
     pub fn holds(&mut self, disk: u16, offset: u64, length: Bytes) -> bool {
         // No short cut at the first missing block: the others are used all the same.

@@ -29,6 +29,7 @@ pub mod request;
 
 // What holds requests up: limits, then the disk, the cache before it, the machine around it.
 pub mod allowance;
+mod backlog;
 pub mod cache;
 pub mod disk;
 pub mod latency;

@@ -20,6 +20,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::allowance::{Limit, Standing};
+use crate::backlog::{self, Backlog};
 use crate::disk::{Admission, Disk};
 use crate::machine::Machine;
 use crate::random;
@@ -112,7 +113,7 @@ struct Attached {
     /// Machine limits that requests to the disk itself pass.
     direct: Option<u8>,
     /// When everything the read-write cache has accepted will be on the disk.
-    drained: Instant,
+    backlog: Backlog,
 }
 
 impl Storage {
@@ -151,7 +152,7 @@ impl<O: Observer + ?Sized> Storage<O> {
                     HostCacheMode::None
                 },
                 direct: machine.limit_of(&disk.machine_limits),
-                drained: Instant::ZERO,
+                backlog: Backlog::default(),
             }
         };
         let volumes = volumes
@@ -422,18 +423,23 @@ impl Attached {
         completion(now, admission, Duration::ZERO, self.disk.draw(&latency))
     }
 
-    /// Accepted by the cache; reaches the disk later, past the limits it would have passed.
+    /// Accepted by the cache once it has room; reaches the disk later, past the limits it would have passed.
     fn write_back(&mut self, machine: &mut Machine, now: Instant, request: &Request) -> Completion {
+        let size = machine.cache.as_ref().map(|(cache, _)| cache.size());
+        let in_the_way = size.and_then(|size| self.backlog.in_the_way(now, request.length, size));
         self.fill(machine, request);
         let accepted = self.in_cache(machine, now, request);
-        let drained = self.through(machine, now, request, None).done;
-        self.drained = self.drained.max(drained);
-        accepted
+        let drained = self.through(machine, now, request, None);
+        self.backlog.push(drained, request.length);
+        match in_the_way {
+            Some(write) => backlog::after(now, accepted, write),
+            None => accepted,
+        }
     }
 
     /// Waits for what the cache has not yet brought to the disk, then for the disk.
     fn flush(&mut self, now: Instant, request: &Request) -> Completion {
-        let waited = self.drained.since(now);
+        let waited = self.backlog.drained().since(now);
         let (queued, service) = self.disk.serve(now + waited, request);
         completion(now, Admission::default(), waited + queued, service)
     }

@@ -536,6 +536,39 @@ fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
 }
 
 #[test]
+fn a_full_write_back_cache_takes_writes_at_the_pace_of_the_disk() {
+    let machine = MachineSpec {
+        host_cache: Some(HostCacheSpec {
+            size: Bytes::mib(1),
+            hit_latency: LatencySpec::ZERO,
+            limit: "the machine has none of this name".into(),
+        }),
+        ..MachineSpec::unlimited()
+    };
+    let volume = VolumeSpec {
+        host_cache: HostCacheMode::ReadWrite,
+        ..VolumeSpec::of(
+            "data",
+            DiskSpec::limited(Iops(10), Throughput::from_mb_per_s(1_000)),
+        )
+    };
+    let mut storage = Storage::new(&machine, std::slice::from_ref(&volume), 1);
+    let write = Request::write(0, Bytes::kib(64));
+    // The disk has the first one at once, and one more each 100 ms; 16 more of 64 KiB fill the cache.
+    let done: Vec<u64> = (0..20)
+        .map(|_| {
+            let done = storage.submit(Instant::ZERO, 0, write).done;
+            done.since(Instant::ZERO).as_nanos() / 1_000_000
+        })
+        .collect();
+    assert_eq!(done[..17], [0; 17]);
+    assert_eq!(done[17..], [100, 200, 300]);
+    // What has drained makes room again.
+    let later = Instant::ZERO + Duration::from_secs(60);
+    assert_eq!(storage.submit(later, 0, write).done, later);
+}
+
+#[test]
 fn units_of_a_stripe_are_a_sector_at_least() {
     let volume = VolumeSpec {
         disks: vec![DiskSpec::unlimited(); 2],

@@ -52,6 +52,28 @@ fn extents_side_by_side_are_read_ahead_by_one_request() {
 }
 
 #[test]
+fn what_the_pool_evicts_is_found_in_the_page_cache() {
+    // The pool holds 64 of the 100 pages, in turn: each of them is asked for after it was evicted.
+    let small = StoreSpec {
+        memory: Bytes::kib(512),
+        ..spec()
+    };
+    let twice = |spec: StoreSpec| {
+        let (mut store, file) = cold(spec);
+        let first = reads(&mut store, Instant::ZERO, file);
+        let second = reads(&mut store, first, file);
+        (store.counters().physical_reads, second - first)
+    };
+
+    assert_eq!(twice(small.clone()), (200, MS * 100));
+    let cached = StoreSpec {
+        page_cache: Bytes::mib(1),
+        ..small
+    };
+    assert_eq!(twice(cached), (100, Duration::from_micros(2) * 100));
+}
+
+#[test]
 fn a_released_page_is_never_written() {
     let mut store = Store::new(&spec(), storage(&disk(1_000)), 1);
     let file = store.create(Role::Temp);
@@ -269,6 +291,7 @@ fn spec() -> StoreSpec {
         commit: Commit::Durable,
         log_block: model::store::LOG_BLOCK,
         log_flush: false,
+        page_cache: Bytes::ZERO,
         versions: None,
         data: vec![file],
         temp: vec![file],

@@ -15,6 +15,7 @@
 //!     memory: Bytes::mib(1), page_size: PageSize::DEFAULT, read_unit: ReadUnit::Page, read_ahead: Bytes::ZERO,
 //!     write_gather: Bytes::kib(256), writes_in_flight: 32, checkpoint: None, doublewrite: None, full_page_images: false,
 //!     commit: Commit::Durable, log_block: model::store::LOG_BLOCK, log_flush: false,
+//!     page_cache: Bytes::ZERO,
 //!     versions: None, data: vec![file], temp: vec![file], log: file,
 //! };
 //! let store = Store::new(&spec, Storage::new(&MachineSpec::unlimited(), &[disk], 1), 1);

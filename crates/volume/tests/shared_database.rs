@@ -36,6 +36,7 @@ fn counters(memory: Bytes, temp_size: Option<Bytes>) -> Simulation {
         commit: Commit::Durable,
         log_block: LOG_BLOCK,
         log_flush: false,
+        page_cache: Bytes::ZERO,
         versions: None,
         data: vec![file(None)],
         temp: vec![file(temp_size)],

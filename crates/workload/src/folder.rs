@@ -11,7 +11,7 @@ use toml::Spanned;
 use files::input::{self, Reach};
 
 use super::definition::{
-    Database, LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,
+    LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,
 };
 use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
@@ -117,7 +117,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         None => None,
     };
     let parameters = reader.parameters(parameters)?;
-    let load = reader.load(load, database)?;
+    let load = reader.load(load)?;
     let run = reader.run(run, &parameters)?;
     check_defined(&reader.names)?;
     let workload = Workload {
@@ -222,20 +222,12 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         Ok(parameters)
     }
 
-    fn load(&mut self, load: LoadFile, database: Database) -> Result<Load, WorkloadError> {
-        let measured = load.measured.as_ref();
-        if let Some(place) = measured.filter(|place| *place.get_ref())
-            && database == Database::Shared
-        {
-            let wanted = "one session loads a shared database for all, before they begin: leave it out, or give each \
-                          session a database (database = \"per-session\")";
-            return Err(self.value_error(place, "measured", place.get_ref(), wanted));
-        }
+    fn load(&mut self, load: LoadFile) -> Result<Load, WorkloadError> {
         let mut scripts = |files: Vec<Spanned<String>>| -> Result<Vec<Script>, WorkloadError> {
             files.iter().map(|file| self.script(file)).collect()
         };
         Ok(Load {
-            measured: load.measured.is_some_and(Spanned::into_inner),
+            measured: load.measured,
             schema: scripts(load.schema)?,
             scripts: scripts(load.scripts)?,
         })

@@ -34,7 +34,8 @@ pub(super) struct WorkloadFile {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
-    pub(super) measured: Option<Spanned<bool>>,
+    #[serde(default)]
+    pub(super) measured: bool,
     #[serde(default)]
     pub(super) schema: Vec<Spanned<String>>,
     #[serde(default)]

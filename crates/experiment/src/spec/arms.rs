@@ -10,7 +10,7 @@ use super::bounds::{DISKS_MAX, TRIALS_MAX, VOLUME_MAX};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::placement::Placement;
-use super::settings::{Settings, Volume};
+use super::settings::{Engine, Settings, Volume};
 use super::{Arm, Origin, Source, Spec, deal, protocol, resolve, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
@@ -151,6 +151,19 @@ fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Se
             settings.engine.memory
         );
         return Err(Fault::at(&["engine", "memory"], message));
+    }
+    let Engine {
+        memory, page_cache, ..
+    } = settings.engine;
+    if let Some(there) = settings
+        .machine
+        .memory
+        .filter(|there| *there < Bytes(memory.0 + page_cache.0))
+    {
+        let message = format!(
+            "a buffer pool of {memory} and a page cache of {page_cache} do not fit into a machine with {there}"
+        );
+        return Err(Fault::at(&["engine", "page_cache"], message));
     }
     Ok(settings)
 }

@@ -313,6 +313,7 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
     }
     for (key, amount, most) in [
         ("memory", asked.memory, MEMORY_MAX),
+        ("page_cache", asked.page_cache, MEMORY_MAX),
         ("read_ahead", asked.read_ahead, GATHER_MAX),
         ("write_gather", asked.write_gather, GATHER_MAX),
         ("log_gather", asked.log_gather, GATHER_MAX),
@@ -346,6 +347,7 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         commit: asked.commit.unwrap_or_default(),
         log_gather: asked.log_gather.unwrap_or(habits.log_gather),
         log_flush: asked.log_flush.unwrap_or(habits.log_flush),
+        page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
         start: asked.start.unwrap_or_default(),
         host_cache_start: asked.host_cache_start.unwrap_or_default(),

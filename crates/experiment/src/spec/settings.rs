@@ -285,6 +285,9 @@ pub struct Engine {
     /// Whether a log write is durable only once its volume was flushed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_flush: bool,
+    /// Pages that the operating system keeps besides the buffer pool.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub page_cache: Bytes,
     /// Memory of one sort or hash before it spills into temporary space.
     pub sort_memory: Bytes,
     /// The buffer pool at the start of the run.

@@ -237,6 +237,8 @@ pub(crate) struct Engine {
     pub(crate) log_gather: Option<Bytes>,
     /// Whether a log write is durable only once its volume was flushed.
     pub(crate) log_flush: Option<bool>,
+    /// Pages that the operating system keeps besides the buffer pool.
+    pub(crate) page_cache: Option<Bytes>,
     /// Memory of one sort or hash before it spills.
     pub(crate) sort_memory: Option<Bytes>,
     /// The buffer pool at the start of the run.

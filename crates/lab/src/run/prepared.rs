@@ -3,12 +3,16 @@
 use experiment::plan::{self, Plan, Trial};
 use experiment::question::{ArmQuestion, Fitted, Question, Variation};
 use experiment::spec::{Arm, Mode};
-use workload::Workload;
+use workload::{Database, Workload};
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{Forecast, RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
+
+/// Why a load cannot be part of a simulated run.
+const MEASURED_SHARED: &str = "simulate loads a database that several sessions share before they begin: leave out \
+                               load.measured, or give each session a database (database = \"per-session\")";
 
 /// A plan and what its names stand for.
 pub struct Prepared {
@@ -64,7 +68,14 @@ impl Prepared {
         options: &Options,
     ) -> Result<Prepared, PrepareError> {
         let engine = provider(&plan.variant.engine)?;
-        let ready = |arm| Ready::new(arm, inventory, engine, options);
+        let ready = |arm: &Arm| {
+            let ready = Ready::new(arm, inventory, engine, options)?;
+            let sessions = arm.settings.workload.sessions;
+            match plan.variant.mode == Mode::Simulate && ready.loads_together(sessions) {
+                true => Err(PrepareError::Workload(MEASURED_SHARED.to_owned())),
+                false => Ok(ready),
+            }
+        };
         Ok(Prepared {
             engine,
             arms: plan.all_arms().map(ready).collect::<Result<_, _>>()?,
@@ -228,6 +239,12 @@ impl Ready {
         let workload = workload.and_then(|workload| engine.adapt(workload, options));
         let workload = workload.map_err(PrepareError::Workload)?;
         Ok(Ready { stage, workload })
+    }
+
+    /// Whether several sessions would load one database as a part of the run.
+    fn loads_together(&self, sessions: u32) -> bool {
+        let workload = &self.workload;
+        sessions > 1 && workload.load.measured && workload.database == Database::Shared
     }
 
     fn question(&self, arm: &Arm, mode: Mode) -> ArmQuestion {

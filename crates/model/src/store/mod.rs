@@ -33,6 +33,7 @@ mod files;
 mod images;
 mod log;
 mod page;
+mod page_cache;
 mod pool;
 mod read_ahead;
 mod versions;
@@ -47,6 +48,7 @@ pub use versions::VersionSpec;
 use doublewrite::Doublewrite;
 use images::Images;
 use log::Log;
+use page_cache::PageCache;
 use pool::Pool;
 use read_ahead::ReadAhead;
 use versions::Versions;
@@ -85,6 +87,8 @@ pub struct StoreSpec {
     pub log_block: Bytes,
     /// Whether a log write is durable only once its volume was flushed; not where it is written through (SQL Server).
     pub log_flush: bool,
+    /// Pages that the operating system keeps besides the buffer pool; zero where files are read past its cache.
+    pub page_cache: Bytes,
     /// Row versions written to temp space, where the engine keeps them there.
     pub versions: Option<VersionSpec>,
     /// Data files of tables, in the order of proportional fill.
@@ -175,6 +179,7 @@ pub struct Store {
     writer: Writer,
     log: Log,
     images: Option<Images>,
+    page_cache: Option<PageCache>,
     versions: Option<Versions>,
     read_ahead: ReadAhead,
     page_size: PageSize,
@@ -203,6 +208,7 @@ impl Store {
                 files.log_place(),
             ),
             images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
+            page_cache: PageCache::of(spec.page_cache),
             versions: spec.versions.map(versions),
             read_ahead: ReadAhead::new(spec.read_ahead, page_size),
             page_size,
@@ -253,9 +259,12 @@ impl Store {
         self.timeless = timeless;
     }
 
-    /// Empties the buffer pool of everything that is not dirty.
+    /// Empties the buffer pool of everything that is not dirty, and the page cache.
     pub fn empty_pool(&mut self) {
         self.pool.drop_clean();
+        if let Some(cache) = &mut self.page_cache {
+            cache.clear();
+        }
     }
 
     /// Empties the host's cache.
@@ -340,7 +349,7 @@ impl Store {
         }
         if self.timeless {
             let page = self.page_size.bytes();
-            self.storage.warm(place.volume, place.offset(), page);
+            self.warm(place.volume, place.offset(), page);
             return Ok(Step::Done);
         }
         let was_clean = self.pool.dirty(key, now);
@@ -464,12 +473,13 @@ impl Store {
             writer,
             pool,
             storage,
+            page_cache,
             files,
             counters,
             page_size,
             ..
         } = self;
-        let mut submit = submitter(storage, files, *page_size, counters);
+        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
         writer.finish(due, pool, &mut submit);
         writer.write_old(due, pool, &mut submit);
         writer.refill(due, pool, &mut submit);
@@ -481,12 +491,13 @@ impl Store {
             writer,
             pool,
             storage,
+            page_cache,
             files,
             counters,
             page_size,
             ..
         } = self;
-        let mut submit = submitter(storage, files, *page_size, counters);
+        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
         writer.refill(now, pool, &mut submit);
         match pool.take_free() {
             Some(frame) => Ok(frame),
@@ -511,12 +522,10 @@ impl Store {
         let length = self.page_size.of(pages);
         let frame = self.frame(now)?;
         let completion = if self.timeless {
-            self.storage.warm(first.volume, first.offset(), length);
+            self.warm(first.volume, first.offset(), length);
             Completion::immediate(now)
         } else {
-            self.counters.physical_reads += 1;
-            let request = Request::read(first.offset(), length);
-            self.storage.submit(now, first.volume, request)
+            self.fetch(now, first.volume, Request::read(first.offset(), length))
         };
         self.pool.install(frame, place.key(), completion);
         for other in (0..pages)
@@ -526,6 +535,25 @@ impl Store {
             self.admit(now, other, completion);
         }
         Ok(completion)
+    }
+
+    /// Reads from the page cache, or from the volume into it.
+    fn fetch(&mut self, now: Instant, volume: usize, request: Request) -> Completion {
+        if let Some(cache) = &mut self.page_cache
+            && let Some(hit) = cache.read(now, volume, &request)
+        {
+            return hit;
+        }
+        self.counters.physical_reads += 1;
+        self.storage.submit(now, volume, request)
+    }
+
+    /// Caches hold a range from now on, in no time.
+    fn warm(&mut self, volume: usize, offset: u64, length: Bytes) {
+        self.storage.warm(volume, offset, length);
+        if let Some(cache) = &mut self.page_cache {
+            cache.fill(volume, offset, length);
+        }
     }
 
     /// Takes a page in beside another one, where there is a frame to spare.
@@ -563,8 +591,7 @@ impl Store {
         }
         for (start, extents) in requests {
             let request = Request::read(start.offset(), Bytes(extents * EXTENT.0));
-            self.counters.physical_reads += 1;
-            let completion = self.storage.submit(now, start.volume, request);
+            let completion = self.fetch(now, start.volume, request);
             for key in (0..extents * self.page_size.extent()).map(|n| start.key() + n) {
                 self.admit(now, key, completion);
             }
@@ -600,6 +627,7 @@ impl CommitTicket {
 /// Hands what the writer writes to the volumes.
 fn submitter<'a>(
     storage: &'a mut Storage,
+    page_cache: &'a mut Option<PageCache>,
     files: &'a Files,
     page: PageSize,
     counters: &'a mut Counters,
@@ -609,6 +637,9 @@ fn submitter<'a>(
             counters.pages_written += count;
             let place = files.by_key(first);
             let request = Request::write(place.offset(), page.of(count));
+            if let Some(cache) = page_cache {
+                cache.fill(place.volume, request.offset, request.length);
+            }
             storage.submit(now, place.volume, request)
         }
         WriteRequest::Copies { volume, request } => storage.submit(now, volume, request),
@@ -640,6 +671,7 @@ mod tests {
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
             log_flush: false,
+            page_cache: Bytes::ZERO,
             versions: None,
             data: vec![file],
             temp: vec![file],

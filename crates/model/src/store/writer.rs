@@ -384,6 +384,7 @@ mod tests {
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
             log_flush: false,
+            page_cache: Bytes::ZERO,
             versions: None,
             data: vec![file],
             temp: vec![file],

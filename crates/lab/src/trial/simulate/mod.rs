@@ -163,6 +163,8 @@ impl Trial<'_> {
             Tables::Temp => Role::Temp,
         };
         let count = self.settings.workload.sessions;
+        let shared = self.workload.database == Database::Shared;
+        let measured = self.workload.load.measured;
         let mut connections = Vec::new();
         for number in 0..count {
             if session.stopping() {
@@ -180,10 +182,9 @@ impl Trial<'_> {
                     .execute_batch(&sql)
                     .map_err(|error| error.to_string())
             };
-            let loads_all = number == 0 && self.workload.database == Database::Shared;
+            let loads_all = number == 0 && shared && !measured;
             set_cache(if loads_all { LOADING_KIB } else { kib })?;
-            let first = number == 0 || self.workload.database == Database::PerSession;
-            if first && !self.workload.load.measured {
+            if (number == 0 || !shared) && !measured {
                 let mut variables = self.workload.variables(number, count);
                 let seed = random::derive(self.id.seed, "load", u64::from(number));
                 session::load(session, &connection, self.workload, &mut variables, seed)?;
@@ -191,7 +192,7 @@ impl Trial<'_> {
             }
             connections.push(connection);
         }
-        if self.workload.database == Database::Shared {
+        if shared {
             for connection in &connections {
                 session
                     .watch_keys(connection)
