@@ -342,7 +342,7 @@ fn timeless_loading_takes_no_time_and_reaches_no_disk() {
 }
 
 #[test]
-fn circle_of_app_locks_is_reported() {
+fn cycle_of_app_locks_is_reported() {
     // given: each holds the lock that the other one wants
     let simulation = simulation(2, NO_CPU, 1, None);
     let take = |first: i64, second: i64| -> Body<'_> {

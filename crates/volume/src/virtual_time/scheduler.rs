@@ -89,7 +89,7 @@ impl Simulation {
     /// As [`Simulation::run`], and says so when sessions could only wait for one another.
     ///
     /// # Errors
-    /// When sessions hold locks that others wait for in a circle, which have then been stopped; or when there is no
+    /// When sessions hold locks that others wait for in a cycle, which have then been stopped; or when there is no
     /// memory for their stacks, and none has begun.
     pub fn run_to_end(&self, bodies: Vec<Body<'_>>) -> Result<Instant, RunError> {
         let start = self.world.end.get();
