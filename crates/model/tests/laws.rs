@@ -500,11 +500,11 @@ proptest! {
     }
 }
 
-#[test]
-fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
+/// A disk behind a cache of that size, which takes no time and has no limit.
+fn behind_a_write_back_cache(size: Bytes, disk: DiskSpec) -> Storage {
     let machine = MachineSpec {
         host_cache: Some(HostCacheSpec {
-            size: Bytes::mib(64),
+            size,
             hit_latency: LatencySpec::ZERO,
             limit: "the machine has none of this name".into(),
         }),
@@ -512,18 +512,21 @@ fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
     };
     let volume = VolumeSpec {
         host_cache: HostCacheMode::ReadWrite,
-        ..VolumeSpec::of(
-            "data",
-            DiskSpec {
-                transfer: Some(Throughput::from_mib_per_s(1)),
-                ..DiskSpec::unlimited()
-            },
-        )
+        ..VolumeSpec::of("data", disk)
+    };
+    Storage::new(&machine, &[volume], 1)
+}
+
+#[test]
+fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
+    let disk = DiskSpec {
+        transfer: Some(Throughput::from_mib_per_s(1)),
+        ..DiskSpec::unlimited()
     };
     let at = |ms| Instant::ZERO + Duration::from_millis(ms);
     // 1 MiB at 1 MiB/s is on the disk after 1 s; the 8 KiB after it, beside it, after 1/128 s.
     for (flushed_at, waits_ms) in [(0, 1_000), (400, 600), (1_000, 0), (2_000, 0)] {
-        let mut storage = Storage::new(&machine, std::slice::from_ref(&volume), 1);
+        let mut storage = behind_a_write_back_cache(Bytes::mib(64), disk.clone());
         for length in [Bytes::mib(1), Bytes::kib(8)] {
             let write = storage.submit(at(0), 0, Request::write(0, length));
             assert_eq!(write.done, at(0), "the cache takes it at once");
@@ -537,22 +540,8 @@ fn a_flush_waits_until_all_that_the_write_back_cache_took_is_on_the_disk() {
 
 #[test]
 fn a_full_write_back_cache_takes_writes_at_the_pace_of_the_disk() {
-    let machine = MachineSpec {
-        host_cache: Some(HostCacheSpec {
-            size: Bytes::mib(1),
-            hit_latency: LatencySpec::ZERO,
-            limit: "the machine has none of this name".into(),
-        }),
-        ..MachineSpec::unlimited()
-    };
-    let volume = VolumeSpec {
-        host_cache: HostCacheMode::ReadWrite,
-        ..VolumeSpec::of(
-            "data",
-            DiskSpec::limited(Iops(10), Throughput::from_mb_per_s(1_000)),
-        )
-    };
-    let mut storage = Storage::new(&machine, std::slice::from_ref(&volume), 1);
+    let disk = DiskSpec::limited(Iops(10), Throughput::from_mb_per_s(1_000));
+    let mut storage = behind_a_write_back_cache(Bytes::mib(1), disk);
     let write = Request::write(0, Bytes::kib(64));
     // The disk has the first one at once, and one more each 100 ms; 16 more of 64 KiB fill the cache.
     let done: Vec<u64> = (0..20)

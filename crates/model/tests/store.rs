@@ -1,8 +1,8 @@
 //! The store takes the time, and reads and writes the pages, that arithmetic says it does.
 
 use model::store::{
-    Commit, CommitTicket, DoublewriteSpec, FileId, FileSpec, Full, PageSize, ReadUnit, Role, Step,
-    Store, StoreSpec, VersionSpec,
+    CommitTicket, DoublewriteSpec, FileId, FileSpec, Full, PageSize, Role, Step, Store, StoreSpec,
+    VersionSpec,
 };
 use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Measure, Storage,
@@ -274,27 +274,8 @@ fn disk(iops: u64) -> DiskSpec {
 }
 
 fn spec() -> StoreSpec {
-    let file = FileSpec {
-        volume: 0,
-        size: None,
-    };
     StoreSpec {
-        memory: Bytes::mib(1),
-        page_size: PageSize::DEFAULT,
-        read_unit: ReadUnit::Page,
-        read_ahead: Bytes(0),
-        write_gather: Bytes::kib(256),
         writes_in_flight: 4,
-        checkpoint: None,
-        doublewrite: None,
-        full_page_images: false,
-        commit: Commit::Durable,
-        log_block: model::store::LOG_BLOCK,
-        log_flush: false,
-        page_cache: Bytes::ZERO,
-        versions: None,
-        data: vec![file],
-        temp: vec![file],
-        log: file,
+        ..StoreSpec::plain(Bytes::mib(1))
     }
 }

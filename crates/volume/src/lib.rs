@@ -5,19 +5,12 @@
 //! which modelled volumes can be put under.
 //!
 //! ```
-//! use model::store::{Commit, FileSpec, PageSize, ReadUnit, Role, Store, StoreSpec};
-//! use model::{Bytes, DiskSpec, Duration, Iops, MachineSpec, Storage, Throughput, VolumeSpec};
+//! use model::store::{Role, Store, StoreSpec};
+//! use model::{Bytes, DiskSpec, Iops, MachineSpec, Storage, Throughput, VolumeSpec};
 //! use volume::virtual_time::{CpuCosts, Simulation};
 //!
 //! let disk = VolumeSpec::of("d", DiskSpec::limited(Iops(500), Throughput::from_mb_per_s(60)));
-//! let file = FileSpec { volume: 0, size: None };
-//! let spec = StoreSpec {
-//!     memory: Bytes::mib(1), page_size: PageSize::DEFAULT, read_unit: ReadUnit::Page, read_ahead: Bytes::ZERO,
-//!     write_gather: Bytes::kib(256), writes_in_flight: 32, checkpoint: None, doublewrite: None, full_page_images: false,
-//!     commit: Commit::Durable, log_block: model::store::LOG_BLOCK, log_flush: false,
-//!     page_cache: Bytes::ZERO,
-//!     versions: None, data: vec![file], temp: vec![file], log: file,
-//! };
+//! let spec = StoreSpec::plain(Bytes::mib(1));
 //! let store = Store::new(&spec, Storage::new(&MachineSpec::unlimited(), &[disk], 1), 1);
 //! let simulation = Simulation::new(store, 2, CpuCosts::default())?;
 //! let end = simulation.run(vec![Box::new(|session| {

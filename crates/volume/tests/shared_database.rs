@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use model::split::Spent;
-use model::store::{Commit, FileSpec, Full, LOG_BLOCK, PageSize, ReadUnit, Role, Store, StoreSpec};
+use model::store::{FileSpec, Full, Role, Store, StoreSpec};
 use model::{Bytes, DiskSpec, Duration, Instant, LatencySpec, MachineSpec, Storage, VolumeSpec};
 use rusqlite::Connection;
 use volume::virtual_time::{Body, CpuCosts, RunError, Session, Simulation};
@@ -22,25 +22,13 @@ fn counters(memory: Bytes, temp_size: Option<Bytes>) -> Simulation {
         write_latency: LatencySpec::Constant { value: LOG_WRITE },
         ..DiskSpec::unlimited()
     };
-    let file = |size| FileSpec { volume: 0, size };
+    let temp = FileSpec {
+        volume: 0,
+        size: temp_size,
+    };
     let spec = StoreSpec {
-        memory,
-        page_size: PageSize::DEFAULT,
-        read_unit: ReadUnit::Page,
-        read_ahead: Bytes::ZERO,
-        write_gather: Bytes::kib(256),
-        writes_in_flight: 32,
-        checkpoint: None,
-        doublewrite: None,
-        full_page_images: false,
-        commit: Commit::Durable,
-        log_block: LOG_BLOCK,
-        log_flush: false,
-        page_cache: Bytes::ZERO,
-        versions: None,
-        data: vec![file(None)],
-        temp: vec![file(temp_size)],
-        log: file(None),
+        temp: vec![temp],
+        ..StoreSpec::plain(memory)
     };
     let volume = VolumeSpec::of("d", disk);
     let storage = Storage::new(&MachineSpec::unlimited(), &[volume], 1);

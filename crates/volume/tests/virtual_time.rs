@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use model::split::{Spent, TimeSplit};
 use model::storage::DiskPlace;
-use model::store::{Commit, Counters, FileSpec, Full, PageSize, ReadUnit, Role, Store, StoreSpec};
+use model::store::{Counters, FileSpec, Full, Role, Store, StoreSpec};
 use model::{
     Bytes, Completion, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Observer,
     Request, Storage, Throughput, VolumeSpec,
@@ -56,23 +56,10 @@ fn simulation(cores: u32, costs: CpuCosts, seed: u64, temp_size: Option<Bytes>) 
     let volumes = ["data", "temp", "log"].map(|name| VolumeSpec::of(name, disk.clone()));
     let file = |volume, size| FileSpec { volume, size };
     let spec = StoreSpec {
-        memory: Bytes::kib(512),
-        page_size: PageSize::DEFAULT,
-        read_unit: ReadUnit::Page,
-        read_ahead: Bytes::ZERO,
-        write_gather: Bytes::kib(256),
-        writes_in_flight: 32,
-        checkpoint: None,
-        doublewrite: None,
-        full_page_images: false,
-        commit: Commit::Durable,
-        log_block: model::store::LOG_BLOCK,
-        log_flush: false,
-        page_cache: Bytes::ZERO,
-        versions: None,
         data: vec![file(DATA, None)],
         temp: vec![file(TEMP, temp_size)],
         log: file(2, None),
+        ..StoreSpec::plain(Bytes::kib(512))
     };
     let storage = Storage::new(&MachineSpec::unlimited(), &volumes, seed);
     let store = Store::new(&spec, storage, seed);
@@ -441,29 +428,7 @@ fn sessions_that_wait_for_a_lock_end_when_all_is_cancelled() {
 #[test]
 fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
     // 32 TiB of pages would be 300 GB of frames.
-    let file = FileSpec {
-        volume: 0,
-        size: None,
-    };
-    let spec = StoreSpec {
-        memory: Bytes::gib(32 << 10),
-        page_size: PageSize::DEFAULT,
-        read_unit: ReadUnit::Page,
-        read_ahead: Bytes::ZERO,
-        write_gather: Bytes::kib(256),
-        writes_in_flight: 32,
-        checkpoint: None,
-        doublewrite: None,
-        full_page_images: false,
-        commit: Commit::Durable,
-        log_block: model::store::LOG_BLOCK,
-        log_flush: false,
-        page_cache: Bytes::ZERO,
-        versions: None,
-        data: vec![file],
-        temp: vec![file],
-        log: file,
-    };
+    let spec = StoreSpec::plain(Bytes::gib(32 << 10));
     let volume = VolumeSpec::of("d", DiskSpec::unlimited());
     let storage = Storage::new(&MachineSpec::unlimited(), &[volume], 1);
     let simulation = Simulation::new(Store::new(&spec, storage, 1), 1, NO_CPU);

@@ -19,6 +19,7 @@
 //! Not modelled: latches and allocation contention, recovery, reads of row versions.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,36 @@ pub struct StoreSpec {
     pub temp: Vec<FileSpec>,
     /// The log file.
     pub log: FileSpec,
+}
+
+impl StoreSpec {
+    /// A store with all files on volume 0: pages are read one by one and written once, when their frame is needed, and a
+    /// commit waits for the log.
+    pub fn plain(memory: Bytes) -> StoreSpec {
+        let file = FileSpec {
+            volume: 0,
+            size: None,
+        };
+        StoreSpec {
+            memory,
+            page_size: PageSize::DEFAULT,
+            read_unit: ReadUnit::Page,
+            read_ahead: Bytes::ZERO,
+            write_gather: Bytes::kib(256),
+            writes_in_flight: 32,
+            checkpoint: None,
+            doublewrite: None,
+            full_page_images: false,
+            commit: Commit::Durable,
+            log_block: LOG_BLOCK,
+            log_flush: false,
+            page_cache: Bytes::ZERO,
+            versions: None,
+            data: vec![file],
+            temp: vec![file],
+            log: file,
+        }
+    }
 }
 
 /// How much a read of a missing page brings in.
@@ -648,34 +679,13 @@ fn submitter<'a>(
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
     use crate::{DiskSpec, Iops, LatencySpec, MachineSpec, Throughput, VolumeSpec};
 
     fn spec() -> StoreSpec {
-        let file = FileSpec {
-            volume: 0,
-            size: None,
-        };
         StoreSpec {
-            memory: Bytes::mib(1),
-            page_size: PageSize::DEFAULT,
-            read_unit: ReadUnit::Page,
-            read_ahead: Bytes::ZERO,
-            write_gather: Bytes::kib(256),
             writes_in_flight: 8,
-            checkpoint: None,
-            doublewrite: None,
-            full_page_images: false,
-            commit: Commit::Durable,
-            log_block: LOG_BLOCK,
-            log_flush: false,
-            page_cache: Bytes::ZERO,
-            versions: None,
-            data: vec![file],
-            temp: vec![file],
-            log: file,
+            ..StoreSpec::plain(Bytes::mib(1))
         }
     }
 

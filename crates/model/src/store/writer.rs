@@ -357,8 +357,7 @@ mod tests {
 
     use super::*;
     use crate::request::Operation;
-    use crate::store::log::{Commit, LOG_BLOCK};
-    use crate::store::{DoublewriteSpec, FileSpec, Files, PAGE, PageSize, ReadUnit};
+    use crate::store::{DoublewriteSpec, FileSpec, Files, PAGE, PageSize};
     use crate::units::Bytes;
 
     fn at(ms: u64) -> Instant {
@@ -367,28 +366,11 @@ mod tests {
 
     /// Four writes at a time, gathered up to four pages, and pages dirty for a second at most.
     fn spec() -> StoreSpec {
-        let file = FileSpec {
-            volume: 0,
-            size: None,
-        };
         StoreSpec {
-            memory: Bytes::mib(1),
-            page_size: PageSize::DEFAULT,
-            read_unit: ReadUnit::Page,
-            read_ahead: Bytes::ZERO,
             write_gather: Bytes(4 * PAGE.0),
             writes_in_flight: 4,
             checkpoint: Some(Duration::SECOND),
-            doublewrite: None,
-            full_page_images: false,
-            commit: Commit::Durable,
-            log_block: LOG_BLOCK,
-            log_flush: false,
-            page_cache: Bytes::ZERO,
-            versions: None,
-            data: vec![file],
-            temp: vec![file],
-            log: file,
+            ..StoreSpec::plain(Bytes::mib(1))
         }
     }
 
