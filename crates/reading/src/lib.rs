@@ -7,8 +7,10 @@ pub mod cause;
 mod counter;
 pub mod fact;
 pub mod histogram;
+mod role;
 
 pub use counter::DiskCounter;
+pub use role::Role;
 
 use std::collections::BTreeMap;
 

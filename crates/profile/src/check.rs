@@ -1,0 +1,81 @@
+//! What can be wrong with a profile.
+
+use thiserror::Error;
+
+use super::columns::{self, Column};
+use super::definition::{Interval, Profile};
+
+/// A profile that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProfileError {
+    /// The text is no TOML, or holds a key or value that a profile cannot.
+    #[error("{file}:{line}: {message}")]
+    Text {
+        /// The file, as it was named.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// Its figures contradict each other.
+    #[error("{file}: {message}")]
+    Figures {
+        /// The file, as it was named.
+        file: String,
+        /// Which figures, and the remedy.
+        message: String,
+    },
+}
+
+/// Refuses intervals that are empty, overlap or go back, and figures that are negative, not finite, or there for some
+/// intervals only.
+///
+/// # Errors
+/// The first of these, in words.
+pub(super) fn check(profile: &Profile) -> Result<(), String> {
+    if profile.intervals.is_empty() {
+        return Err("it has no interval, so that it says nothing; record for longer".to_owned());
+    }
+    let mut end = model::Duration::ZERO;
+    for (number, interval) in profile.intervals.iter().enumerate() {
+        let number = number + 1;
+        if interval.length == model::Duration::ZERO {
+            return Err(format!(
+                "interval {number} has a length of 0 s; leave it out"
+            ));
+        }
+        if interval.at < end {
+            return Err(format!(
+                "interval {number} begins at {}, before the one before it ends ({end})",
+                interval.at
+            ));
+        }
+        end = interval.at + interval.length;
+    }
+    columns::all().try_for_each(|column| check_column(&profile.intervals, &column))
+}
+
+fn check_column(intervals: &[Interval], column: &Column) -> Result<(), String> {
+    let values: Vec<Option<f64>> = intervals
+        .iter()
+        .map(|interval| column.get(interval))
+        .collect();
+    if let Some(missing) = values.iter().position(Option::is_none)
+        && values.iter().any(Option::is_some)
+    {
+        return Err(format!(
+            "`{column}` is missing in interval {}: a figure is there for all intervals or for none",
+            missing + 1
+        ));
+    }
+    let wrong = |value: &f64| !value.is_finite() || *value < 0.0;
+    match values.iter().flatten().position(wrong) {
+        None => Ok(()),
+        Some(at) => Err(format!(
+            "`{column}` of interval {} is {}, which is no count or time",
+            at + 1,
+            values[at].unwrap_or_default()
+        )),
+    }
+}

@@ -1,0 +1,38 @@
+//! What a database server did, as demand on storage.
+//!
+//! A [`Profile`] holds what a server counted, by interval and by what files are for: requests, bytes, time waited,
+//! operations, sessions, processor time. It holds no statement, no name of a database, file, login or host, and no
+//! value of a row, so that it can be handed on.
+//!
+//! ```
+//! let text = r#"
+//! format = "dbstow.profile/1"
+//! start = "2026-11-22T10:00:00Z"
+//!
+//! [origin]
+//! tool = "dbstow record"
+//! product = "PostgreSQL"
+//!
+//! [intervals]
+//! at_s = [0.0, 10.0]
+//! length_s = [10.0, 10.0]
+//! operations = [8200.0, 8150.0]
+//!
+//! [intervals.data]
+//! reads = [17876.0, 17770.0]
+//! read_bytes = [146440192.0, 145571840.0]
+//! "#;
+//! let profile = profile::read("shop.toml", text).unwrap();
+//! assert_eq!(profile.total(|interval| interval.operations), Some(16_350.0));
+//! ```
+
+mod check;
+mod columns;
+mod definition;
+mod wire;
+
+pub use check::ProfileError;
+pub use definition::{
+    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
+};
+pub use wire::{FORMAT, read, write};

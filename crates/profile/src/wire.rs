@@ -1,0 +1,271 @@
+//! The text form of a profile: TOML, a column of numbers for each figure.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use model::Duration;
+use reading::Role;
+use serde::{Deserialize, Serialize};
+
+use super::check::{ProfileError, check};
+use super::columns::{Column, FIGURES, WAITING, WHOLE};
+use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, Volume};
+
+/// The name and version of the format.
+pub const FORMAT: &str = "dbstow.profile/1";
+
+/// Figures are written to a millionth: a microsecond where they are times.
+const DECIMALS: i32 = 6;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    format: String,
+    start: Timestamp,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    assumptions: Vec<String>,
+    origin: Origin,
+    #[serde(default)]
+    machine: Machine,
+    #[serde(default, rename = "volume", skip_serializing_if = "Vec::is_empty")]
+    volumes: Vec<Volume>,
+    #[serde(
+        default,
+        rename = "interruption",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    interruptions: Vec<WireInterruption>,
+    intervals: WireIntervals,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireInterruption {
+    at_s: f64,
+    cause: Lost,
+}
+
+/// Columns by name. Names are checked afterwards: serde cannot do both.
+type Columns = BTreeMap<String, Vec<f64>>;
+
+#[derive(Serialize, Deserialize)]
+struct WireIntervals {
+    at_s: Vec<f64>,
+    length_s: Vec<f64>,
+    #[serde(flatten)]
+    whole: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    waiting: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    data: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    temp: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    log: Columns,
+}
+
+/// Reads a profile; `file` is how it is named in errors.
+///
+/// # Errors
+/// When it is no profile of this format, or its figures contradict each other.
+pub fn read(file: &str, text: &str) -> Result<Profile, ProfileError> {
+    let wire: Wire = toml::from_str(text).map_err(|error| ProfileError::Text {
+        file: file.to_owned(),
+        line: line(text, error.span().map_or(0, |span| span.start)),
+        message: error.message().to_owned(),
+    })?;
+    let profile = meaning(wire).and_then(|profile| check(&profile).map(|()| profile));
+    profile.map_err(|message| ProfileError::Figures {
+        file: file.to_owned(),
+        message,
+    })
+}
+
+/// The text of a profile; the same profile gives the same text.
+///
+/// # Errors
+/// When its figures contradict each other; `file` is how it is named in the error.
+pub fn write(file: &str, profile: &Profile) -> Result<String, ProfileError> {
+    check(profile).map_err(|message| ProfileError::Figures {
+        file: file.to_owned(),
+        message,
+    })?;
+    Ok(toml::to_string(&wire(profile)).expect("numbers, texts and lists of them are TOML"))
+}
+
+fn line(text: &str, offset: usize) -> usize {
+    text[..offset.min(text.len())].matches('\n').count() + 1
+}
+
+fn meaning(wire: Wire) -> Result<Profile, String> {
+    if wire.format != FORMAT {
+        return Err(format!(
+            "its format is `{}`, not `{FORMAT}`: write it again with this dbstow",
+            wire.format
+        ));
+    }
+    Ok(Profile {
+        origin: wire.origin,
+        start: wire.start,
+        machine: wire.machine,
+        volumes: wire.volumes,
+        intervals: intervals(wire.intervals)?,
+        interruptions: wire
+            .interruptions
+            .iter()
+            .map(|wire| interruption(*wire))
+            .collect(),
+        assumptions: wire.assumptions,
+    })
+}
+
+fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
+    let place = |at: &f64, length: &f64| Interval {
+        at: Duration::from_secs_f64(*at),
+        length: Duration::from_secs_f64(*length),
+        ..Interval::default()
+    };
+    let rows = wire.at_s.len();
+    same_length("length_s", wire.length_s.len(), rows)?;
+    let mut intervals: Vec<Interval> = wire
+        .at_s
+        .iter()
+        .zip(&wire.length_s)
+        .map(|(at, length)| place(at, length))
+        .collect();
+    let whole = named(&wire.whole, "", &WHOLE, Column::Whole);
+    let waiting = named(&wire.waiting, "waiting.", &WAITING, Column::Waiting);
+    let mut columns: Vec<(Column, &Vec<f64>)> = whole?;
+    columns.extend(waiting?);
+    for (role, table) in [
+        (Role::Data, &wire.data),
+        (Role::Temp, &wire.temp),
+        (Role::Log, &wire.log),
+    ] {
+        let prefix = format!("{role}.");
+        columns.extend(named(table, &prefix, &FIGURES, |figure| {
+            Column::Io(role, figure)
+        })?);
+    }
+    for (column, values) in columns {
+        same_length(&column.to_string(), values.len(), rows)?;
+        for (interval, value) in intervals.iter_mut().zip(values) {
+            if !value.is_finite() || *value < 0.0 {
+                return Err(format!(
+                    "`{column}` holds {value}, which is no count or time"
+                ));
+            }
+            column.set(interval, *value);
+        }
+    }
+    Ok(intervals)
+}
+
+fn same_length(name: &str, found: usize, wanted: usize) -> Result<(), String> {
+    match found == wanted {
+        true => Ok(()),
+        false => Err(format!(
+            "`{name}` has {found} values, `at_s` has {wanted}: every column has one for each interval"
+        )),
+    }
+}
+
+/// The columns of a table by their names.
+fn named<'a, T: Copy>(
+    table: &'a Columns,
+    prefix: &str,
+    names: &[(&str, T)],
+    column: impl Fn(T) -> Column,
+) -> Result<Vec<(Column, &'a Vec<f64>)>, String> {
+    let one = |(name, values): (&'a String, &'a Vec<f64>)| {
+        let known = names.iter().find(|(known, _)| known == name);
+        let (_, figure) = known.ok_or_else(|| {
+            let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            format!(
+                "there is no column `{prefix}{name}`; there are {}",
+                known.join(", ")
+            )
+        })?;
+        Ok((column(*figure), values))
+    };
+    table.iter().map(one).collect()
+}
+
+fn wire(profile: &Profile) -> Wire {
+    let seconds = |time: fn(&Interval) -> Duration| {
+        profile
+            .intervals
+            .iter()
+            .map(|interval| rounded(time(interval).as_secs_f64()))
+            .collect()
+    };
+    Wire {
+        format: FORMAT.to_owned(),
+        start: profile.start,
+        assumptions: profile.assumptions.clone(),
+        origin: profile.origin.clone(),
+        machine: profile.machine.clone(),
+        volumes: profile.volumes.clone(),
+        interruptions: profile
+            .interruptions
+            .iter()
+            .map(WireInterruption::of)
+            .collect(),
+        intervals: WireIntervals {
+            at_s: seconds(|interval| interval.at),
+            length_s: seconds(|interval| interval.length),
+            whole: table(&profile.intervals, &WHOLE, Column::Whole),
+            waiting: table(&profile.intervals, &WAITING, Column::Waiting),
+            data: table(&profile.intervals, &FIGURES, |figure| {
+                Column::Io(Role::Data, figure)
+            }),
+            temp: table(&profile.intervals, &FIGURES, |figure| {
+                Column::Io(Role::Temp, figure)
+            }),
+            log: table(&profile.intervals, &FIGURES, |figure| {
+                Column::Io(Role::Log, figure)
+            }),
+        },
+    }
+}
+
+/// The columns that were recorded.
+fn table<T: Copy>(
+    intervals: &[Interval],
+    names: &[(&str, T)],
+    column: impl Fn(T) -> Column,
+) -> Columns {
+    let one = |(name, figure): &(&str, T)| {
+        let column = column(*figure);
+        let values: Option<Vec<f64>> = intervals
+            .iter()
+            .map(|interval| column.get(interval).map(rounded))
+            .collect();
+        Some(((*name).to_owned(), values?))
+    };
+    names.iter().filter_map(one).collect()
+}
+
+fn rounded(value: f64) -> f64 {
+    let factor = 10f64.powi(DECIMALS);
+    (value * factor).round() / factor
+}
+
+fn interruption(wire: WireInterruption) -> Interruption {
+    Interruption {
+        at: Duration::from_secs_f64(wire.at_s),
+        cause: wire.cause,
+    }
+}
+
+impl WireInterruption {
+    fn of(interruption: &Interruption) -> WireInterruption {
+        WireInterruption {
+            at_s: rounded(interruption.at.as_secs_f64()),
+            cause: interruption.cause,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
