@@ -513,7 +513,8 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
             "gb-500: disk one.1: 3,006 IOPS, of which 1,500 are sustained",
             "run it with --sustained too",
             "gb-1000 and gb-500 tie",
-            "gb-500, at $50.0 a month for its disks instead of $100. This holds while burst credits last",
+            "gb-500, at $50.0 a month for its disks instead of $100. This holds while burst credits last; with credits spent, it is \
+             gb-1000, at $100 a month",
         ],
     );
 

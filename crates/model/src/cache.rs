@@ -3,6 +3,9 @@
 //! The vendor documents what a hit and a miss cost and whose limits they pass (see [`crate::storage`]);
 //! it does not document block size or replacement. Blocks are 8 KiB here, the least recently used goes.
 
+use alloc::vec::Vec;
+
+use hashbrown::HashMap;
 use lru::LruCache;
 
 use crate::latency::Latency;
@@ -14,7 +17,7 @@ const BLOCK: u64 = 8 << 10;
 
 /// The blocks held, for all disks of a machine together.
 pub struct HostCache {
-    blocks: LruCache<u64, ()>,
+    blocks: Blocks,
     capacity: usize,
     /// Time to serve a hit.
     pub hit_latency: Latency,
@@ -24,7 +27,7 @@ impl HostCache {
     /// An empty cache.
     pub fn new(spec: &HostCacheSpec) -> HostCache {
         HostCache {
-            blocks: LruCache::unbounded(),
+            blocks: Blocks::new(),
             capacity: usize::try_from(spec.size.0 / BLOCK)
                 .unwrap_or(usize::MAX)
                 .max(1),
@@ -40,23 +43,81 @@ impl HostCache {
     /// Whether the whole range of a disk is held; what was held counts as used.
     pub fn holds(&mut self, disk: u16, offset: u64, length: Bytes) -> bool {
         // No short cut at the first missing block: the others are used all the same.
-        let missing = keys(disk, offset, length).filter(|key| self.blocks.get(key).is_none());
+        let missing = keys(disk, offset, length).filter(|key| !self.blocks.touch(*key));
         missing.count() == 0
     }
 
     /// Holds the range from now on.
     pub fn fill(&mut self, disk: u16, offset: u64, length: Bytes) {
         for key in keys(disk, offset, length) {
-            self.blocks.put(key, ());
-            if self.blocks.len() > self.capacity {
-                self.blocks.pop_lru();
-            }
+            self.blocks.put(key, self.capacity);
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.blocks.clear();
+        self.blocks = Blocks::new();
+    }
+}
+
+/// Which blocks there are, and the order in which they were used.
+///
+/// Few simulations fill a host cache, so that the order is worked out only when one is full: until then a block has
+/// the number of its last use.
+enum Blocks {
+    Filling {
+        used: HashMap<u64, u64>,
+        /// Uses so far.
+        uses: u64,
+    },
+    Full(LruCache<u64, ()>),
+}
+
+impl Blocks {
+    fn new() -> Blocks {
+        Blocks::Filling {
+            used: HashMap::new(),
+            uses: 0,
+        }
+    }
+
+    /// Whether the block is there; it is used by that.
+    fn touch(&mut self, key: u64) -> bool {
+        match self {
+            Blocks::Filling { used, uses } => {
+                let last = used.get_mut(&key);
+                *uses += 1;
+                last.map(|last| *last = *uses).is_some()
+            }
+            Blocks::Full(blocks) => blocks.get(&key).is_some(),
+        }
+    }
+
+    /// Adds a block, or uses it; the least recently used one makes room.
+    fn put(&mut self, key: u64, capacity: usize) {
+        match self {
+            Blocks::Filling { used, uses } => {
+                *uses += 1;
+                used.insert(key, *uses);
+                if used.len() < capacity {
+                    return;
+                }
+                let mut in_order: Vec<(u64, u64)> =
+                    used.iter().map(|(key, used)| (*used, *key)).collect();
+                in_order.sort_unstable();
+                let mut blocks = LruCache::unbounded();
+                for (_, key) in in_order {
+                    blocks.put(key, ());
+                }
+                *self = Blocks::Full(blocks);
+            }
+            Blocks::Full(blocks) => {
+                blocks.put(key, ());
+                if blocks.len() > capacity {
+                    blocks.pop_lru();
+                }
+            }
+        }
     }
 }
 
@@ -96,6 +157,30 @@ mod tests {
         cache.fill(0, 64 << 10, Bytes::kib(8));
         assert!(cache.holds(0, 0, Bytes::kib(8)), "used since");
         assert!(!cache.holds(0, 8 << 10, Bytes::kib(8)), "not used since");
+    }
+
+    proptest::proptest! {
+        /// Blocks in the order of their last use, in a list: what is held is the same, before the cache is full and after.
+        #[test]
+        fn what_is_held_are_the_blocks_that_were_used_last(
+            uses in proptest::collection::vec((0..12_u64, proptest::bool::ANY), 1..100),
+            capacity in 1..10_u64,
+        ) {
+            let mut cache = cache(capacity);
+            let mut used: Vec<u64> = Vec::new();
+            for (block, is_fill) in uses {
+                let place = used.iter().position(|held| *held == block);
+                let held = place.map(|place| used.remove(place));
+                match is_fill {
+                    true => cache.fill(0, block * BLOCK, Bytes(BLOCK)),
+                    false => assert_eq!(cache.holds(0, block * BLOCK, Bytes(BLOCK)), held.is_some()),
+                }
+                used.extend(held.or(is_fill.then_some(block)));
+                if used.len() as u64 > capacity {
+                    used.remove(0);
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The store takes the time, and reads and writes the pages, that arithmetic says it does.
 
 use model::store::{
-    CommitTicket, DoublewriteSpec, FileId, FileSpec, Full, PageSize, Role, Step, Store, StoreSpec,
-    VersionSpec,
+    Commit, CommitTicket, DoublewriteSpec, FileId, FileSpec, Full, PageSize, Role, Step, Store,
+    StoreSpec, VersionSpec,
 };
 use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Measure, Storage,
@@ -229,6 +229,50 @@ fn reads_and_memory_are_in_pages_of_the_size_that_is_set() {
     }
 }
 
+/// When 1,000 transactions are done that change a page each and log 4 KiB, over a data disk of 100 IOPS; and how many
+/// pages were written by then.
+fn logged_changes(log_capacity: Option<Bytes>) -> (Instant, u64) {
+    let volumes = [
+        VolumeSpec::of("data", disk(100)),
+        VolumeSpec::of("log", DiskSpec::unlimited()),
+    ];
+    let storage = Storage::new(&MachineSpec::unlimited(), &volumes, 1);
+    let spec = StoreSpec {
+        log_capacity,
+        write_gather: model::store::PAGE,
+        commit: Commit::Relaxed,
+        log: FileSpec {
+            volume: 1,
+            size: None,
+        },
+        ..spec_of(Bytes::mib(64))
+    };
+    let mut store = Store::new(&spec, storage, 1);
+    let file = store.create(Role::Data);
+    let end = (0..1_000).fold(Instant::ZERO, |now, page| {
+        let now = patiently(now, |now| store.write(now, file, page).expect("room"));
+        let mut ticket = CommitTicket::default();
+        ticket.log_bytes = 4 << 10;
+        patiently(now, |now| store.commit(now, &mut ticket).expect("room"))
+    });
+    (end, store.counters().pages_written)
+}
+
+#[test]
+fn a_log_that_fills_has_pages_written_and_a_full_one_makes_sessions_wait_for_that() {
+    let (end, written) = logged_changes(None);
+    assert_eq!((end, written), (Instant::ZERO, 0));
+
+    // 14/16 of 8 MiB are 1,792 transactions.
+    assert_eq!(logged_changes(Some(Bytes::mib(8))), (Instant::ZERO, 0));
+
+    // 15/16 of 1 MiB are the log of 240 transactions; the other 760 wait for pages to be written, at 100 a second, except
+    // for 4 that are in flight.
+    let (end, written) = logged_changes(Some(Bytes::mib(1)));
+    assert!((7.3..7.7).contains(&end.as_secs_f64()), "{end:?}");
+    assert!((740..=780).contains(&written), "{written}");
+}
+
 /// A store with a loaded file of 1,000 pages, of which nothing is in memory.
 fn cold(spec: StoreSpec) -> (Store, FileId) {
     let mut store = Store::new(&spec, storage(&disk(1_000)), 1);
@@ -274,8 +318,12 @@ fn disk(iops: u64) -> DiskSpec {
 }
 
 fn spec() -> StoreSpec {
+    spec_of(Bytes::mib(1))
+}
+
+fn spec_of(memory: Bytes) -> StoreSpec {
     StoreSpec {
         writes_in_flight: 4,
-        ..StoreSpec::plain(Bytes::mib(1))
+        ..StoreSpec::plain(memory)
     }
 }

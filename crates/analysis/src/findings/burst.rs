@@ -26,9 +26,16 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// Whether an arm was faster than what is sustained.
-pub(super) fn spends(trials: &Trials, arm: &str) -> bool {
-    spending(trials, arm).is_some()
+/// Of an arm's speed, the share that its limits sustain; 1 where it spends no credits.
+///
+/// An upper bound: what an operation asks of a limit is taken to stay the same, so that operations a second fall as
+/// the limit does (utilisation law; Denning and Buzen 1978).
+pub(super) fn sustained_share(trials: &Trials, arm: &str) -> f64 {
+    let Some(record) = trials.finished(arm).first() else {
+        return 1.0;
+    };
+    let shares = spending_of(record).map(|spending| spending.limit.rate / spending.used_per_s);
+    shares.fold(1.0, f64::min)
 }
 
 /// The credits that an arm spends fastest, as its first trial has it.
@@ -50,8 +57,13 @@ struct Spending<'a> {
 
 /// Of the limits that a trial used beyond their sustained rate, the one whose credits end first.
 fn first_to_run_out(record: &Record) -> Option<Spending<'_>> {
+    spending_of(record).min_by(|one, other| one.left_s.total_cmp(&other.left_s))
+}
+
+/// The limits that a trial used beyond their sustained rate.
+fn spending_of(record: &Record) -> impl Iterator<Item = Spending<'_>> {
     let elapsed_s = measured_s(record);
-    let spending = record.limits.iter().filter_map(|limit| {
+    record.limits.iter().filter_map(move |limit| {
         let burst = limit.burst?;
         let used_per_s = limit.used / elapsed_s;
         let surplus = used_per_s - limit.rate;
@@ -62,8 +74,7 @@ fn first_to_run_out(record: &Record) -> Option<Spending<'_>> {
             left: burst.credits_end,
             left_s: burst.credits_end / surplus,
         })
-    });
-    spending.min_by(|one, other| one.left_s.total_cmp(&other.left_s))
+    })
 }
 
 impl Spending<'_> {

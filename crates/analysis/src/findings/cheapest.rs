@@ -6,7 +6,7 @@ use super::burst;
 use super::compared::compare;
 use super::metrics::{better, value};
 use super::trials::Trials;
-use super::{Cheapest, Comparison, Undecided};
+use super::{Cheapest, CheapestSustained, Comparison, Undecided};
 use crate::statistics::{self, Better, Verdict};
 use experiment::question::{ArmQuestion, Question};
 
@@ -87,7 +87,44 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
         margin: question.margin,
         // Where the best is not settled, an arm at any price may be the better one.
         undecided: undecided(&others, |usd| arm.name == best.name || usd < usd_per_month),
-        on_credits: arms.iter().any(|arm| burst::spends(trials, &arm.name)),
+        sustained: sustained(question, trials, arms),
+    })
+}
+
+/// The cheapest of the arms whose mean, with burst credits spent, is no more than the margin worse than the best one's.
+fn sustained(
+    question: &Question,
+    trials: &Trials,
+    arms: &[&ArmQuestion],
+) -> Option<CheapestSustained> {
+    let better = better(&question.metric);
+    let mut on_credits = false;
+    let mut means = Vec::new();
+    for arm in arms {
+        let share = burst::sustained_share(trials, &arm.name);
+        on_credits |= share < 1.0;
+        let mean = mean(question, trials, &arm.name)?;
+        let sustained = match better {
+            Better::Higher => mean * share,
+            Better::Lower => mean / share,
+        };
+        means.push((*arm, sustained));
+    }
+    let values = means.iter().map(|(_, mean)| *mean);
+    let best = match better {
+        Better::Higher => values.fold(f64::NEG_INFINITY, f64::max),
+        Better::Lower => values.fold(f64::INFINITY, f64::min),
+    };
+    let as_good = means.iter().filter(|(_, mean)| match better {
+        Better::Higher => *mean >= best * (1.0 - question.margin),
+        Better::Lower => *mean <= best * (1.0 + question.margin),
+    });
+    let (arm, usd_per_month) = as_good
+        .filter_map(|(arm, _)| Some((*arm, arm.usd_per_month?)))
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    on_credits.then(|| CheapestSustained {
+        arm: arm.name.clone(),
+        usd_per_month,
     })
 }
 
@@ -120,9 +157,12 @@ fn mean(question: &Question, trials: &Trials, arm: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::disks::measured_s;
     use super::super::make;
     use super::*;
-    use experiment::examples::{question, records, trial};
+    use experiment::examples::{limit, question, records, trial};
+    use experiment::record::{BurstRecord, LimitRecord};
+    use model::Counts;
 
     fn priced(prices: [Option<f64>; 2]) -> Question {
         let mut question = question();
@@ -201,6 +241,34 @@ mod tests {
         assert_eq!(
             make(&priced([Some(300.0), Some(135.0)]), &records).cheapest,
             []
+        );
+    }
+
+    #[test]
+    fn with_credits_spent_the_cheapest_is_chosen_by_what_limits_sustain() {
+        // p30 is as fast as local-ssd while credits last; then its disk sustains a quarter.
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.arm == "p30") {
+            let seconds = measured_s(record);
+            record.limits = vec![LimitRecord {
+                used: 2_000.0 * seconds,
+                rate: 500.0,
+                burst: Some(BurstRecord {
+                    rate: 3_000.0,
+                    credits_start: 5_400_000.0,
+                    credits_end: 5_000_000.0,
+                }),
+                ..limit("disk.f.1.iops", Counts::All, 0.9)
+            }];
+        }
+
+        let found = &make(&priced([Some(300.0), Some(135.0)]), &records).cheapest[0];
+
+        assert_eq!(found.arm, "p30");
+        let sustained = found.sustained.as_ref().expect("credits were spent");
+        assert_eq!(
+            (sustained.arm.as_str(), sustained.usd_per_month),
+            ("local-ssd", 300.0)
         );
     }
 

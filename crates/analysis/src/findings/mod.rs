@@ -396,9 +396,18 @@ pub struct Cheapest {
     /// those that cost less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
-    /// Whether an arm that was compared was faster than its disks or its machine sustain, on burst credits.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub on_credits: bool,
+    /// What would be the cheapest with burst credits spent; `None` where no arm that was compared spends any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<CheapestSustained>,
+}
+
+/// The cheapest arm once burst credits are spent: an estimate from the rates that limits sustain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheapestSustained {
+    /// Its name.
+    pub arm: String,
+    /// Price of its disks a month, in US dollars.
+    pub usd_per_month: f64,
 }
 
 /// An arm that may be as good as the best.

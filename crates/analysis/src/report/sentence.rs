@@ -125,12 +125,16 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
-    let while_they_last = match cheapest.on_credits {
-        true => {
-            " This holds while burst credits last; run it with --sustained for what holds after that."
-        }
-        false => "",
-    };
+    let with_credits_spent = cheapest.sustained.as_ref().map_or_else(String::new, |sustained| {
+        let then = match &sustained.arm == arm {
+            true => "it is the same arm".to_owned(),
+            false => format!("it is {}, at ${} a month", sustained.arm, number(sustained.usd_per_month)),
+        };
+        format!(
+            " This holds while burst credits last; with credits spent, {then}, estimated from the rates that limits \
+             sustain: run it with --sustained for that."
+        )
+    });
     let settled = match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
             "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month for its disks.",
@@ -155,7 +159,7 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
             )
         }
     };
-    format!("{settled}{while_they_last}")
+    format!("{settled}{with_credits_spent}")
 }
 
 /// `p30 ($135; about 6 blocks in all would settle it)`.

@@ -25,6 +25,7 @@ pub(crate) struct Habits {
     pub(crate) write_gather: Bytes,
     pub(crate) writes_in_flight: u32,
     pub(crate) checkpoint: Option<Duration>,
+    pub(crate) log_capacity: Bytes,
     pub(crate) doublewrite_pages: u32,
     pub(crate) full_page_images: bool,
     pub(crate) log_gather: Bytes,
@@ -38,6 +39,7 @@ const DEFAULT: Habits = Habits {
     write_gather: Bytes::kib(256), // 32 pages, SQL Server to 2014
     writes_in_flight: 32,
     checkpoint: Some(Duration::from_secs(60)), // SQL Server's target recovery time since 2016
+    log_capacity: Bytes::ZERO,
     doublewrite_pages: 0,
     full_page_images: false,
     log_gather: Bytes::kib(60), // SQL Server's largest log block
@@ -65,7 +67,7 @@ const POSTGRES: Habits = Habits {
 
 /// Sources: <https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html>: `innodb_page_size` 16 KB,
 /// `innodb_flush_neighbors` 0, `innodb_write_io_threads` 4 with up to 256 pending requests each,
-/// `innodb_doublewrite_pages` 128; `innodb_log_buffer_size` 16 MB in 8.0,
+/// `innodb_doublewrite_pages` 128, `innodb_redo_log_capacity` 100 MB; `innodb_log_buffer_size` 16 MB in 8.0,
 /// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`. Pages are flushed by the age of the log and
 /// the share of dirty ones, not by the clock.
 const INNODB: Habits = Habits {
@@ -73,6 +75,7 @@ const INNODB: Habits = Habits {
     write_gather: Bytes::kib(16),
     writes_in_flight: 4 * 256,
     checkpoint: None,
+    log_capacity: Bytes::mib(100),
     doublewrite_pages: 128,
     log_gather: Bytes::mib(16),
     log_flush: true,
@@ -138,6 +141,7 @@ mod tests {
                 thousands(habits.writes_in_flight)
             }),
             row("checkpoint", seconds),
+            row("log_capacity", |habits| size(habits.log_capacity)),
             row("doublewrite_pages", |habits| {
                 thousands(habits.doublewrite_pages)
             }),

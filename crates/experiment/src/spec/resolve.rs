@@ -342,6 +342,7 @@ pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
         write_gather: asked.write_gather.unwrap_or(habits.write_gather),
         writes_in_flight: asked.writes_in_flight.unwrap_or(habits.writes_in_flight),
         checkpoint: checkpoint(asked.checkpoint.as_deref(), habits.checkpoint)?,
+        log_capacity: asked.log_capacity.unwrap_or(habits.log_capacity),
         doublewrite_pages: asked.doublewrite_pages.unwrap_or(habits.doublewrite_pages),
         full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
         commit: asked.commit.unwrap_or_default(),
@@ -522,6 +523,8 @@ mod tests {
         let innodb = like("innodb", "");
         assert_eq!(innodb.page_size.bytes(), Bytes::kib(16));
         assert_eq!((innodb.doublewrite_pages, innodb.checkpoint), (128, None));
+        assert_eq!(innodb.log_capacity, Bytes::mib(100));
+        assert_eq!(like("innodb", "log_capacity = 0").log_capacity, Bytes::ZERO);
         let changed = like(
             "innodb",
             "page_size = \"4 KiB\"\ndoublewrite_pages = 0\ncheckpoint = \"1 s\"",

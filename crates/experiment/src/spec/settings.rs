@@ -272,6 +272,9 @@ pub struct Engine {
     pub writes_in_flight: u32,
     /// Time between checkpoints; `None`: no checkpoint during a run.
     pub checkpoint: Option<Duration>,
+    /// Most log since the oldest change that is not in its place; 0: any.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub log_capacity: Bytes,
     /// Pages whose copies are written together before they go to their places, at most; 0: pages are written once.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doublewrite_pages: u32,

@@ -227,6 +227,8 @@ pub(crate) struct Engine {
     pub(crate) writes_in_flight: Option<u32>,
     /// Time between checkpoints, or `"none"`.
     pub(crate) checkpoint: Option<String>,
+    /// Most log since the oldest change that is not in its place; 0: any.
+    pub(crate) log_capacity: Option<Bytes>,
     /// Pages whose copies are written together before they go to their places; 0: pages are written once.
     pub(crate) doublewrite_pages: Option<u32>,
     /// Whether the first change of a page since the last checkpoint puts the whole page into the log.

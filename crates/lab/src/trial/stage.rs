@@ -408,6 +408,7 @@ fn store(settings: &Settings) -> StoreSpec {
         write_gather: engine.write_gather,
         writes_in_flight: engine.writes_in_flight,
         checkpoint: engine.checkpoint,
+        log_capacity: (engine.log_capacity > Bytes::ZERO).then_some(engine.log_capacity),
         doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {
             batch: engine.doublewrite_pages,
         }),

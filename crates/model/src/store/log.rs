@@ -83,6 +83,11 @@ impl Log {
         }
     }
 
+    /// Bytes of records so far.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
     pub(super) fn next_due(&self) -> Option<Instant> {
         let under_way = [self.in_flight.front(), self.flushing.as_ref()].into_iter();
         let done = under_way.flatten().map(|(completion, _)| completion.done);

@@ -77,6 +77,9 @@ pub struct StoreSpec {
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
     pub checkpoint: Option<Duration>,
+    /// Most bytes of log since the oldest change of a data file's page that is not in its place: pages are written, and
+    /// sessions wait for that, so that it is kept. `None`: no bound.
+    pub log_capacity: Option<Bytes>,
     /// Pages written twice, so that a torn one can be restored; `None`: once.
     pub doublewrite: Option<DoublewriteSpec>,
     /// Whether the first change of a data file's page since the last checkpoint puts the whole page into the log, so
@@ -116,6 +119,7 @@ impl StoreSpec {
             write_gather: Bytes::kib(256),
             writes_in_flight: 32,
             checkpoint: None,
+            log_capacity: None,
             doublewrite: None,
             full_page_images: false,
             commit: Commit::Durable,
@@ -166,7 +170,7 @@ pub struct Wait {
 pub enum Cause {
     /// A page to come in.
     Read,
-    /// A dirty page to go out, so that its frame can be used.
+    /// A dirty page to go out, so that its frame can be used, or the log be overwritten.
     Write,
     /// Log records to be durable.
     Log,
@@ -372,6 +376,10 @@ impl Store {
         self.counters.page_requests += 1;
         let place = self.files.place(file, page)?;
         let key = place.key();
+        let is_data = self.files.role(file) == Role::Data;
+        if is_data && let Some(wait) = self.keep_log_short(now) {
+            return Ok(Step::Wait(wait));
+        }
         if self.pool.touch(key).is_none() {
             match self.frame(now) {
                 Ok(frame) => self.pool.install(frame, key, Completion::immediate(now)),
@@ -384,13 +392,35 @@ impl Store {
             return Ok(Step::Done);
         }
         let was_clean = self.pool.dirty(key, now);
-        if self.files.role(file) == Role::Data {
+        if is_data {
             if was_clean {
-                self.writer.dirtied(now, key);
+                self.writer.dirtied(now, key, self.log.end());
             }
             self.log_image(now, key);
         }
         Ok(Step::Done)
+    }
+
+    /// Has the oldest changes written where the log fills; the wait for that where it is full.
+    fn keep_log_short(&mut self, now: Instant) -> Option<Wait> {
+        let log_end = self.log.end();
+        if self.timeless || !self.writer.is_log_filling(log_end) {
+            return None;
+        }
+        let Store {
+            writer,
+            pool,
+            storage,
+            page_cache,
+            files,
+            counters,
+            page_size,
+            ..
+        } = self;
+        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
+        writer.write_old(now, log_end, pool, &mut submit);
+        let is_full = writer.is_log_full(log_end);
+        is_full.then(|| Wait::new(now, Cause::Write, writer.next_completion(now)))
     }
 
     /// Logs a page whole where that is the habit and this its first change since the last checkpoint.
@@ -500,6 +530,7 @@ impl Store {
 
     /// The writer's turn: finishes one write, or starts what has been dirty for too long.
     fn background(&mut self, due: Instant) {
+        let log_end = self.log.end();
         let Store {
             writer,
             pool,
@@ -512,7 +543,7 @@ impl Store {
         } = self;
         let mut submit = submitter(storage, page_cache, files, *page_size, counters);
         writer.finish(due, pool, &mut submit);
-        writer.write_old(due, pool, &mut submit);
+        writer.write_old(due, log_end, pool, &mut submit);
         writer.refill(due, pool, &mut submit);
     }
 

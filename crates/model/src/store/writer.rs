@@ -1,12 +1,15 @@
 //! The background writer: brings dirty pages out, gathered, so that sessions do not.
 //!
-//! Two reasons to write: frames are wanted (the lazy writer: pages in the order of the pool's clock), and
-//! a page of a data file has been dirty for too long (the checkpoint: in the order they became dirty).
+//! Three reasons to write: frames are wanted (the lazy writer: pages in the order of the pool's clock), and a page of a
+//! data file has been dirty for too long or for too much log (the checkpoint: in the order they became dirty). Where the
+//! log is nearly full all the same, sessions that change pages wait for the writer.
 //! Temporary pages have no checkpoint, as in SQL Server's tempdb: one that dies in time costs no write.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
+
+use hashbrown::HashMap;
 
 use super::StoreSpec;
 use super::doublewrite::{Batch, Doublewrite};
@@ -20,6 +23,12 @@ use crate::time::{Duration, Instant};
 /// SQL Server does not publish its target; a bound on free frames only shifts when writing begins.
 const FREE_SHARE: usize = 64;
 
+/// Shares of the log's capacity from which pages are written because of it, and from which sessions wait for that, in
+/// sixteenths. Source: `log_calc_max_ages` in storage/innobase/log/log0log.cc of MySQL 5.7: 7/8 (`async`) and 15/16
+/// (`sync`) of the largest age of a change that is not in its place.
+const LOG_WRITES_AT: u64 = 14;
+const LOG_WAITS_AT: u64 = 15;
+
 /// How long to wait when every frame is on its way in and none can be written: asks again soon.
 const BREATH: Duration = Duration::from_micros(50);
 
@@ -32,16 +41,29 @@ pub(super) struct Writer {
     /// Keys of temporary pages begin here: they have no checkpoint, and no doublewrite.
     temporary_from: u64,
     checkpoint: Option<Duration>,
+    /// Most bytes of log since the oldest change that is not in its place.
+    log_capacity: Option<u64>,
     doublewrite: Option<Doublewrite>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     /// Runs chosen and not yet written: each takes one of `slots`.
     runs: usize,
     /// Number of the last run, or write of copies.
     number: u64,
-    /// Pages by the instant they became dirty.
-    dirtied: VecDeque<(Instant, u64)>,
+    /// Pages in the order in which they became dirty.
+    dirtied: VecDeque<Dirtied>,
+    /// Those of them whose turn came while they were being written.
+    passed: HashMap<u64, Dirtied>,
     /// How much longer than the checkpoint allows a page waited to be written, at most.
     late: Duration,
+}
+
+/// A page that became dirty.
+#[derive(Clone, Copy)]
+struct Dirtied {
+    key: u64,
+    at: Instant,
+    /// Where the log ended then.
+    log_end: u64,
 }
 
 /// What is given to a volume.
@@ -120,11 +142,13 @@ impl Writer {
             free_min: 2 * spec.page_size.extent() as usize,
             temporary_from: first_key(spec.data.len()),
             checkpoint: spec.checkpoint,
+            log_capacity: spec.log_capacity.map(|capacity| capacity.0),
             doublewrite,
             in_flight: BinaryHeap::new(),
             runs: 0,
             number: 0,
             dirtied: VecDeque::new(),
+            passed: HashMap::new(),
             late: Duration::ZERO,
         }
     }
@@ -136,7 +160,7 @@ impl Writer {
             .peek()
             .map(|Reverse(write)| write.completion.done);
         let old = match (self.checkpoint, self.dirtied.front()) {
-            (Some(limit), Some((since, _))) if self.runs < self.slots => Some(*since + limit),
+            (Some(limit), Some(oldest)) if self.runs < self.slots => Some(oldest.at + limit),
             _ => None,
         };
         let copies = self.doublewrite.as_ref().and_then(Doublewrite::next_due);
@@ -148,10 +172,31 @@ impl Writer {
         self.late
     }
 
-    /// A page of a data file became dirty at `now`.
-    pub(super) fn dirtied(&mut self, now: Instant, key: u64) {
-        if self.checkpoint.is_some() {
-            self.dirtied.push_back((now, key));
+    /// A page of a data file became dirty at `now`, when the log ended at `log_end`.
+    pub(super) fn dirtied(&mut self, now: Instant, key: u64, log_end: u64) {
+        if self.checkpoint.is_some() || self.log_capacity.is_some() {
+            self.dirtied.push_back(Dirtied {
+                key,
+                at: now,
+                log_end,
+            });
+        }
+    }
+
+    /// Whether the log that ends at `log_end` is so full that a session has to wait before it changes a page.
+    pub(super) fn is_log_full(&self, log_end: u64) -> bool {
+        self.is_log_used(log_end, LOG_WAITS_AT)
+    }
+
+    /// Whether pages have to be written because the log that ends at `log_end` fills.
+    pub(super) fn is_log_filling(&self, log_end: u64) -> bool {
+        self.is_log_used(log_end, LOG_WRITES_AT)
+    }
+
+    fn is_log_used(&self, log_end: u64, sixteenths: u64) -> bool {
+        match (self.log_capacity, self.dirtied.front()) {
+            (Some(capacity), Some(oldest)) => log_end - oldest.log_end > capacity / 16 * sixteenths,
+            (Some(_), None) | (None, _) => false,
         }
     }
 
@@ -171,7 +216,7 @@ impl Writer {
                 return;
             };
             match write.job {
-                Job::Pages(run) => self.finish_run(due, &run, pool),
+                Job::Pages(run) => self.finish_run(&run, pool),
                 Job::Copies(runs) => {
                     for run in runs {
                         self.submit(due, run, submit);
@@ -186,40 +231,48 @@ impl Writer {
     }
 
     /// A run's pages are in their places.
-    fn finish_run(&mut self, now: Instant, run: &Run, pool: &mut Pool) {
+    fn finish_run(&mut self, run: &Run, pool: &mut Pool) {
         self.runs -= 1;
         for key in run.first..run.first + run.pages {
             let dirty_since = pool.finish_write(key, run.number, run.evict);
-            // Its turn came while it was being written, and was let pass.
-            if let (Some(since), Some(limit)) = (dirty_since, self.checkpoint)
-                && since + limit <= now
-                && key < self.temporary_from
+            if let Some(passed) = self.passed.remove(&key)
+                && dirty_since == Some(passed.at)
             {
-                self.dirtied.push_front((since, key));
+                self.dirtied.push_front(passed);
             }
         }
     }
 
-    /// Starts to write pages that have been dirty for too long at `now`.
+    /// Starts to write pages that have been dirty for too long at `now`, or for too much of the log, which ends at
+    /// `log_end`.
     pub(super) fn write_old(
         &mut self,
         now: Instant,
+        log_end: u64,
         pool: &mut Pool,
         submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
-        let Some(limit) = self.checkpoint else { return };
         while self.runs < self.slots {
-            let Some((since, key)) = self.dirtied.front().copied() else {
+            let Some(oldest) = self.dirtied.front().copied() else {
                 return;
             };
-            if since + limit > now {
+            let due = self.checkpoint.map(|limit| oldest.at + limit);
+            let is_due = due.is_some_and(|due| due <= now);
+            if !is_due && !self.is_log_filling(log_end) {
                 return;
             }
             self.dirtied.pop_front();
-            if pool.dirty_since(key, since) && pool.writable(key) {
-                self.late = self.late.max(now - (since + limit));
-                self.write(now, key, false, pool, submit);
+            if !pool.dirty_since(oldest.key, oldest.at) {
+                continue;
             }
+            if !pool.writable(oldest.key) {
+                self.passed.insert(oldest.key, oldest);
+                continue;
+            }
+            if let Some(due) = due.filter(|_| is_due) {
+                self.late = self.late.max(now - due);
+            }
+            self.write(now, oldest.key, false, pool, submit);
         }
     }
 
@@ -387,7 +440,7 @@ mod tests {
     /// Makes a page dirty as the store does.
     fn dirty(writer: &mut Writer, pool: &mut Pool, key: u64, now: Instant) {
         if pool.dirty(key, now) {
-            writer.dirtied(now, key);
+            writer.dirtied(now, key, 0);
         }
     }
 
@@ -427,7 +480,7 @@ mod tests {
             seen.push((first, pages));
             done_in(now, 1)
         });
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         // Upwards first, then downwards, four pages at most: 14 to 17, and so on for those that are left.
         drop(submit);
         assert_eq!(seen, [(14, 4), (10, 2), (13, 1), (19, 1)]);
@@ -443,6 +496,7 @@ mod tests {
         let mut seen = Vec::new();
         writer.write_old(
             at(1_000),
+            0,
             &mut pool,
             &mut runs(|now, first, pages| {
                 seen.push((first, pages));
@@ -466,10 +520,10 @@ mod tests {
             written.push((now, first));
             done_in(now, 1)
         });
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         assert_eq!(writer.next_due(), Some(at(1_900)));
-        writer.write_old(at(1_899), &mut pool, &mut submit);
-        writer.write_old(at(1_900), &mut pool, &mut submit);
+        writer.write_old(at(1_899), 0, &mut pool, &mut submit);
+        writer.write_old(at(1_900), 0, &mut pool, &mut submit);
         drop(submit);
         assert_eq!(written, [(at(1_900), 5)]);
     }
@@ -484,10 +538,10 @@ mod tests {
             done_in(now, 5_000)
         });
         dirty(&mut writer, &mut pool, 5, at(0));
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         // Changed while its write of 5 s is under way, and dirty for a second before that is done.
         dirty(&mut writer, &mut pool, 5, at(1_500));
-        writer.write_old(at(2_500), &mut pool, &mut submit);
+        writer.write_old(at(2_500), 0, &mut pool, &mut submit);
         drop(submit);
         assert_eq!(started, 1);
     }
@@ -501,7 +555,7 @@ mod tests {
         let mut submit = runs(|_: Instant, _: u64, _: u64| -> Completion {
             panic!("its page is gone");
         });
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         assert_eq!(writer.next_due(), None);
     }
 
@@ -516,7 +570,7 @@ mod tests {
         }
         let mut takes = [30, 10, 20, 10].into_iter();
         let mut submit = runs(|now, _, _| done_in(now, takes.next().expect("four writes")));
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         for key in keys {
             dirty(&mut writer, &mut pool, key, at(1_001));
         }
@@ -544,6 +598,7 @@ mod tests {
         let mut started = 0;
         writer.write_old(
             at(1_000),
+            0,
             &mut pool,
             &mut runs(|now, _, _| {
                 started += 1;
@@ -572,6 +627,7 @@ mod tests {
         let mut seen = Vec::new();
         writer.write_old(
             at(1_000),
+            0,
             &mut pool,
             &mut runs(|now, first, pages| {
                 seen.push((first, pages));
@@ -637,13 +693,13 @@ mod tests {
             done_in(now, 5_000)
         });
         dirty(&mut writer, &mut pool, 5, at(0));
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         dirty(&mut writer, &mut pool, 5, at(1_500));
         // Due at 2,500 ms, and not possible before 6,000 ms.
-        writer.write_old(at(2_500), &mut pool, &mut submit);
+        writer.write_old(at(2_500), 0, &mut pool, &mut submit);
         assert_eq!(writer.next_due(), Some(at(6_000)));
         writer.finish(at(6_000), &mut pool, &mut submit);
-        writer.write_old(at(6_000), &mut pool, &mut submit);
+        writer.write_old(at(6_000), 0, &mut pool, &mut submit);
         drop(submit);
         assert_eq!(started, [at(1_000), at(6_000)]);
     }
@@ -693,7 +749,7 @@ mod tests {
         }
         let list = RefCell::default();
         let mut submit = seen(&list);
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         // One write behind the 2 MiB of both files.
         assert_eq!(*list.borrow(), [(at(1_000), "copies", 2 << 20, 3)]);
         assert_eq!(writer.next_due(), Some(at(1_010)));
@@ -714,7 +770,7 @@ mod tests {
         }
         let list = RefCell::default();
         let mut submit = seen(&list);
-        writer.write_old(at(1_000), &mut pool, &mut submit);
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
         writer.finish(at(1_020), &mut pool, &mut submit);
         writer.finish(at(1_999), &mut pool, &mut submit);
         assert_eq!(list.borrow().len(), 3, "two pages and their copies");
@@ -747,7 +803,7 @@ mod tests {
             dirty(&mut writer, &mut pool, key, at(0));
         }
         let list = RefCell::default();
-        writer.write_old(at(1_000), &mut pool, &mut seen(&list));
+        writer.write_old(at(1_000), 0, &mut pool, &mut seen(&list));
         assert_eq!(*list.borrow(), [(at(1_000), "copies", 2 << 20, 4)]);
     }
 
@@ -760,7 +816,7 @@ mod tests {
             dirty(&mut writer, &mut pool, key, at(0));
         }
         let list = RefCell::default();
-        writer.write_old(at(1_000), &mut pool, &mut seen(&list));
+        writer.write_old(at(1_000), 0, &mut pool, &mut seen(&list));
         // Halves have room for a run of four pages, the largest.
         let half = 4 * PAGE.0;
         let copies = [
