@@ -101,6 +101,25 @@ impl Column {
         }
     }
 
+    /// Takes its value away.
+    pub(super) fn clear(self, interval: &mut Interval) {
+        match self {
+            Column::Whole(Whole::Operations) => interval.operations = None,
+            Column::Whole(Whole::Commits) => interval.commits = None,
+            Column::Whole(Whole::Processor) => interval.processor = None,
+            Column::Whole(Whole::Sessions) => interval.sessions = None,
+            Column::Whole(Whole::Running) => interval.running = None,
+            Column::Waiting(wait) => {
+                interval.waiting.remove(&wait);
+            }
+            Column::Io(role, figure) => {
+                if let Some(io) = interval.roles.get_mut(&role) {
+                    figure.clear(io);
+                }
+            }
+        }
+    }
+
     /// Gives it a value.
     pub(super) fn set(self, interval: &mut Interval, value: f64) {
         match self {
@@ -126,6 +145,15 @@ impl Figure {
             Figure::Bytes(kind) => kind.of(io).bytes,
             Figure::Waited(kind) => kind.of(io).waited.map(Duration::as_secs_f64),
             Figure::SessionWrites => io.session_writes,
+        }
+    }
+
+    fn clear(self, io: &mut Io) {
+        match self {
+            Figure::Count(kind) => kind.of_mut(io).count = None,
+            Figure::Bytes(kind) => kind.of_mut(io).bytes = None,
+            Figure::Waited(kind) => kind.of_mut(io).waited = None,
+            Figure::SessionWrites => io.session_writes = None,
         }
     }
 

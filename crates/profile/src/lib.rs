@@ -26,13 +26,17 @@
 //! assert_eq!(profile.total(|interval| interval.operations), Some(16_350.0));
 //! ```
 
+mod answers;
 mod check;
 mod columns;
 mod definition;
+pub mod import;
 mod wire;
 
+pub use answers::{Answer, Question, answers};
 pub use check::ProfileError;
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
+pub use jiff::Timestamp;
 pub use wire::{FORMAT, read, write};

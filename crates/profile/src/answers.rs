@@ -1,0 +1,141 @@
+//! What a profile can answer, and what was not recorded for it.
+
+use std::fmt;
+
+use reading::Role;
+
+use super::definition::{Interval, Io, Profile};
+use model::Duration;
+
+/// A question that advice on placements depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// How long requests to data, log and temporary files take.
+    Latency,
+    /// Whether the log is told apart from data.
+    Log,
+    /// Whether temporary files are told apart from data.
+    Temp,
+    /// What other disks would do to the rate of operations.
+    ClosedLoop,
+    /// The shortest burst that shows.
+    Burst,
+}
+
+/// The answer to one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Which question.
+    pub question: Question,
+    /// Whether the profile can answer it.
+    pub is_known: bool,
+    /// What it rests on, or what is missing.
+    pub detail: String,
+}
+
+/// What a profile can answer, one answer a question.
+pub fn answers(profile: &Profile) -> Vec<Answer> {
+    let answer = |question, result: Result<String, String>| Answer {
+        question,
+        is_known: result.is_ok(),
+        detail: result.unwrap_or_else(|detail| detail),
+    };
+    vec![
+        answer(Question::Latency, latency(profile)),
+        answer(Question::Log, apart(profile, Role::Log)),
+        answer(Question::Temp, apart(profile, Role::Temp)),
+        answer(Question::ClosedLoop, closed_loop(profile)),
+        answer(Question::Burst, burst(profile)),
+    ]
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Question::Latency => "latency by role",
+            Question::Log => "log apart",
+            Question::Temp => "temp apart",
+            Question::ClosedLoop => "closed loop",
+            Question::Burst => "bursts",
+        })
+    }
+}
+
+fn latency(profile: &Profile) -> Result<String, String> {
+    let timed = |role: &Role| {
+        let io = profile
+            .intervals
+            .iter()
+            .filter_map(|interval| interval.roles.get(role));
+        let has = |io: &Io| io.reads.waited.is_some() || io.writes.waited.is_some();
+        io.into_iter().any(has)
+    };
+    let roles = profile.roles();
+    let (with, without): (Vec<Role>, Vec<Role>) = roles.iter().copied().partition(timed);
+    match (with.is_empty(), without.is_empty()) {
+        (true, _) => Err("the time of requests was not recorded".to_owned()),
+        (false, true) => Ok(format!("mean latency of {}", names(&with))),
+        (false, false) => Err(format!(
+            "mean latency of {} only; that of {} was not recorded",
+            names(&with),
+            names(&without)
+        )),
+    }
+}
+
+fn apart(profile: &Profile, role: Role) -> Result<String, String> {
+    if profile.roles().contains(&role) {
+        return Ok(format!("requests for {role} were counted apart"));
+    }
+    let shares = |volume: &&super::Volume| volume.roles.contains(&role) && volume.roles.len() > 1;
+    Err(match profile.volumes.iter().find(shares) {
+        Some(_) => format!("requests for {role} are among those for data"),
+        None => format!("requests for {role} were not recorded"),
+    })
+}
+
+fn closed_loop(profile: &Profile) -> Result<String, String> {
+    let has = |figure: fn(&Interval) -> Option<f64>| profile.total(figure).is_some();
+    let sessions = has(|interval| interval.running) || has(|interval| interval.sessions);
+    match (has(|interval| interval.operations), sessions) {
+        (true, true) => Ok("operations and sessions were counted".to_owned()),
+        (true, false) => {
+            Ok("operations were counted; how many sessions ran has to be assumed".to_owned())
+        }
+        (false, _) => Err(
+            "operations were not counted: demand can be replayed at its rate, not as a closed loop"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Where several lengths occur, the one in the middle.
+fn burst(profile: &Profile) -> Result<String, String> {
+    let mut lengths: Vec<Duration> = profile
+        .intervals
+        .iter()
+        .map(|interval| interval.length)
+        .collect();
+    lengths.sort();
+    let usual = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+    match profile.intervals.len() {
+        0 | 1 => Err("one interval shows no burst".to_owned()),
+        _ => Ok(format!("bursts of {} or longer", seconds(usual))),
+    }
+}
+
+/// To a tenth of a second, below a minute.
+fn seconds(time: Duration) -> String {
+    let tenths = (time.as_secs_f64() * 10.0).round() as u64;
+    match (tenths / 600, tenths % 600) {
+        (0, tenths) if tenths % 10 != 0 => format!("{}.{} s", tenths / 10, tenths % 10),
+        (0, tenths) => format!("{} s", tenths / 10),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, tenths) => format!("{minutes} min {} s", tenths / 10),
+    }
+}
+
+fn names(roles: &[Role]) -> String {
+    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    names.join(", ")
+}

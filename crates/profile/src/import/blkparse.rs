@@ -1,0 +1,228 @@
+//! The text of blkparse: its default format, or `-f "%D %T.%9t %a %d %S %n %p %C\n"`.
+//!
+//! A request takes from Q (queued) to C (completed), or from D (issued to the disk) where there is no Q. Requests that
+//! were merged into others have no C of their own. Format: `man blkparse` 1.2.0.
+
+use std::collections::BTreeMap;
+
+use model::Duration;
+
+use super::buckets::{Buckets, Kind, Request};
+use super::devices::{self, Found};
+use super::draft::Draft;
+use super::error::ImportError;
+use super::{Options, Source};
+
+const SECTOR: u64 = 512;
+
+/// Whether a line is one of blkparse.
+pub(super) fn is_line(line: &str) -> bool {
+    Event::parse(line).is_some()
+}
+
+/// A line of the trace.
+#[derive(Clone, Debug, PartialEq)]
+struct Event {
+    device: String,
+    at: Duration,
+    action: char,
+    /// `None` for what is neither read, write nor flush.
+    kind: Option<Kind>,
+    sector: u64,
+    sectors: u64,
+}
+
+impl Event {
+    fn parse(line: &str) -> Option<Event> {
+        let parts: Vec<&str> = line.split_whitespace().collect();
+        let device = parts.first()?;
+        let (major, minor) = device.split_once(',')?;
+        let _: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        let is_short = parts.get(1)?.contains('.');
+        let (time, action, kind, sector, sectors) = match is_short {
+            true => (
+                parts[1],
+                *parts.get(2)?,
+                *parts.get(3)?,
+                parts.get(4),
+                parts.get(5),
+            ),
+            false => {
+                let sectors = parts.get(9).filter(|_| parts.get(8) == Some(&"+"));
+                (
+                    *parts.get(3)?,
+                    *parts.get(5)?,
+                    *parts.get(6)?,
+                    parts.get(7),
+                    sectors,
+                )
+            }
+        };
+        let number = |text: Option<&&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let sectors: u64 = number(sectors);
+        let mut letters = action.chars();
+        let action = letters.next().filter(char::is_ascii_uppercase)?;
+        Some(Event {
+            device: (*device).to_owned(),
+            at: seconds(time)?,
+            action,
+            kind: kind_of(kind, sectors).filter(|_| letters.next().is_none()),
+            sector: number(sector),
+            sectors,
+        })
+    }
+}
+
+/// `R`, `WS`, `WFS` and the like: a write that flushes before it or is forced out is a write; one of nothing is a flush.
+fn kind_of(letters: &str, sectors: u64) -> Option<Kind> {
+    let data = letters
+        .chars()
+        .find(|letter| matches!(letter, 'R' | 'W' | 'D'));
+    match data {
+        Some('D') => None,
+        _ if sectors == 0 && letters.starts_with('F') => Some(Kind::Flush),
+        Some('R') => Some(Kind::Read),
+        Some('W') => Some(Kind::Write),
+        _ => None,
+    }
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    let (whole, nanos) = text.split_once('.')?;
+    let nanos: u64 = nanos.parse().ok().filter(|_| nanos.len() == 9)?;
+    let ns = whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?;
+    Some(Duration::from_nanos(ns.checked_add(nanos)?))
+}
+
+/// Reads traces that began together.
+///
+/// # Errors
+/// When there is no request, or it is open which device is for what.
+pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
+    let first = sources.first().map_or("", |source| source.file);
+    let wrong = |message: String| ImportError::file(first, message);
+    let mut draft = Draft::of("blktrace");
+    let mut events: Vec<Event> = Vec::new();
+    for source in sources {
+        let lines = source
+            .text
+            .lines()
+            .skip_while(|line| line.trim().is_empty());
+        // A summary follows.
+        events.extend(lines.map_while(Event::parse));
+    }
+    if events.is_empty() {
+        let message =
+            "its first line is none of blkparse; give the text that `blkparse -q -i TRACE` prints";
+        return Err(ImportError::line(first, 1, message));
+    }
+    events.sort_by_key(|event| event.at);
+    let mut names: Vec<String> = events.iter().map(|event| event.device.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let has = |name: &str| {
+        events
+            .iter()
+            .any(|event| event.device == name && event.kind.is_some())
+    };
+    let found: Vec<Found> = names
+        .iter()
+        .map(|name| Found {
+            name,
+            is_active: has(name),
+        })
+        .collect();
+    let is_same = |asked: &str, found: &str| asked == found;
+    let roles = devices::deal(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let counted = counted_at(&events, &mut draft);
+    let mut buckets = Buckets::new(options, counted == 'C').map_err(wrong)?;
+    let mut begun: BTreeMap<(&str, u64, bool), Duration> = BTreeMap::new();
+    for event in &events {
+        let Some(kind) = event.kind else {
+            continue;
+        };
+        let at = names
+            .binary_search(&event.device)
+            .expect("names are those of the events");
+        let Some(role) = roles[at] else {
+            continue;
+        };
+        let key = (event.device.as_str(), event.sector, kind == Kind::Read);
+        if event.action != counted {
+            if matches!(event.action, 'Q' | 'D') {
+                begun.entry(key).or_insert(event.at);
+            } else if matches!(event.action, 'M' | 'F') {
+                begun.remove(&key);
+            }
+            continue;
+        }
+        // Under way when the trace began: nobody knows for how long.
+        let waited = match (counted, begun.remove(&key)) {
+            ('C', None) => continue,
+            ('C', Some(from)) => event.at.saturating_sub(from),
+            _ => Duration::ZERO,
+        };
+        buckets.add(Request {
+            at: event.at,
+            role,
+            kind,
+            bytes: event.sectors.saturating_mul(SECTOR),
+            waited,
+        });
+    }
+    buckets.finish(options, &mut draft).map_err(wrong)?;
+    Ok(draft)
+}
+
+/// The last stage of a request that was traced.
+fn counted_at(events: &[Event], draft: &mut Draft) -> char {
+    let has = |action: char| events.iter().any(|event| event.action == action);
+    match ['C', 'D'].into_iter().find(|action| has(*action)) {
+        Some('C') => {
+            draft.assume(match has('Q') {
+                true => "A request's latency is from Q to C, with the time in the scheduler.",
+                false => "A request's latency is from D to C, without the time in the scheduler.",
+            });
+            'C'
+        }
+        Some(action) => action,
+        None => 'Q',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_formats_hold_the_same_request() {
+        let long = "  8,16   0        4     0.000516543  4242  C   R 9312 + 16 [0]";
+        let short = "  8,16  0.000516543 C R 9312 16 4242 a name";
+        let event = Event::parse(long).expect("a line");
+        assert_eq!(event.kind, Some(Kind::Read));
+        assert_eq!((event.sector, event.sectors), (9312, 16));
+        assert_eq!(Event::parse(short), Some(event));
+    }
+
+    #[test]
+    fn a_flush_is_a_write_of_nothing_and_a_forced_write_is_a_write() {
+        let kind = |line: &str| Event::parse(line).expect(line).kind;
+        assert_eq!(
+            kind("8,16 0 14 0.008179109 4242 C FW 0 [0]"),
+            Some(Kind::Flush)
+        );
+        assert_eq!(
+            kind("8,16 0 11 0.007259109 4242 Q FWS [(null)]"),
+            Some(Kind::Flush)
+        );
+        assert_eq!(
+            kind("8,16 0 18 0.009179109 4242 C WFS 2000000 + 8 [0]"),
+            Some(Kind::Write)
+        );
+        assert_eq!(
+            kind("8,16 0 18 0.009179109 4242 C DS 2000000 + 8 [0]"),
+            None
+        );
+        assert_eq!(Event::parse("CPU0 (syn):"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Which devices hold which files, as the user says.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use reading::Role;
+use thiserror::Error;
+
+use super::draft::Draft;
+use crate::definition::Volume;
+
+/// Files of a role lie on this device: `data=vda`, `log=E:`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// What is on it.
+    pub role: Role,
+    /// Its name in the file that is imported.
+    pub name: String,
+}
+
+/// A text that names no role and device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("give a role (data, log or temp) and a device, such as data=vda or log=E:")]
+pub struct DeviceError;
+
+impl FromStr for Device {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Device, DeviceError> {
+        let (role, name) = text.split_once('=').ok_or(DeviceError)?;
+        let role = Role::ALL
+            .into_iter()
+            .find(|known| known.name() == role.trim());
+        let name = name.trim();
+        match (role, name.is_empty()) {
+            (Some(role), false) => Ok(Device {
+                role,
+                name: name.to_owned(),
+            }),
+            _ => Err(DeviceError),
+        }
+    }
+}
+
+/// A device of a file.
+pub(super) struct Found<'a> {
+    pub(super) name: &'a str,
+    /// Whether it had any request.
+    pub(super) is_active: bool,
+}
+
+/// The role that each device's requests count for; `None` for devices that hold no file of the server. Notes volumes and
+/// assumptions in the draft.
+///
+/// # Errors
+/// When a device that the user named is missing, or none was named and more than one could be meant; in words.
+pub(super) fn deal(
+    asked: &[Device],
+    found: &[Found],
+    is_same: fn(asked: &str, found: &str) -> bool,
+    draft: &mut Draft,
+) -> Result<Vec<Option<Role>>, String> {
+    let roles = match asked {
+        [] => only_one(found, draft)?,
+        asked => named(asked, found, is_same)?,
+    };
+    for roles in &roles {
+        if !roles.is_empty() {
+            draft.volumes.push(Volume {
+                roles: roles.clone(),
+                disk: None,
+                size: None,
+            });
+        }
+        if roles.len() > 1 && !asked.is_empty() {
+            let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+            draft.assume(format!(
+                "Files for {} share a device, whose requests cannot be told apart; all of them count as data.",
+                names.join(" and ")
+            ));
+        }
+    }
+    let one = |roles: &BTreeSet<Role>| match roles.len() {
+        0 => None,
+        1 => roles.first().copied(),
+        _ => Some(Role::Data),
+    };
+    Ok(roles.iter().map(one).collect())
+}
+
+fn only_one(found: &[Found], draft: &mut Draft) -> Result<Vec<BTreeSet<Role>>, String> {
+    let active: Vec<&Found> = found.iter().filter(|device| device.is_active).collect();
+    match active.as_slice() {
+        [] => Err("no device has any request: record while the server works".to_owned()),
+        [only] => {
+            draft.assume(
+                "The one device with requests holds all files; what is for data, log and temporary files cannot be \
+                 told apart, and all requests count as data.",
+            );
+            let all: BTreeSet<Role> = Role::ALL.into_iter().collect();
+            let one = |device: &Found| match device.name == only.name {
+                true => all.clone(),
+                false => BTreeSet::new(),
+            };
+            Ok(found.iter().map(one).collect())
+        }
+        several => Err(format!(
+            "it has {} devices with requests: {}; name those with the server's files, such as --device data={} \
+             --device log={}",
+            several.len(),
+            names(several.iter().map(|device| device.name)),
+            several[0].name,
+            several[1].name
+        )),
+    }
+}
+
+fn named(
+    asked: &[Device],
+    found: &[Found],
+    is_same: fn(&str, &str) -> bool,
+) -> Result<Vec<BTreeSet<Role>>, String> {
+    for device in asked {
+        if !found.iter().any(|other| is_same(&device.name, other.name)) {
+            return Err(format!(
+                "it has no device {}; it has {}",
+                device.name,
+                names(found.iter().map(|other| other.name))
+            ));
+        }
+    }
+    let roles = |device: &Found| {
+        let here = asked
+            .iter()
+            .filter(|asked| is_same(&asked.name, device.name));
+        here.map(|asked| asked.role).collect()
+    };
+    Ok(found.iter().map(roles).collect())
+}
+
+/// Names for an error, but not hundreds of them.
+fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = names.collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len() - more].join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => "none".to_owned(),
+        (false, 0) => shown,
+        (false, more) => format!("{shown} and {more} more"),
+    }
+}

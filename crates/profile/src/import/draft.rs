@@ -1,0 +1,342 @@
+//! From intervals as they stand in files to a profile: in order, without holes in a column, and not empty.
+
+use jiff::Timestamp;
+use model::Duration;
+
+use super::error::ImportError;
+use super::steps::{between, later};
+use crate::columns::{self, Column};
+use crate::definition::{
+    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume,
+};
+
+/// Fewest intervals of a series: one has no course of time.
+pub(super) const INTERVALS_MIN: usize = 2;
+
+/// A figure that more than one interval in so many lacks is left out; otherwise these intervals are.
+const LACKING: usize = 10;
+
+/// Records may be as late as this without a gap.
+const LATE: Duration = Duration::from_millis(1500);
+
+/// A profile in the making.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    pub(super) origin: Origin,
+    pub(super) machine: Machine,
+    pub(super) volumes: Vec<Volume>,
+    /// Intervals in the order of the file.
+    pub(super) spans: Vec<Span>,
+    /// What broke the recording off, and when the last figures before it were taken.
+    pub(super) losses: Vec<(Timestamp, Lost)>,
+    pub(super) assumptions: Vec<String>,
+}
+
+/// An interval with its ends.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) from: Timestamp,
+    pub(super) until: Timestamp,
+    /// Its figures; when it was is in the ends.
+    pub(super) figures: Interval,
+}
+
+impl Draft {
+    /// A draft of what this tool counted.
+    pub(super) fn of(tool: &str) -> Draft {
+        Draft {
+            origin: Origin {
+                tool: tool.to_owned(),
+                ..Origin::default()
+            },
+            ..Draft::default()
+        }
+    }
+
+    /// Adds an assumption, unless it is there already.
+    pub(super) fn assume(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        if !self.assumptions.contains(&sentence) {
+            self.assumptions.push(sentence);
+        }
+    }
+
+    /// The profile.
+    ///
+    /// # Errors
+    /// When it has fewer intervals than that or no request, in words.
+    pub(super) fn finish(mut self, intervals_min: usize) -> Result<Profile, String> {
+        self.order();
+        self.even_out();
+        if self.spans.len() < intervals_min {
+            return Err(format!(
+                "it has {}, and a profile needs {intervals_min} or more; record for longer",
+                match self.spans.len() {
+                    0 => "no complete interval".to_owned(),
+                    1 => "1 complete interval".to_owned(),
+                    more => format!("{more} complete intervals"),
+                }
+            ));
+        }
+        if is_idle(&self.spans) {
+            return Err(
+                "it has no request in any interval: record while the server works, and check that --device names \
+                 the devices that hold its files"
+                    .to_owned(),
+            );
+        }
+        let start = self.spans[0].from;
+        let placed = |span: Span| Interval {
+            at: between(start, span.from),
+            length: between(span.from, span.until),
+            ..span.figures
+        };
+        let end = self.spans.last().map_or(start, |span| span.until);
+        // What broke off before the first interval or after the last one has no figures beside it.
+        let inside = self
+            .losses
+            .iter()
+            .filter(|(at, _)| *at >= start && *at < end);
+        let mut interruptions: Vec<Interruption> = inside
+            .map(|(at, cause)| Interruption {
+                at: between(start, *at),
+                cause: *cause,
+            })
+            .collect();
+        interruptions.sort_by_key(|interruption| interruption.at);
+        interruptions.dedup();
+        let profile = Profile {
+            origin: self.origin,
+            start,
+            machine: self.machine,
+            volumes: self.volumes,
+            intervals: self.spans.into_iter().map(placed).collect(),
+            interruptions,
+            assumptions: self.assumptions,
+        };
+        crate::check::check(&profile)?;
+        Ok(profile)
+    }
+
+    /// Leaves out what lies before the end of what there is already, and notes gaps.
+    fn order(&mut self) {
+        let mut kept: Vec<Span> = Vec::new();
+        for mut span in std::mem::take(&mut self.spans) {
+            if let Some(last) = kept.last() {
+                let overlap = between(span.from, last.until);
+                let length = between(span.from, span.until);
+                let is_late = between(last.until, span.from) > LATE;
+                if overlap.as_secs_f64() > length.as_secs_f64() / 2.0 {
+                    self.losses.push((last.until, Lost::Clock));
+                    continue;
+                }
+                if span.from < last.until {
+                    span.from = last.until;
+                } else if is_late && !self.is_known(last.until, span.from) {
+                    self.losses.push((last.until, Lost::Gap));
+                }
+            }
+            if span.from < span.until {
+                kept.push(span);
+            }
+        }
+        self.spans = kept;
+    }
+
+    /// Whether something is known to have broken the recording off in that time.
+    fn is_known(&self, from: Timestamp, until: Timestamp) -> bool {
+        let inside = |(at, _): &(Timestamp, Lost)| from <= *at && *at < until;
+        self.losses.iter().any(inside)
+    }
+
+    /// Every figure for all intervals or for none.
+    fn even_out(&mut self) {
+        let has = |span: &Span, column: &Column| column.get(&span.figures).is_some();
+        let mut wanted: Vec<Column> = Vec::new();
+        for column in columns::all() {
+            let there = self.spans.iter().filter(|span| has(span, &column)).count();
+            let lacking = self.spans.len() - there;
+            if there > 0 && lacking * LACKING <= self.spans.len() {
+                wanted.push(column);
+            } else if there > 0 {
+                self.assume(format!(
+                    "`{column}` is missing in {lacking} of {} intervals and left out.",
+                    self.spans.len()
+                ));
+                for span in &mut self.spans {
+                    column.clear(&mut span.figures);
+                }
+            }
+        }
+        let is_complete = |span: &Span| wanted.iter().all(|column| has(span, column));
+        let before = self.spans.len();
+        let mut lost = Vec::new();
+        self.spans.retain(|span| {
+            let complete = is_complete(span);
+            if !complete {
+                lost.push((span.from, Lost::Gap));
+            }
+            complete
+        });
+        self.losses.extend(lost);
+        if self.spans.len() < before {
+            self.assume(format!(
+                "{} of {before} intervals lack a figure and are left out.",
+                before - self.spans.len()
+            ));
+        }
+        for span in &mut self.spans {
+            span.figures.roles.retain(|_, io| *io != Io::default());
+        }
+    }
+}
+
+/// One draft of those of several files, in order of time.
+///
+/// # Errors
+/// When two cover the same time.
+pub(super) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError> {
+    let first = |draft: &Draft| draft.spans.first().map(|span| span.from);
+    drafts.sort_by_key(|(_, draft)| first(draft));
+    let mut drafts = drafts.into_iter();
+    let (mut last_file, mut joined) = drafts.next().expect("there is at least one file");
+    for (file, draft) in drafts {
+        let end = joined.spans.last().map(|span| span.until);
+        if let (Some(end), Some(start)) = (end, first(&draft))
+            && later(start, LATE) < end
+        {
+            return Err(ImportError::file(
+                file,
+                format!("it covers the same time as {last_file}; import one of them"),
+            ));
+        }
+        last_file = file;
+        joined.spans.extend(draft.spans);
+        joined.losses.extend(draft.losses);
+        for volume in draft.volumes {
+            if !joined.volumes.contains(&volume) {
+                joined.volumes.push(volume);
+            }
+        }
+        for assumption in draft.assumptions {
+            joined.assume(assumption);
+        }
+    }
+    Ok(joined)
+}
+
+/// Whether requests were counted, and there was none.
+fn is_idle(spans: &[Span]) -> bool {
+    let figure = |requests: &Requests| requests.count.or(requests.bytes);
+    let requests = |io: &Io| [figure(&io.reads), figure(&io.writes), figure(&io.flushes)];
+    let all = spans.iter().flat_map(|span| span.figures.roles.values());
+    all.flat_map(requests).flatten().all(|count| count == 0.0)
+}
+
+/// Requests of a rate, over that time.
+pub(super) fn requests(rates: Rates, length: Duration) -> Requests {
+    let seconds = length.as_secs_f64();
+    let count = rates.per_second.map(|rate| rate * seconds);
+    let waited = |(count, mean): (f64, f64)| Duration::from_secs_f64(count * mean);
+    Requests {
+        count,
+        bytes: rates.bytes_per_second.map(|rate| rate * seconds),
+        waited: count.zip(rates.mean_s).map(waited),
+    }
+}
+
+/// Requests as most tools write them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rates {
+    pub(super) per_second: Option<f64>,
+    pub(super) bytes_per_second: Option<f64>,
+    /// Mean latency in seconds.
+    pub(super) mean_s: Option<f64>,
+}
+
+/// Adds requests to others of the same kind; what one of them lacks, the sum lacks.
+pub(super) fn add(to: &mut Requests, more: Requests) {
+    if *to == Requests::default() {
+        *to = more;
+        return;
+    }
+    let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+    *to = Requests {
+        count: sum(to.count, more.count),
+        bytes: sum(to.bytes, more.bytes),
+        waited: to.waited.zip(more.waited).map(|(a, b)| a + b),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use reading::Role;
+
+    use super::*;
+
+    fn span(from: i64, until: i64, reads: Option<f64>) -> Span {
+        let at = |s| Timestamp::from_second(s).expect("a second of 1970");
+        let mut figures = Interval {
+            operations: Some(1.0),
+            ..Interval::default()
+        };
+        let io = figures.roles.entry(Role::Data).or_default();
+        io.reads.count = reads;
+        Span {
+            from: at(from),
+            until: at(until),
+            figures,
+        }
+    }
+
+    fn draft(spans: Vec<Span>) -> Draft {
+        Draft {
+            spans,
+            ..Draft::of("test")
+        }
+    }
+
+    #[test]
+    fn a_gap_is_noted_and_an_hour_that_happens_twice_is_left_out() {
+        let spans = [
+            (0, 60),
+            (60, 120),
+            (300, 360),
+            (180, 240),
+            (240, 300),
+            (360, 420),
+        ];
+        let spans = spans.map(|(from, until)| span(from, until, Some(5.0)));
+        let profile = draft(spans.to_vec()).finish(2).expect("four intervals");
+        let starts: Vec<f64> = profile
+            .intervals
+            .iter()
+            .map(|i| i.at.as_secs_f64())
+            .collect();
+        assert_eq!(starts, [0.0, 60.0, 300.0, 360.0]);
+        let causes: Vec<Lost> = profile.interruptions.iter().map(|i| i.cause).collect();
+        assert_eq!(causes, [Lost::Gap, Lost::Clock]);
+    }
+
+    #[test]
+    fn an_interval_without_a_figure_is_left_out_and_a_rare_figure_too() {
+        let mut spans: Vec<Span> = (0..20)
+            .map(|i| span(i * 10, i * 10 + 10, Some(5.0)))
+            .collect();
+        spans[3].figures.roles.clear();
+        spans[7].figures.commits = Some(1.0);
+        let profile = draft(spans).finish(2).expect("enough");
+        assert_eq!(profile.intervals.len(), 19);
+        assert_eq!(profile.total(|interval| interval.commits), None);
+        assert_eq!(profile.interruptions.len(), 1);
+        assert_eq!(profile.assumptions.len(), 2, "{:?}", profile.assumptions);
+    }
+
+    #[test]
+    fn one_interval_or_no_request_is_no_profile() {
+        let one = draft(vec![span(0, 10, Some(5.0))]).finish(2);
+        assert!(one.expect_err("one").contains("record for longer"));
+        let idle = draft(vec![span(0, 10, Some(0.0)), span(10, 20, Some(0.0))]).finish(2);
+        assert!(idle.expect_err("idle").contains("--device"));
+    }
+}

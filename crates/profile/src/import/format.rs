@@ -1,0 +1,140 @@
+//! Which tool wrote a file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{blkparse, iolog, microsoft, table};
+
+/// Bytes in which a file shows what it is.
+const HEAD: usize = 64 << 10;
+
+/// A format of another tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `iostat -x -t -o JSON` of sysstat.
+    Iostat,
+    /// `sadf -j` of sysstat: what sar recorded.
+    Sadf,
+    /// Windows performance counters as CSV: relog, typeperf, logman, or PowerShell's Export-Csv.
+    Perfmon,
+    /// The table that sp_BlitzFirst writes file statistics to.
+    BlitzFirst,
+    /// The view over it that shows differences.
+    BlitzFirstDeltas,
+    /// Counters of Microsoft's performance data collection.
+    MicrosoftCounters,
+    /// The report of Microsoft's SKU recommendation.
+    MicrosoftRecommendation,
+    /// fio's `write_iolog`, version 2 or 3.
+    FioIolog,
+    /// The text of blkparse.
+    Blkparse,
+}
+
+/// A name that is no format's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no format `{name}`; there are {}", Format::names().join(", "))]
+pub struct FormatError {
+    name: String,
+}
+
+impl Format {
+    /// All formats, in the order in which documents list them.
+    pub const ALL: [Format; 9] = [
+        Format::Iostat,
+        Format::Sadf,
+        Format::Perfmon,
+        Format::BlitzFirst,
+        Format::BlitzFirstDeltas,
+        Format::MicrosoftCounters,
+        Format::MicrosoftRecommendation,
+        Format::FioIolog,
+        Format::Blkparse,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Iostat => "iostat",
+            Format::Sadf => "sadf",
+            Format::Perfmon => "perfmon",
+            Format::BlitzFirst => "blitz-first",
+            Format::BlitzFirstDeltas => "blitz-first-deltas",
+            Format::MicrosoftCounters => "microsoft-counters",
+            Format::MicrosoftRecommendation => "microsoft-recommendation",
+            Format::FioIolog => "fio-iolog",
+            Format::Blkparse => "blkparse",
+        }
+    }
+
+    /// The names of all formats.
+    pub fn names() -> [&'static str; 9] {
+        Format::ALL.map(Format::name)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = FormatError;
+
+    fn from_str(name: &str) -> Result<Format, FormatError> {
+        let found = Format::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| FormatError {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// The tool that wrote a file, by its content; its name only tells where content cannot.
+pub fn sniff(file: &str, text: &str) -> Option<Format> {
+    let mut end = text.len().min(HEAD);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = &text[..end];
+    let first = head.lines().find(|line| !line.trim().is_empty())?.trim();
+    if first.starts_with(['{', '[']) {
+        return json(head);
+    }
+    if iolog::version(first).is_some() {
+        return Some(Format::FioIolog);
+    }
+    if first.contains("(PDH-CSV 4.0)") || first.contains("(PDH-TSV 4.0)") {
+        return Some(Format::Perfmon);
+    }
+    let header = table::header_names(first);
+    let has = |name: &str| header.iter().any(|cell| cell == name);
+    if has("timestamp") && has("path") && (has("value") || has("cookedvalue")) {
+        return Some(Format::Perfmon);
+    }
+    if has("io_stall_read_ms") && has("num_of_reads") && has("checkdate") {
+        let deltas = has("elapsedseconds") || has("megabytes_read");
+        return Some(match deltas {
+            true => Format::BlitzFirstDeltas,
+            false => Format::BlitzFirst,
+        });
+    }
+    if blkparse::is_line(first) {
+        return Some(Format::Blkparse);
+    }
+    microsoft::is_counters(file, head).then_some(Format::MicrosoftCounters)
+}
+
+fn json(head: &str) -> Option<Format> {
+    if head.contains("\"SkuRecommendationForServers\"") {
+        Some(Format::MicrosoftRecommendation)
+    } else if head.contains("\"disk_device\"") || head.contains("\"avg-cpu\"") {
+        Some(Format::Iostat)
+    } else if head.contains("\"sysstat\"") {
+        Some(Format::Sadf)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,258 @@
+//! `iostat -x -t -o JSON` (sysstat 12): a record an interval, devices apart, reads and writes apart.
+//!
+//! The first record is a mean since the machine started, and no interval.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use model::Duration;
+use serde::Deserialize;
+
+use super::devices::{self, Found};
+use super::draft::{Draft, Rates, Span, add, requests};
+use super::error::ImportError;
+use super::number::counted;
+use super::stamp::{self, DateOrder, Stamp};
+use super::steps::{Resolution, Step, between, later, steps};
+use super::{Options, Source, sysstat};
+use crate::definition::{Interval, Lost};
+
+/// Units of throughput, which depend on iostat's options.
+const UNITS: [(&str, f64); 4] = [
+    ("kB/s", 1024.0),
+    ("MB/s", 1_048_576.0),
+    ("GB/s", 1_073_741_824.0),
+    ("sec/s", 512.0),
+];
+
+#[derive(Deserialize)]
+struct Document {
+    sysstat: Sysstat,
+}
+
+#[derive(Deserialize)]
+struct Sysstat {
+    hosts: Vec<Host>,
+}
+
+#[derive(Deserialize)]
+struct Host {
+    #[serde(rename = "number-of-cpus")]
+    processors: Option<u32>,
+    statistics: Vec<Record>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    timestamp: Option<String>,
+    #[serde(rename = "avg-cpu")]
+    processor: Option<Figures>,
+    #[serde(default)]
+    disk: Vec<Disk>,
+}
+
+#[derive(Deserialize)]
+struct Disk {
+    disk_device: String,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+type Figures = BTreeMap<String, f64>;
+
+/// Reads a file of iostat.
+///
+/// # Errors
+/// When it is none, lacks what a profile needs, or it is open which device holds what.
+pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
+    let wrong = |message: String| ImportError::file(source.file, message);
+    let (document, is_cut): (Document, bool) = sysstat::read(source.file, source.text)?;
+    let mut hosts = document.sysstat.hosts;
+    if hosts.len() != 1 {
+        let hosts = hosts.len();
+        return Err(wrong(format!(
+            "it has {hosts} hosts; give a file of one host"
+        )));
+    }
+    let host = hosts.remove(0);
+    let mut draft = Draft::of("iostat");
+    draft.machine.processors = host.processors;
+    if is_cut {
+        draft.assume("The file ends within a record, which is left out.");
+    }
+    check_extended(&host.statistics).map_err(wrong)?;
+    let times = times(&host.statistics, options, &mut draft).map_err(wrong)?;
+    let names = names(&host.statistics);
+    let found: Vec<Found> = names
+        .iter()
+        .map(|name| Found {
+            name,
+            is_active: is_active(name, &names, &host.statistics),
+        })
+        .collect();
+    let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
+    let roles = roles.map_err(wrong)?;
+    if host.processors.is_some() {
+        draft.assume("Processor time is that of all programs of the machine.");
+    }
+    let role = |name: &str| {
+        names
+            .iter()
+            .position(|other| other == name)
+            .and_then(|at| roles[at])
+    };
+    for (number, step) in steps(&times, Resolution::Seconds).into_iter().enumerate() {
+        let record = &host.statistics[number + 1];
+        match step {
+            Step::Gap => draft.losses.push((times[number], Lost::Gap)),
+            Step::Back => draft.losses.push((times[number], Lost::Clock)),
+            Step::Interval(from, until) => {
+                let length = between(from, until);
+                let mut figures = Interval {
+                    processor: processor(record, host.processors, length),
+                    ..Interval::default()
+                };
+                for disk in &record.disk {
+                    if let Some(role) = role(&disk.disk_device) {
+                        let io = figures.roles.entry(role).or_default();
+                        add(&mut io.reads, requests(disk.rates('r'), length));
+                        add(&mut io.writes, requests(disk.rates('w'), length));
+                        add(&mut io.flushes, requests(disk.rates('f'), length));
+                    }
+                }
+                draft.spans.push(Span {
+                    from,
+                    until,
+                    figures,
+                });
+            }
+        }
+    }
+    Ok(draft)
+}
+
+/// `/dev/vda` is `vda`.
+pub(super) fn base(name: &str) -> &str {
+    name.strip_prefix("/dev/").unwrap_or(name)
+}
+
+impl Disk {
+    /// Reads (`r`), writes (`w`) or flushes (`f`).
+    fn rates(&self, kind: char) -> Rates {
+        let figure = |name: String| self.figures.get(&name).copied().and_then(counted);
+        let bytes = |(unit, factor): &(&str, f64)| Some(figure(format!("{kind}{unit}"))? * factor);
+        Rates {
+            per_second: figure(format!("{kind}/s")),
+            bytes_per_second: UNITS.iter().find_map(bytes),
+            mean_s: figure(format!("{kind}_await")).map(|ms| ms / 1e3),
+        }
+    }
+}
+
+fn check_extended(records: &[Record]) -> Result<(), String> {
+    let mut disks = records.iter().flat_map(|record| &record.disk);
+    match disks.next() {
+        None => {
+            Err("it has no figure of any disk; record with `iostat -x -t -o JSON 10`".to_owned())
+        }
+        Some(disk) if !disk.figures.contains_key("r/s") => Err(
+            "it has no requests by kind (`r/s`, `w/s`); record with `iostat -x -t -o JSON 10`"
+                .to_owned(),
+        ),
+        Some(_) => Ok(()),
+    }
+}
+
+/// When each record was written.
+fn times(
+    records: &[Record],
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<Vec<Timestamp>, String> {
+    if records.iter().all(|record| record.timestamp.is_none()) {
+        let (Some(start), Some(interval)) = (options.start, options.interval) else {
+            return Err(
+                "its records have no time; record with -t, or give --start (time of the first record) and --interval"
+                    .to_owned(),
+            );
+        };
+        draft.assume("Records have no time; they are taken to be evenly apart.");
+        let at = |number: usize| later(start, interval * number as u64);
+        return Ok((0..records.len()).map(at).collect());
+    }
+    let text = |record: &Record| record.timestamp.clone().unwrap_or_default();
+    let stamp = |(number, record)| {
+        let text = text(record);
+        Stamp::parse(&text).ok_or_else(|| {
+            format!(
+                "record {number} has no readable time (`{text}`); set S_TIME_FORMAT=ISO for iostat"
+            )
+        })
+    };
+    let stamps: Result<Vec<Stamp>, String> = (1..).zip(records).map(stamp).collect();
+    let stamps = stamps?;
+    // Without another hint it is the C locale's.
+    let order = options.dates.or(stamp::order(&stamps));
+    if options.utc_offset.is_none() && !stamps.iter().all(Stamp::has_offset) {
+        draft.assume("Times have no offset and are taken as UTC.");
+    }
+    let instant = |(number, stamp): (usize, &Stamp)| {
+        let order = order.unwrap_or(DateOrder::MonthFirst);
+        let at = stamp.instant(order, options.utc_offset);
+        at.ok_or_else(|| format!("record {number} has a time that does not exist; check --dates"))
+    };
+    (1..).zip(&stamps).map(instant).collect()
+}
+
+/// Names of devices in the order of the file.
+fn names(records: &[Record]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for disk in records.iter().flat_map(|record| &record.disk) {
+        if !names.contains(&disk.disk_device) {
+            names.push(disk.disk_device.clone());
+        }
+    }
+    names
+}
+
+/// Whether a device had requests, and is no partition of another one.
+fn is_active(name: &str, names: &[String], records: &[Record]) -> bool {
+    let is_partition = names.iter().any(|other| is_partition(name, other));
+    let disks = records.iter().skip(1).flat_map(|record| &record.disk);
+    let mut same = disks.filter(|disk| disk.disk_device == name);
+    let has = |disk: &Disk| {
+        ["r/s", "w/s"]
+            .iter()
+            .any(|key| disk.figures.get(*key) > Some(&0.0))
+    };
+    !is_partition && same.any(has)
+}
+
+/// Whether `name` is a partition of `disk`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+pub(super) fn is_partition(name: &str, disk: &str) -> bool {
+    let number = name.strip_prefix(disk).unwrap_or_default();
+    let number = number.strip_prefix('p').unwrap_or(number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {
+    let figures = record.processor.as_ref()?;
+    let part = |name: &str| figures.get(name).copied().and_then(counted);
+    busy(
+        [part("idle")?, part("iowait")?, part("steal").unwrap_or(0.0)],
+        processors?,
+        length,
+    )
+}
+
+/// Processor time from the percentages in which processors did nothing for this machine.
+pub(super) fn busy(
+    unused_percent: [f64; 3],
+    processors: u32,
+    length: Duration,
+) -> Option<Duration> {
+    let unused: f64 = unused_percent.iter().sum();
+    let share = (1.0 - unused / 100.0).max(0.0);
+    let time = share * f64::from(processors) * length.as_secs_f64();
+    Some(Duration::from_secs_f64(time))
+}

@@ -1,0 +1,163 @@
+//! Profiles from files that other tools wrote.
+//!
+//! ```text
+//! bytes ──decode──> text ──sniff──> one importer a format ──> draft ──finish──> Profile
+//! ```
+//!
+//! Importers only read text: they differ in where figures stand, and [`draft`] decides what becomes of gaps, resets and
+//! clocks that were set. `docs/profile.md` lists what each format can tell.
+//!
+//! ```
+//! use profile::import::{self, Options, Source};
+//!
+//! let text = "fio version 3 iolog\n100 shop.dat read 0 8192\n1500000 shop.dat read 8192 8192\n";
+//! let source = Source { file: "shop.iolog", text };
+//! let imported = import::read(&[source], &Options::default()).unwrap();
+//! assert_eq!(imported.profile.intervals.len(), 2);
+//! ```
+
+mod blitz_first;
+mod blkparse;
+mod buckets;
+mod cumulative;
+mod devices;
+mod draft;
+mod error;
+mod format;
+mod iolog;
+mod iostat;
+mod microsoft;
+mod number;
+mod perfmon;
+mod recommendation;
+mod sadf;
+mod stamp;
+mod steps;
+mod sysstat;
+mod table;
+mod text;
+
+use jiff::Timestamp;
+use model::Duration;
+
+pub use devices::{Device, DeviceError};
+pub use error::ImportError;
+pub use format::{Format, FormatError, sniff};
+pub use stamp::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
+pub use text::decode;
+
+use super::definition::Profile;
+use draft::Draft;
+
+/// A file of another tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// How it is named in errors.
+    pub file: &'a str,
+    /// What it holds, as [`decode`] gives it.
+    pub text: &'a str,
+}
+
+/// What a user knows and files do not say.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What wrote the files; `None` finds out.
+    pub format: Option<Format>,
+    /// What was on which device.
+    pub devices: Vec<Device>,
+    /// When the first record was taken, for files without dates.
+    pub start: Option<Timestamp>,
+    /// Time between records, for files without dates; of traces, the length of an interval.
+    pub interval: Option<Duration>,
+    /// Offset of local times, for files that do not say it.
+    pub utc_offset: Option<UtcOffset>,
+    /// Order of day and month, where dates can be read both ways.
+    pub dates: Option<DateOrder>,
+}
+
+/// What was imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// What wrote the files.
+    pub format: Format,
+    /// What they say.
+    pub profile: Profile,
+}
+
+/// The profile that files of one tool give together.
+///
+/// # Errors
+/// When a file is none of a known tool, the files are of different tools or times, or they do not hold enough for a
+/// profile.
+///
+/// # Panics
+/// When there is no file.
+pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportError> {
+    let format = common_format(sources, options)?;
+    let each = |one: fn(&Source, &Options) -> Result<Draft, ImportError>| {
+        let drafts: Result<Vec<(&str, Draft)>, ImportError> = sources
+            .iter()
+            .map(|source| Ok((source.file, one(source, options)?)))
+            .collect();
+        draft::join(drafts?)
+    };
+    let draft = match format {
+        Format::Iostat => each(iostat::read),
+        Format::Sadf => each(sadf::read),
+        Format::Perfmon => each(perfmon::read),
+        Format::BlitzFirst => blitz_first::read(sources, options),
+        Format::BlitzFirstDeltas => each(blitz_first::read_deltas),
+        Format::MicrosoftCounters => each(microsoft::read),
+        Format::MicrosoftRecommendation => each(recommendation::read),
+        // Files of a trace lie beside each other in time, not one after another.
+        Format::FioIolog => iolog::read(sources, options),
+        Format::Blkparse => blkparse::read(sources, options),
+    }?;
+    let intervals_min = match format {
+        Format::MicrosoftRecommendation => 1,
+        _ => draft::INTERVALS_MIN,
+    };
+    let profile = draft.finish(intervals_min).map_err(|message| {
+        let file = sources[0].file;
+        ImportError::file(file, message)
+    })?;
+    Ok(Imported { format, profile })
+}
+
+fn common_format(sources: &[Source], options: &Options) -> Result<Format, ImportError> {
+    if let Some(format) = options.format {
+        return Ok(format);
+    }
+    let first = sources.first().expect("the caller has at least one file");
+    let format = sniffed(first)?;
+    for other in &sources[1..] {
+        let found = sniffed(other)?;
+        if found != format {
+            return Err(ImportError::file(
+                other.file,
+                format!(
+                    "it is {found}, and {} is {format}; import them one by one",
+                    first.file
+                ),
+            ));
+        }
+    }
+    Ok(format)
+}
+
+fn sniffed(source: &Source) -> Result<Format, ImportError> {
+    sniff(source.file, source.text).ok_or_else(|| {
+        let line = source.text.lines().find(|line| !line.trim().is_empty());
+        let first = match line {
+            None => "it is empty".to_owned(),
+            Some(line) => format!("it begins with `{}`", text::excerpt(line)),
+        };
+        ImportError::file(
+            source.file,
+            format!(
+                "this is not a file of a known tool: {first}; known are {} (choose one with --format)",
+                Format::names().join(", ")
+            ),
+        )
+    })
+}

@@ -1,0 +1,320 @@
+//! Counters as columns: from rows of all counters, or from one row a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::import::draft::Draft;
+use crate::import::error::ImportError;
+use crate::import::number::Decimal;
+use crate::import::stamp::{self, DateOrder, Stamp, UtcOffset};
+use crate::import::table::Table;
+use crate::import::text::excerpt;
+use crate::import::{Options, Source};
+
+/// Objects whose names show that counters have English names.
+const ENGLISH: [&str; 8] = [
+    "logicaldisk",
+    "physicaldisk",
+    "processor",
+    "processor information",
+    "process",
+    "memory",
+    "system",
+    "network interface",
+];
+
+/// What was counted.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    pub(super) times: Vec<Timestamp>,
+    pub(super) counters: Vec<Counter>,
+    /// Which counter is SQL Server's processor time.
+    pub(super) process: Option<usize>,
+}
+
+/// A counter, all of its names in lower case.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Counter {
+    host: String,
+    pub(super) object: String,
+    pub(super) instance: String,
+    pub(super) name: String,
+    values: Vec<Option<f64>>,
+}
+
+impl Counter {
+    /// Reads `\\HOST\Object(instance)\Name`; an instance may be a path.
+    fn parse(path: &str) -> Option<Counter> {
+        let path = path.trim().to_lowercase();
+        let (host, rest) = match path.strip_prefix(r"\\") {
+            Some(rest) => rest.split_once('\\')?,
+            None => ("", path.strip_prefix('\\')?),
+        };
+        let (object, name) = rest.rsplit_once('\\')?;
+        let (object, instance) = match object.split_once('(') {
+            Some((object, rest)) => (object, rest.strip_suffix(')')?),
+            None => (object, ""),
+        };
+        Some(Counter {
+            host: host.to_owned(),
+            object: object.to_owned(),
+            instance: instance.to_owned(),
+            name: name.to_owned(),
+            values: Vec::new(),
+        })
+    }
+
+    /// The object within SQL Server, whatever the name of its instance.
+    pub(super) fn sql(&self) -> Option<&str> {
+        let (owner, object) = self.object.split_once(':')?;
+        (owner == "sqlserver" || owner.starts_with("mssql$")).then_some(object)
+    }
+
+    pub(super) fn value(&self, row: usize) -> Option<f64> {
+        self.values.get(row).copied().flatten()
+    }
+}
+
+impl Log {
+    pub(super) fn value(
+        &self,
+        object: &str,
+        instance: &str,
+        name: &str,
+        row: usize,
+    ) -> Option<f64> {
+        let is_it = |c: &&Counter| c.object == object && c.instance == instance && c.name == name;
+        self.counters.iter().find(is_it)?.value(row)
+    }
+
+    fn of(file: &str, times: Vec<Timestamp>, counters: Vec<Counter>) -> Result<Log, ImportError> {
+        let known = |counter: &Counter| {
+            ENGLISH.contains(&counter.object.as_str()) || counter.sql().is_some()
+        };
+        if !counters.iter().any(known) {
+            let first = counters
+                .first()
+                .map(|c| format!("{}\\{}", c.object, c.name));
+            let message = format!(
+                "it has no counter with an English name (the first is `{}`); names cannot be translated: collect with \
+                 logman or typeperf, as a user whose Windows language is English",
+                excerpt(&first.unwrap_or_default())
+            );
+            return Err(ImportError::line(file, 1, message));
+        }
+        let hosts: BTreeSet<&str> = counters.iter().map(|c| c.host.as_str()).collect();
+        if hosts.len() > 1 {
+            let message = format!(
+                "it has counters of {} machines; cut it to one with `relog -c`",
+                hosts.len()
+            );
+            return Err(ImportError::line(file, 1, message));
+        }
+        let is_process = |c: &Counter| {
+            c.object == "process" && c.instance == "sqlservr" && c.name == "% processor time"
+        };
+        let process = counters.iter().position(is_process);
+        Ok(Log {
+            times,
+            counters,
+            process,
+        })
+    }
+}
+
+/// Reads both forms.
+///
+/// # Errors
+/// When it is neither, or holds times or numbers that can be read in more than one way.
+pub(super) fn read(
+    source: &Source,
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<Log, ImportError> {
+    let table = Table::read(source.file, source.text)?;
+    if table.is_cut {
+        draft.assume("The last line is cut off and left out.");
+    }
+    let (path, value) = (table.find(&["path"]), table.find(&["value", "cookedvalue"]));
+    match (table.find(&["timestamp"]), path, value) {
+        (Some(time), Some(path), Some(value)) => {
+            long(source.file, &table, [time, path, value], options, draft)
+        }
+        _ => wide(source.file, &table, options, draft),
+    }
+}
+
+/// A row a time, a column a counter.
+fn wide(
+    file: &str,
+    table: &Table,
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<Log, ImportError> {
+    let cells = table
+        .rows
+        .iter()
+        .flat_map(|(_, cells)| cells.iter().skip(1));
+    let decimal = decimal(file, cells)?;
+    // Tools print sentences after the last row.
+    let is_row = |(_, cells): &&(usize, Vec<String>)| {
+        let first = cells[0].trim();
+        cells.len() > 1 && !first.starts_with(|c: char| c.is_alphabetic())
+    };
+    let rows: Vec<&(usize, Vec<String>)> = table.rows.iter().filter(is_row).collect();
+    let texts: Vec<(usize, &str)> = rows
+        .iter()
+        .map(|(line, cells)| (*line, cells[0].as_str()))
+        .collect();
+    let own = bias(&table.header[0]);
+    let order = options.dates.unwrap_or(DateOrder::MonthFirst);
+    let times = times(table, &texts, order, options.utc_offset.or(own), draft)?;
+    let column = |(at, path): (usize, &String)| {
+        let values = rows.iter().map(|(_, cells)| decimal.number(cells.get(at)?));
+        Some(Counter {
+            values: values.collect(),
+            ..Counter::parse(path)?
+        })
+    };
+    let columns = table.header.iter().enumerate().skip(1);
+    Log::of(file, times, columns.filter_map(column).collect())
+}
+
+/// A row a value.
+fn long(
+    file: &str,
+    table: &Table,
+    [time, path, value]: [usize; 3],
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<Log, ImportError> {
+    let cell = |cells: &[String], at: usize| cells.get(at).cloned().unwrap_or_default();
+    let values: Vec<String> = table
+        .rows
+        .iter()
+        .map(|(_, cells)| cell(cells, value))
+        .collect();
+    let decimal = decimal(file, values.iter())?;
+    let mut texts: Vec<(usize, &str)> = Vec::new();
+    let mut counters: BTreeMap<String, Counter> = BTreeMap::new();
+    for ((line, cells), value) in table.rows.iter().zip(&values) {
+        let text = cells.get(time).map_or("", String::as_str);
+        if texts.last().is_none_or(|(_, last)| *last != text) {
+            texts.push((*line, text));
+        }
+        let path = cell(cells, path).to_lowercase();
+        let Some(parsed) = Counter::parse(&path) else {
+            let message = format!("`{}` is no path of a counter", excerpt(&path));
+            return Err(table.error(*line, message));
+        };
+        let counter = counters.entry(path).or_insert(parsed);
+        counter.values.resize(texts.len(), None);
+        counter.values[texts.len() - 1] = decimal.number(value);
+    }
+    let order = match options.dates {
+        Some(order) => order,
+        None => known_order(file, &texts)?,
+    };
+    let times = times(table, &texts, order, options.utc_offset, draft)?;
+    Log::of(file, times, counters.into_values().collect())
+}
+
+fn decimal<'a>(
+    file: &str,
+    cells: impl Iterator<Item = &'a String>,
+) -> Result<Decimal, ImportError> {
+    Decimal::of(cells.map(String::as_str)).ok_or_else(|| {
+        let message = "it has numbers with decimal points and others with commas; export it again in one locale";
+        ImportError::file(file, message)
+    })
+}
+
+/// The offset in a header such as `(PDH-CSV 4.0) (Romance Standard Time)(-60)`; the number is minutes to add for UTC.
+fn bias(header: &str) -> Option<UtcOffset> {
+    let (_, last) = header.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+    UtcOffset::of_bias(last.parse().ok()?)
+}
+
+fn known_order(file: &str, texts: &[(usize, &str)]) -> Result<DateOrder, ImportError> {
+    let stamps: Vec<Stamp> = texts
+        .iter()
+        .filter_map(|(_, text)| Stamp::parse(text))
+        .collect();
+    stamp::order(&stamps).ok_or_else(|| {
+        let (line, text) = texts.first().copied().unwrap_or_default();
+        let message = format!(
+            "`{}` may begin with the day or the month; give --dates dmy or --dates mdy",
+            excerpt(text)
+        );
+        ImportError::line(file, line, message)
+    })
+}
+
+fn times(
+    table: &Table,
+    texts: &[(usize, &str)],
+    order: DateOrder,
+    offset: Option<UtcOffset>,
+    draft: &mut Draft,
+) -> Result<Vec<Timestamp>, ImportError> {
+    let mut times = Vec::new();
+    for (line, text) in texts {
+        let stamp = Stamp::parse(text);
+        let Some(at) = stamp.and_then(|stamp| stamp.instant(order, offset)) else {
+            let message = format!(
+                "`{}` is no date and time that can be read; check --dates",
+                excerpt(text)
+            );
+            return Err(table.error(*line, message));
+        };
+        if offset.is_none() && !stamp.is_some_and(|stamp| stamp.has_offset()) {
+            draft.assume("Times have no offset and are taken as UTC.");
+        }
+        times.push(at);
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_may_be_a_path_or_hold_commas() {
+        let parts = |path: &str| {
+            let counter = Counter::parse(path).expect(path);
+            (counter.object, counter.instance, counter.name)
+        };
+        let owned = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(
+            parts(r"\\DB1\LogicalDisk(C:\Mount\data)\Avg. Disk sec/Read"),
+            owned("logicaldisk", r"c:\mount\data", "avg. disk sec/read")
+        );
+        assert_eq!(
+            parts(r"\\DB1\Processor Information(3,3)\% Processor Time"),
+            owned("processor information", "3,3", "% processor time")
+        );
+        assert_eq!(parts(r"\System\Threads"), owned("system", "", "threads"));
+        assert_eq!(Counter::parse("a description of the collector set"), None);
+    }
+
+    #[test]
+    fn a_zone_may_hold_commas_and_brackets() {
+        for (header, seconds) in [
+            ("(PDH-CSV 4.0) (Romance Standard Time)(-60)", Some(3600)),
+            (
+                "(PDH-CSV 4.0) (Paris, Madrid (heure d'été))(-120)",
+                Some(7200),
+            ),
+            ("(PDH-CSV 4.0) (Central Daylight Time)(300)", Some(-18000)),
+            ("(PDH-CSV 4.0)", None),
+        ] {
+            assert_eq!(
+                bias(header).map(|offset| offset.0.seconds()),
+                seconds,
+                "{header}"
+            );
+        }
+    }
+}

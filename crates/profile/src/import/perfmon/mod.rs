@@ -1,0 +1,308 @@
+//! Windows performance counters: volumes, and SQL Server beside them.
+//!
+//! Volumes become roles by what the user says is on them. Where SQL Server's counters of log flushes are there, they tell
+//! the log apart on a volume that it shares with data.
+
+mod log;
+
+use model::Duration;
+use reading::Role;
+
+use super::devices::{self, Found};
+use super::draft::{Draft, Rates, Span, add, requests};
+use super::error::ImportError;
+use super::number::counted;
+use super::steps::{Resolution, Step, between, steps};
+use super::{Options, Source};
+use crate::definition::{Interval, Lost, Wait};
+use log::{Counter, Log};
+
+/// Reads a file of relog, typeperf, logman or Export-Csv.
+///
+/// # Errors
+/// When it is none, lacks what a profile needs, or it is open which volume holds what.
+pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
+    let wrong = |message: String| ImportError::file(source.file, message);
+    let mut draft = Draft::of("perfmon");
+    let log = log::read(source, options, &mut draft)?;
+    let volumes = Volumes::find(&log).map_err(wrong)?;
+    let found: Vec<Found> = volumes
+        .names
+        .iter()
+        .map(|name| Found {
+            name,
+            is_active: volumes.is_active(&log, name),
+        })
+        .collect();
+    let roles = devices::deal(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let sql = Sql::find(&log);
+    if sql.is_there {
+        draft.origin.product = Some("SQL Server".to_owned());
+    }
+    draft.machine.processors = log.processors();
+    if log.process.is_none() && draft.machine.processors.is_some() {
+        draft.assume("Processor time is that of all programs of the machine.");
+    }
+    let log_is_apart = roles.contains(&Some(Role::Log));
+    if sql.has_flushes() && !log_is_apart {
+        draft.assume(
+            "The log shares a volume: SQL Server's log flushes count as the log's writes, and are taken off the \
+             writes of data; both have the volume's mean latency.",
+        );
+    }
+    let resolution = match log.times.iter().all(|at| at.subsec_nanosecond() == 0) {
+        true => Resolution::Seconds,
+        false => Resolution::Fine,
+    };
+    for (number, step) in steps(&log.times, resolution).into_iter().enumerate() {
+        let row = number + 1;
+        match step {
+            Step::Gap => draft.losses.push((log.times[number], Lost::Gap)),
+            Step::Back => draft.losses.push((log.times[number], Lost::Clock)),
+            Step::Interval(from, until) => {
+                let length = between(from, until);
+                let mut figures = sql.figures(row, length);
+                figures.processor = log.processor(row, length);
+                for (name, role) in volumes.names.iter().zip(&roles) {
+                    if let Some(role) = role {
+                        let [reads, writes] = volumes.rates(&log, name, row);
+                        let io = figures.roles.entry(*role).or_default();
+                        add(&mut io.reads, requests(reads, length));
+                        add(&mut io.writes, requests(writes, length));
+                    }
+                }
+                sql.add_log(&mut figures, row, length, log_is_apart);
+                draft.spans.push(Span {
+                    from,
+                    until,
+                    figures,
+                });
+            }
+        }
+    }
+    Ok(draft)
+}
+
+/// `D:` is `LogicalDisk(D:)` and one of `PhysicalDisk(2 D: E:)`.
+fn is_same(asked: &str, found: &str) -> bool {
+    let plain = |name: &str| name.trim_end_matches('\\').to_lowercase();
+    plain(asked) == plain(found)
+        || found
+            .split_whitespace()
+            .any(|part| plain(part) == plain(asked))
+}
+
+/// The disks that were counted: volumes as the database sees them, or else what they are made of.
+struct Volumes {
+    object: &'static str,
+    names: Vec<String>,
+}
+
+impl Volumes {
+    fn find(log: &Log) -> Result<Volumes, String> {
+        for object in ["logicaldisk", "physicaldisk"] {
+            let instances = log
+                .counters
+                .iter()
+                .filter(|counter| counter.object == object);
+            let mut names: Vec<String> = Vec::new();
+            for counter in instances {
+                if counter.instance != "_total" && !names.contains(&counter.instance) {
+                    names.push(counter.instance.clone());
+                }
+            }
+            let kinds = ["disk reads/sec", "disk writes/sec"];
+            let has = |kind: &str| {
+                log.counters
+                    .iter()
+                    .any(|c| c.object == object && c.name == kind)
+            };
+            if !names.is_empty() && kinds.into_iter().all(has) {
+                return Ok(Volumes { object, names });
+            }
+        }
+        Err(
+            "it lacks `Disk Reads/sec` or `Disk Writes/sec` of volumes; collect \\LogicalDisk(*)\\* and, of SQL Server, \
+             `Batch Requests/sec` and `Log Flushes/sec`"
+                .to_owned(),
+        )
+    }
+
+    fn rates(&self, log: &Log, instance: &str, row: usize) -> [Rates; 2] {
+        let value = |name: &str| log.value(self.object, instance, name, row);
+        let one = |count: &str, bytes: &str, mean: &str| {
+            let per_second = value(count);
+            // Without a request there is no mean, which some tools leave blank.
+            let none = (per_second == Some(0.0)).then_some(0.0);
+            Rates {
+                per_second,
+                bytes_per_second: value(bytes),
+                mean_s: value(mean).or(none),
+            }
+        };
+        [
+            one(
+                "disk reads/sec",
+                "disk read bytes/sec",
+                "avg. disk sec/read",
+            ),
+            one(
+                "disk writes/sec",
+                "disk write bytes/sec",
+                "avg. disk sec/write",
+            ),
+        ]
+    }
+
+    fn is_active(&self, log: &Log, instance: &str) -> bool {
+        let rates = |row| self.rates(log, instance, row);
+        let mut all = (1..log.times.len()).flat_map(rates);
+        all.any(|rates| rates.per_second > Some(0.0))
+    }
+}
+
+/// Counters of SQL Server.
+struct Sql<'a> {
+    is_there: bool,
+    batches: Option<&'a Counter>,
+    writing: Option<&'a Counter>,
+    /// Log flushes and their bytes: of all databases, or of each.
+    flushes: Vec<&'a Counter>,
+    flushed: Vec<&'a Counter>,
+    waiting: Vec<(Wait, &'a Counter)>,
+}
+
+impl<'a> Sql<'a> {
+    fn find(log: &'a Log) -> Sql<'a> {
+        let of = |object: &str, name: &str| -> Vec<&'a Counter> {
+            let wanted = |counter: &&Counter| counter.sql() == Some(object) && counter.name == name;
+            log.counters.iter().filter(wanted).collect()
+        };
+        let total = |name: &str| {
+            let mut all = of("databases", name).into_iter();
+            all.find(|counter| counter.instance == "_total")
+        };
+        let kinds = [
+            ("page io latch waits", Wait::DataRead),
+            ("log write waits", Wait::Log),
+            ("lock waits", Wait::Lock),
+            ("page latch waits", Wait::Lock),
+        ];
+        let waiting = kinds.into_iter().flat_map(|(name, wait)| {
+            let all = of("wait statistics", name).into_iter();
+            let now = all.filter(|counter| counter.instance == "waits in progress");
+            now.map(move |counter| (wait, counter))
+        });
+        Sql {
+            is_there: log.counters.iter().any(|counter| counter.sql().is_some()),
+            batches: of("sql statistics", "batch requests/sec").first().copied(),
+            writing: total("write transactions/sec"),
+            flushes: of("databases", "log flushes/sec"),
+            flushed: of("databases", "log bytes flushed/sec"),
+            waiting: waiting.collect(),
+        }
+    }
+
+    fn has_flushes(&self) -> bool {
+        !self.flushes.is_empty()
+    }
+
+    /// Operations, commits and waiting sessions of a row.
+    fn figures(&self, row: usize, length: Duration) -> Interval {
+        let count = |counter: Option<&Counter>| Some(counter?.value(row)? * length.as_secs_f64());
+        let mut figures = Interval {
+            operations: count(self.batches),
+            commits: count(self.writing),
+            ..Interval::default()
+        };
+        for (wait, counter) in &self.waiting {
+            if let Some(sessions) = counter.value(row) {
+                *figures.waiting.entry(*wait).or_default() += sessions;
+            }
+        }
+        figures
+    }
+
+    /// The log's flushes; where it shares a volume, its writes too.
+    fn add_log(&self, figures: &mut Interval, row: usize, length: Duration, is_apart: bool) {
+        let count = |rates: &[&Counter]| Some(without_tempdb(rates, row)? * length.as_secs_f64());
+        let Some(flushes) = count(&self.flushes) else {
+            return;
+        };
+        let flushed = count(&self.flushed);
+        if is_apart {
+            let log = figures.roles.entry(Role::Log).or_default();
+            log.flushes.count = Some(flushes);
+            return;
+        }
+        let Some(data) = figures.roles.get_mut(&Role::Data) else {
+            return;
+        };
+        let shared = data.writes;
+        let latency = shared.latency().unwrap_or_default();
+        let taken = |all: Option<f64>, part: Option<f64>| Some(part?.min(all?));
+        let rest = |all: Option<f64>, part: Option<f64>| Some(all? - part.unwrap_or(0.0));
+        let (writes, bytes) = (
+            taken(shared.count, Some(flushes)),
+            taken(shared.bytes, flushed),
+        );
+        let waited = |count: Option<f64>| {
+            let seconds = latency.as_secs_f64() * count?;
+            shared.waited.map(|_| Duration::from_secs_f64(seconds))
+        };
+        data.writes.count = rest(shared.count, writes);
+        data.writes.bytes = rest(shared.bytes, bytes);
+        data.writes.waited = waited(data.writes.count);
+        let log = figures.roles.entry(Role::Log).or_default();
+        log.flushes.count = Some(flushes);
+        log.writes.count = writes;
+        log.writes.bytes = bytes;
+        log.writes.waited = waited(writes);
+    }
+}
+
+/// A rate of all databases but tempdb, whose log is no log to wait for.
+fn without_tempdb(rates: &[&Counter], row: usize) -> Option<f64> {
+    let of = |instance: &str| rates.iter().find(|counter| counter.instance == instance);
+    let temp = of("tempdb").and_then(|counter| counter.value(row));
+    let each = || {
+        let others = rates.iter().filter(|counter| counter.instance != "tempdb");
+        let values: Option<Vec<f64>> = others.map(|counter| counter.value(row)).collect();
+        values
+            .filter(|values| !values.is_empty())
+            .map(|values| values.iter().sum())
+    };
+    match of("_total") {
+        Some(total) => Some((total.value(row)? - temp.unwrap_or(0.0)).max(0.0)),
+        None => each(),
+    }
+}
+
+impl Log {
+    /// Logical processors, where each was counted.
+    fn processors(&self) -> Option<u32> {
+        let is_one = |counter: &&Counter| {
+            matches!(
+                counter.object.as_str(),
+                "processor" | "processor information"
+            ) && counter.name == "% processor time"
+                && !counter.instance.contains("_total")
+        };
+        let count = self.counters.iter().filter(is_one).count();
+        u32::try_from(count).ok().filter(|count| *count > 0)
+    }
+
+    fn processor(&self, row: usize, length: Duration) -> Option<Duration> {
+        let percent = match self.process {
+            Some(at) => self.counters[at].value(row)?,
+            None => {
+                let whole = ["processor", "processor information"].into_iter();
+                let mut whole =
+                    whole.filter_map(|o| self.value(o, "_total", "% processor time", row));
+                whole.next()? * f64::from(self.processors()?)
+            }
+        };
+        counted(percent)
+            .map(|percent| Duration::from_secs_f64(percent / 100.0 * length.as_secs_f64()))
+    }
+}

@@ -1,0 +1,283 @@
+//! `sadf -j` (sysstat 12): what sar recorded, exported with `-- -d -u -b`.
+//!
+//! sar counts a device's requests together and knows one mean latency for them. Reads and writes are told apart here by
+//! the machine's own counts where one device does everything, and by bytes otherwise; the profile says so.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use model::Duration;
+use reading::Role;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::devices::{self, Found};
+use super::draft::{Draft, Rates, Span, add, requests};
+use super::error::ImportError;
+use super::iostat::{base, busy, is_partition};
+use super::number::counted;
+use super::stamp::{DateOrder, Stamp};
+use super::steps::between;
+use super::{Options, Source, sysstat};
+use crate::definition::{Interval, Lost};
+
+#[derive(Deserialize)]
+struct Document {
+    sysstat: Sysstat,
+}
+
+#[derive(Deserialize)]
+struct Sysstat {
+    hosts: Vec<Host>,
+}
+
+#[derive(Deserialize)]
+struct Host {
+    #[serde(rename = "number-of-cpus")]
+    processors: Option<u32>,
+    #[serde(default)]
+    statistics: Vec<Record>,
+    #[serde(default)]
+    restarts: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    timestamp: Option<Time>,
+    #[serde(default, rename = "cpu-load")]
+    processors: Vec<BTreeMap<String, Value>>,
+    io: Option<Io>,
+    #[serde(default)]
+    disk: Vec<Disk>,
+}
+
+#[derive(Deserialize)]
+struct Time {
+    date: String,
+    time: String,
+    utc: Option<u8>,
+    interval: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Io {
+    #[serde(rename = "io-reads")]
+    reads: BTreeMap<String, f64>,
+    #[serde(rename = "io-writes")]
+    writes: BTreeMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct Disk {
+    #[serde(rename = "disk-device")]
+    name: String,
+    #[serde(flatten)]
+    figures: BTreeMap<String, f64>,
+}
+
+/// Reads a file of sadf.
+///
+/// # Errors
+/// When it is none, lacks what a profile needs, or it is open which device holds what.
+pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
+    let wrong = |message: String| ImportError::file(source.file, message);
+    let (document, is_cut): (Document, bool) = sysstat::read(source.file, source.text)?;
+    let mut hosts = document.sysstat.hosts;
+    if hosts.len() != 1 {
+        let hosts = hosts.len();
+        return Err(wrong(format!(
+            "it has {hosts} hosts; give a file of one host"
+        )));
+    }
+    let host = hosts.remove(0);
+    let records = &host.statistics;
+    if records.iter().all(|record| record.disk.is_empty()) {
+        let message = "it has no figure of any disk; export with `sadf -j FILE -- -d -u -b`";
+        return Err(wrong(message.to_owned()));
+    }
+    let mut draft = Draft::of("sar");
+    draft.machine.processors = host.processors;
+    if is_cut {
+        draft.assume("The file ends within a record, which is left out.");
+    }
+    let names = names(records);
+    let found: Vec<Found> = names
+        .iter()
+        .map(|name| Found {
+            name,
+            is_active: is_active(name, &names, records),
+        })
+        .collect();
+    let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
+    let roles = roles.map_err(wrong)?;
+    let dealt: BTreeMap<&str, Role> = names
+        .iter()
+        .zip(&roles)
+        .filter_map(|(name, role)| Some((name.as_str(), (*role)?)))
+        .collect();
+    let is_alone = found.iter().filter(|device| device.is_active).count() == 1;
+    draft.assume(
+        "sar counts a device's requests together: reads and writes are told apart by the counts of the machine where \
+         it has one busy device, by their bytes otherwise, and have the same mean latency.",
+    );
+    if records.iter().any(|record| !record.processors.is_empty()) {
+        draft.assume("Processor time is that of all programs of the machine.");
+    }
+    let is_local = |record: &Record| {
+        record
+            .timestamp
+            .as_ref()
+            .is_some_and(|time| time.utc != Some(1))
+    };
+    if options.utc_offset.is_none() && records.iter().any(is_local) {
+        draft.assume("Times have no offset and are taken as UTC.");
+    }
+    for (number, record) in (1..).zip(records) {
+        let Some((from, until)) = ends(record, options)
+            .map_err(|message| wrong(format!("record {number}: {message}")))?
+        else {
+            continue;
+        };
+        let length = between(from, until);
+        let mut figures = Interval {
+            processor: processor(record, host.processors, length),
+            ..Interval::default()
+        };
+        for disk in &record.disk {
+            if let Some(role) = dealt.get(disk.name.as_str()) {
+                let share = match is_alone {
+                    true => record.io.as_ref().and_then(Io::share_of_reads),
+                    false => None,
+                };
+                let [reads, writes] = disk.rates(share);
+                let io = figures.roles.entry(*role).or_default();
+                add(&mut io.reads, requests(reads, length));
+                add(&mut io.writes, requests(writes, length));
+            }
+        }
+        draft.spans.push(Span {
+            from,
+            until,
+            figures,
+        });
+    }
+    for restart in &host.restarts {
+        if let Some(at) = restarted(restart, options) {
+            let before = draft.spans.iter().map(|span| span.until);
+            if let Some(last) = before.filter(|until| *until <= at).max() {
+                draft.losses.push((last, Lost::Restart));
+            }
+        }
+    }
+    Ok(draft)
+}
+
+impl Io {
+    fn share_of_reads(&self) -> Option<f64> {
+        let reads = counted(*self.reads.get("rtps")?)?;
+        let all = reads + counted(*self.writes.get("wtps")?)?;
+        (all > 0.0).then(|| reads / all)
+    }
+}
+
+impl Disk {
+    /// Reads and writes; `share_of_reads` in requests, where that is known.
+    fn rates(&self, share_of_reads: Option<f64>) -> [Rates; 2] {
+        let figure = |name: &str| self.figures.get(name).copied().and_then(counted);
+        let bytes = |kilobytes: &str, sectors: &str| {
+            let kilobytes = figure(kilobytes).map(|rate| rate * 1024.0);
+            kilobytes.or_else(|| Some(figure(sectors)? * 512.0))
+        };
+        let bytes = [bytes("rkB", "rd_sec"), bytes("wkB", "wr_sec")];
+        let by_bytes = || {
+            let [read, written] = [bytes[0]?, bytes[1]?];
+            let all = read + written;
+            Some(if all > 0.0 { read / all } else { 0.0 })
+        };
+        let share = share_of_reads.or_else(by_bytes);
+        let part = |share: f64, bytes| Rates {
+            per_second: figure("tps").map(|rate| rate * share),
+            bytes_per_second: bytes,
+            mean_s: figure("await").map(|ms| ms / 1e3),
+        };
+        match share {
+            Some(share) => [part(share, bytes[0]), part(1.0 - share, bytes[1])],
+            None => [Rates::default(); 2],
+        }
+    }
+}
+
+/// When an interval began and ended; `None` for a record without a time.
+fn ends(record: &Record, options: &Options) -> Result<Option<(Timestamp, Timestamp)>, String> {
+    let Some(time) = &record.timestamp else {
+        return Ok(None);
+    };
+    let Some(seconds) = time.interval.and_then(counted) else {
+        return Err("it has no interval; export with a newer sysstat (12)".to_owned());
+    };
+    let until = time.instant(options)?;
+    let length = Duration::from_secs_f64(seconds).as_nanos();
+    let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));
+    Ok(from.ok().map(|from| (from, until)))
+}
+
+impl Time {
+    fn instant(&self, options: &Options) -> Result<Timestamp, String> {
+        let text = format!("{} {}", self.date, self.time);
+        let text = match self.utc {
+            Some(1) => format!("{text} Z"),
+            _ => text,
+        };
+        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
+        let at = Stamp::parse(&text).and_then(|stamp| stamp.instant(order, options.utc_offset));
+        at.ok_or_else(|| {
+            format!("`{text}` is no time that can be read; set S_TIME_FORMAT=ISO for sadf")
+        })
+    }
+}
+
+fn restarted(restart: &Value, options: &Options) -> Option<Timestamp> {
+    let boot = restart.get("boot").unwrap_or(restart);
+    let text = |key: &str| boot.get(key).and_then(Value::as_str);
+    let time = Time {
+        date: text("date")?.to_owned(),
+        time: text("time")?.to_owned(),
+        utc: boot
+            .get("utc")
+            .and_then(Value::as_u64)
+            .map(|utc| u8::from(utc == 1)),
+        interval: None,
+    };
+    time.instant(options).ok()
+}
+
+fn names(records: &[Record]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for disk in records.iter().flat_map(|record| &record.disk) {
+        if !names.contains(&disk.name) {
+            names.push(disk.name.clone());
+        }
+    }
+    names
+}
+
+fn is_active(name: &str, names: &[String], records: &[Record]) -> bool {
+    let is_partition = names.iter().any(|other| is_partition(name, other));
+    let mut same = records
+        .iter()
+        .flat_map(|record| &record.disk)
+        .filter(|disk| disk.name == name);
+    !is_partition && same.any(|disk| disk.figures.get("tps") > Some(&0.0))
+}
+
+fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {
+    let is_all =
+        |load: &&BTreeMap<String, Value>| load.get("cpu").and_then(Value::as_str) == Some("all");
+    let load = record.processors.iter().find(is_all)?;
+    let part = |name: &str| load.get(name).and_then(Value::as_f64).and_then(counted);
+    busy(
+        [part("idle")?, part("iowait")?, part("steal").unwrap_or(0.0)],
+        processors?,
+        length,
+    )
+}

@@ -1,0 +1,202 @@
+//! CSV of other tools: the separator found out, columns by name, lines numbered.
+
+use super::error::ImportError;
+use super::text::excerpt;
+
+/// A table with a header.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    file: String,
+    /// Cells of the header, as they stand there.
+    pub(super) header: Vec<String>,
+    /// Rows with their line, from 1.
+    pub(super) rows: Vec<(usize, Vec<String>)>,
+    /// Whether the last row was cut off and left out.
+    pub(super) is_cut: bool,
+}
+
+impl Table {
+    /// Reads it; empty lines are skipped, and a last row that was cut off is left out.
+    ///
+    /// # Errors
+    /// When there is no header, or no row below it.
+    pub(super) fn read(file: &str, text: &str) -> Result<Table, ImportError> {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(separator(first.unwrap_or_default()))
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
+        let mut lines = Lines {
+            text,
+            at: 0,
+            line: 1,
+        };
+        for record in reader.records() {
+            let record = record.map_err(|error| ImportError::file(file, error.to_string()))?;
+            let line = lines.at(record.position().map_or(0, csv::Position::byte));
+            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+            if cells.iter().any(|cell| !cell.trim().is_empty()) {
+                rows.push((line, cells));
+            }
+        }
+        if rows.len() < 2 {
+            let message =
+                "it has no row below its header; record for longer, and export with column names";
+            return Err(ImportError::file(file, message));
+        }
+        let (_, header) = rows.remove(0);
+        let is_cut = is_cut(
+            text,
+            rows.last().map_or(0, |(_, cells)| cells.len()),
+            header.len(),
+        );
+        if is_cut {
+            rows.pop();
+        }
+        Ok(Table {
+            file: file.to_owned(),
+            header,
+            rows,
+            is_cut,
+        })
+    }
+
+    /// Where a column is, by any of its names.
+    pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
+        let header: Vec<String> = self.header.iter().map(|name| plain(name)).collect();
+        let place = |name: &&str| header.iter().position(|cell| cell == *name);
+        names.iter().find_map(place)
+    }
+
+    /// Where a column is that has to be there.
+    ///
+    /// # Errors
+    /// With the header, when it is not.
+    pub(super) fn column(&self, name: &str) -> Result<usize, ImportError> {
+        self.find(&[name]).ok_or_else(|| {
+            let header = excerpt(&self.header.join(", "));
+            let message = format!(
+                "there is no column `{name}` (the header is: {header}); export all columns of the table, with names"
+            );
+            ImportError::line(&self.file, 1, message)
+        })
+    }
+
+    /// The error at a line.
+    pub(super) fn error(&self, line: usize, message: impl Into<String>) -> ImportError {
+        ImportError::line(&self.file, line, message)
+    }
+}
+
+/// Lines of a text by places in it. The reader's own count is one too low after lines that end in CR LF.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// The line, from 1, of a record that begins there, or behind line ends that are there. Places only grow.
+    fn at(&mut self, place: u64) -> usize {
+        let bytes = self.text.as_bytes();
+        let place = usize::try_from(place)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        let ends = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        let place = place + bytes[place..].iter().take_while(ends).count();
+        let passed = bytes.get(self.at..place).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = place;
+        self.line
+    }
+}
+
+/// The cells of a header, in lower case.
+pub(super) fn header_names(line: &str) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator(line))
+        .has_headers(false)
+        .from_reader(line.as_bytes());
+    let cells = reader.records().next().and_then(Result::ok);
+    cells.map_or_else(Vec::new, |cells| cells.iter().map(plain).collect())
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// The separator that occurs most often in a header, outside of quotes.
+fn separator(header: &str) -> u8 {
+    let mut quoted = false;
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    for byte in header.bytes() {
+        quoted ^= byte == b'"';
+        let count = counts.iter_mut().find(|(separator, _)| *separator == byte);
+        if let Some((_, count)) = count.filter(|_| !quoted) {
+            *count += 1;
+        }
+    }
+    // The first of equals: a header of one column has none.
+    counts.reverse();
+    counts
+        .iter()
+        .max_by_key(|(_, count)| *count)
+        .map_or(b',', |(separator, _)| *separator)
+}
+
+/// Whether a text ends within a row.
+fn is_cut(text: &str, cells: usize, columns: usize) -> bool {
+    let last = text.lines().last().unwrap_or_default();
+    let quotes = last.bytes().filter(|byte| *byte == b'"').count();
+    !text.ends_with('\n') && (cells < columns || quotes % 2 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_found_outside_of_quotes() {
+        for (header, cells) in [
+            ("a,b,c", vec!["a", "b", "c"]),
+            ("\"a,b\";\"c,d\";E", vec!["a,b", "c,d", "e"]),
+            ("\"A, a\"\t\"B\"", vec!["a, a", "b"]),
+            ("one", vec!["one"]),
+        ] {
+            assert_eq!(header_names(header), cells, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_was_cut_off_is_left_out() {
+        let whole = "a,b\n1,2\n3,4";
+        let cut = "a,b\n1,2\n3";
+        let quoted = "\"a\",\"b\"\n\"1\",\"2\"\n\"3\",\"4";
+        let rows = |text| Table::read("a.csv", text).expect("rows").rows.len();
+        assert_eq!([rows(whole), rows(cut), rows(quoted)], [2, 1, 1]);
+    }
+
+    #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        for text in [
+            "a,b\n\n1,2\n\"3\n3\",4\n5,6\n",
+            "a,b\r\n\r\n1,2\r\n\"3\r\n3\",4\r\n5,6\r\n",
+        ] {
+            let table = Table::read("a.csv", text).expect("rows");
+            let lines: Vec<usize> = table.rows.iter().map(|(line, _)| *line).collect();
+            assert_eq!(lines, [3, 4, 6], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_column_is_named_with_the_header() {
+        let table = Table::read("a.csv", "x,y\n1,2\n").expect("a table");
+        let error = table.column("z").expect_err("no z").to_string();
+        assert!(
+            error.starts_with("a.csv:1: there is no column `z` (the header is: x, y)"),
+            "{error}"
+        );
+    }
+}
