@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, doctor, experiments, layout, lint, machines, man,
-    output, plan, report, run, workloads,
+    self, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
+    machines, man, output, plan, profile, report, run, workloads,
 };
 use experiment::spec;
 use files::FileError;
@@ -39,6 +39,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Turn what other tools recorded of a server into a profile
+    Import(import::Args),
+    /// Show a profile: what a server asked of its disks
+    Profile(profile::Args),
     /// Check the storage layout of a SQL Server against documented rules
     Lint(lint::Args),
     /// Generate apply and rollback scripts for a placement
@@ -92,6 +96,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Emulated(emulated) => {
             command::emulated::run(&emulated, lab::inventory::Inventory::builtin())
         }
+        Command::Import(args) => import::run(&args),
+        Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
@@ -139,6 +145,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<analysis::lint::HostError>()
             || cause.is::<sqlserver::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
+            || cause.is::<::profile::ProfileError>()
+            || cause.is::<::profile::import::ImportError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::RehearsalError>()
             || cause.is::<lab::run::PrepareError>()

@@ -39,6 +39,18 @@ pub fn named(path: &Path) -> io::Result<String> {
     text(file, BYTES_MAX)
 }
 
+/// The bytes of a file that the user named, for text in an encoding of another tool. A pipe is read to its end.
+///
+/// # Errors
+/// When it cannot be read, is a directory, or is larger than [`RECORD_BYTES_MAX`].
+pub fn named_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(refused("it is a directory, not a file"));
+    }
+    bytes(file, RECORD_BYTES_MAX)
+}
+
 /// The text of a regular file of at most `bytes_max`.
 ///
 /// # Errors
@@ -61,6 +73,11 @@ pub fn beneath(folder: &Path, name: &str, reach: Reach) -> io::Result<String> {
 }
 
 fn text(file: File, bytes_max: u64) -> io::Result<String> {
+    let bytes = bytes(file, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| refused("it is not text in UTF-8"))
+}
+
+fn bytes(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
@@ -69,7 +86,7 @@ fn text(file: File, bytes_max: u64) -> io::Result<String> {
             model::Bytes(bytes_max)
         )));
     }
-    String::from_utf8(bytes).map_err(|_| refused("it is not text in UTF-8"))
+    Ok(bytes)
 }
 
 fn regular_only(file: File) -> io::Result<File> {

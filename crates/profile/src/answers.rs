@@ -72,14 +72,27 @@ fn latency(profile: &Profile) -> Result<String, String> {
     };
     let roles = profile.roles();
     let (with, without): (Vec<Role>, Vec<Role>) = roles.iter().copied().partition(timed);
-    match (with.is_empty(), without.is_empty()) {
-        (true, _) => Err("the time of requests was not recorded".to_owned()),
-        (false, true) => Ok(format!("mean latency of {}", names(&with))),
-        (false, false) => Err(format!(
-            "mean latency of {} only; that of {} was not recorded",
-            names(&with),
-            names(&without)
-        )),
+    let volumes = profile.volumes.iter().flat_map(|volume| &volume.roles);
+    let mut merged: Vec<Role> = volumes
+        .copied()
+        .filter(|role| !roles.contains(role))
+        .collect();
+    merged.sort_unstable();
+    merged.dedup();
+    if with.is_empty() {
+        Err("the time of requests was not recorded".to_owned())
+    } else if !merged.is_empty() {
+        let merged = names(&merged);
+        Err(format!(
+            "requests for {merged} are among those for data, with one mean latency"
+        ))
+    } else if !without.is_empty() {
+        let (with, without) = (names(&with), names(&without));
+        Err(format!(
+            "mean latency of {with} only; that of {without} was not recorded"
+        ))
+    } else {
+        Ok(format!("mean latency of {}", names(&with)))
     }
 }
 
@@ -111,13 +124,7 @@ fn closed_loop(profile: &Profile) -> Result<String, String> {
 
 /// Where several lengths occur, the one in the middle.
 fn burst(profile: &Profile) -> Result<String, String> {
-    let mut lengths: Vec<Duration> = profile
-        .intervals
-        .iter()
-        .map(|interval| interval.length)
-        .collect();
-    lengths.sort();
-    let usual = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+    let usual = super::summary(profile).interval;
     match profile.intervals.len() {
         0 | 1 => Err("one interval shows no burst".to_owned()),
         _ => Ok(format!("bursts of {} or longer", seconds(usual))),

@@ -195,6 +195,11 @@ impl fmt::Display for Column {
     }
 }
 
+/// The name of a wait in the file.
+pub(super) fn wait_name(wait: Wait) -> &'static str {
+    name(&WAITING, &wait)
+}
+
 fn name<T: PartialEq>(names: &[(&'static str, T)], wanted: &T) -> &'static str {
     let found = names.iter().find(|(_, figure)| figure == wanted);
     found.expect("every figure has a name in its list").0

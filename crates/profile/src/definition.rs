@@ -180,6 +180,13 @@ impl Profile {
     }
 }
 
+impl Wait {
+    /// Its name in profiles.
+    pub fn name(self) -> &'static str {
+        super::columns::wait_name(self)
+    }
+}
+
 impl Requests {
     /// Mean latency; `None` where it was not recorded or there was no request.
     pub fn latency(&self) -> Option<Duration> {

@@ -31,6 +31,7 @@ mod check;
 mod columns;
 mod definition;
 pub mod import;
+mod summary;
 mod wire;
 
 pub use answers::{Answer, Question, answers};
@@ -39,4 +40,5 @@ pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
 pub use jiff::Timestamp;
+pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

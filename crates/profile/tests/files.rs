@@ -128,7 +128,8 @@ fn iostat_leaves_out_the_mean_since_boot() {
     near(rate(&profile, Role::Data, |io| io.flushes.count), 50.0, 0.3);
     assert_eq!(profile.machine.processors, Some(2));
     assert!(profile.assumptions[0].starts_with("Files for data and log share a device"));
-    assert!(can(&profile, Question::Latency) && !can(&profile, Question::Log));
+    // One latency for data and log.
+    assert!(!can(&profile, Question::Latency) && !can(&profile, Question::Log));
     assert!(!can(&profile, Question::ClosedLoop));
 }
 
@@ -194,7 +195,7 @@ fn two_busy_devices_have_to_be_named() {
          --device data=vdb --device log=vda"
     );
     let wrong = error("io.json", &two, &options(&["data=sda"]));
-    assert_eq!(wrong, "io.json: it has no device sda; it has vdb, vda");
+    assert_eq!(wrong, "io.json: it has no device `sda`; it has vdb, vda");
 }
 
 #[test]
@@ -247,6 +248,24 @@ fn volumes_of_perfmon_are_roles_and_log_flushes_tell_the_log_apart() {
     ] {
         assert!(can(&profile, question), "{question}");
     }
+}
+
+#[test]
+fn a_log_whose_volume_is_not_named_takes_nothing_from_data() {
+    let shared = profile("perfmon/relog.csv", &["data=D:", "log=D:"]);
+    let elsewhere = profile("perfmon/relog.csv", &["data=D:"]);
+    let writes = |profile: &Profile, role| rate(profile, role, |io| io.writes.count);
+    assert_eq!(writes(&shared, Role::Log), writes(&elsewhere, Role::Log));
+    near(
+        writes(&elsewhere, Role::Data),
+        writes(&shared, Role::Data) + 90.0,
+        1e-9,
+    );
+    assert_eq!(elsewhere.intervals[0].roles[&Role::Log].writes.waited, None);
+    let apart = profile("perfmon/relog.csv", &["data=D:", "log=T:"]);
+    // What the volume counted, of reads too.
+    near(rate(&apart, Role::Log, |io| io.reads.count), 20.0, 1e-9);
+    near(rate(&apart, Role::Log, |io| io.flushes.count), 90.0, 1e-9);
 }
 
 #[test]

@@ -19,11 +19,13 @@ pub mod doctor;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;
+pub mod import;
 pub mod layout;
 pub mod lint;
 pub mod machines;
 pub mod man;
 pub mod plan;
+pub mod profile;
 pub mod report;
 pub mod run;
 pub mod workloads;

@@ -49,8 +49,8 @@ pub(super) struct Found<'a> {
     pub(super) is_active: bool,
 }
 
-/// The role that each device's requests count for; `None` for devices that hold no file of the server. Notes volumes and
-/// assumptions in the draft.
+/// The role that each device's requests count for; `None` for devices that hold no file of the server. Notes volumes in
+/// the draft.
 ///
 /// # Errors
 /// When a device that the user named is missing, or none was named and more than one could be meant; in words.
@@ -61,7 +61,7 @@ pub(super) fn deal(
     draft: &mut Draft,
 ) -> Result<Vec<Option<Role>>, String> {
     let roles = match asked {
-        [] => only_one(found, draft)?,
+        [] => only_one(found)?,
         asked => named(asked, found, is_same)?,
     };
     for roles in &roles {
@@ -72,13 +72,6 @@ pub(super) fn deal(
                 size: None,
             });
         }
-        if roles.len() > 1 && !asked.is_empty() {
-            let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-            draft.assume(format!(
-                "Files for {} share a device, whose requests cannot be told apart; all of them count as data.",
-                names.join(" and ")
-            ));
-        }
     }
     let one = |roles: &BTreeSet<Role>| match roles.len() {
         0 => None,
@@ -88,15 +81,30 @@ pub(super) fn deal(
     Ok(roles.iter().map(one).collect())
 }
 
-fn only_one(found: &[Found], draft: &mut Draft) -> Result<Vec<BTreeSet<Role>>, String> {
+/// Notes which files share a device, so that their requests cannot be told apart; those of `known` are told apart by other
+/// figures.
+pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut Draft) {
+    if asked.is_empty() {
+        draft.assume("The one device with requests holds all files.");
+    }
+    let roles = draft.volumes.iter().map(|volume| {
+        let roles = volume.roles.iter().filter(|role| Some(**role) != known);
+        roles.map(|role| role.name()).collect()
+    });
+    let shared: Vec<Vec<&str>> = roles.filter(|roles: &Vec<&str>| roles.len() > 1).collect();
+    for roles in shared {
+        draft.assume(format!(
+            "Files for {} share a device, whose requests cannot be told apart; all of them count as data.",
+            roles.join(" and ")
+        ));
+    }
+}
+
+fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, String> {
     let active: Vec<&Found> = found.iter().filter(|device| device.is_active).collect();
     match active.as_slice() {
         [] => Err("no device has any request: record while the server works".to_owned()),
         [only] => {
-            draft.assume(
-                "The one device with requests holds all files; what is for data, log and temporary files cannot be \
-                 told apart, and all requests count as data.",
-            );
             let all: BTreeSet<Role> = Role::ALL.into_iter().collect();
             let one = |device: &Found| match device.name == only.name {
                 true => all.clone(),
@@ -123,7 +131,7 @@ fn named(
     for device in asked {
         if !found.iter().any(|other| is_same(&device.name, other.name)) {
             return Err(format!(
-                "it has no device {}; it has {}",
+                "it has no device `{}`; it has {}",
                 device.name,
                 names(found.iter().map(|other| other.name))
             ));

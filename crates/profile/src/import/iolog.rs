@@ -53,6 +53,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         })
         .collect();
     let roles = devices::deal(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    devices::assume_shared(&options.devices, None, &mut draft);
     // They are files, not disks.
     draft.volumes.clear();
     let role = |file: &str| -> Option<Role> { roles[names.binary_search(&file).ok()?] };

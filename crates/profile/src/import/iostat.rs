@@ -92,6 +92,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         .collect();
     let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
     let roles = roles.map_err(wrong)?;
+    devices::assume_shared(&options.devices, None, &mut draft);
     if host.processors.is_some() {
         draft.assume("Processor time is that of all programs of the machine.");
     }

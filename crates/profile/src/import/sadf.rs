@@ -110,6 +110,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         .collect();
     let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
     let roles = roles.map_err(wrong)?;
+    devices::assume_shared(&options.devices, None, &mut draft);
     let dealt: BTreeMap<&str, Role> = names
         .iter()
         .zip(&roles)

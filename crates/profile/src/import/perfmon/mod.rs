@@ -14,7 +14,7 @@ use super::error::ImportError;
 use super::number::counted;
 use super::steps::{Resolution, Step, between, steps};
 use super::{Options, Source};
-use crate::definition::{Interval, Lost, Wait};
+use crate::definition::{Interval, Lost, Requests, Wait};
 use log::{Counter, Log};
 
 /// Reads a file of relog, typeperf, logman or Export-Csv.
@@ -43,12 +43,11 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     if log.process.is_none() && draft.machine.processors.is_some() {
         draft.assume("Processor time is that of all programs of the machine.");
     }
-    let log_is_apart = roles.contains(&Some(Role::Log));
-    if sql.has_flushes() && !log_is_apart {
-        draft.assume(
-            "The log shares a volume: SQL Server's log flushes count as the log's writes, and are taken off the \
-             writes of data; both have the volume's mean latency.",
-        );
+    let place = LogPlace::of(&draft);
+    let told_apart = Some(Role::Log).filter(|_| sql.has_flushes());
+    devices::assume_shared(&options.devices, told_apart, &mut draft);
+    if sql.has_flushes() {
+        place.assume(&mut draft);
     }
     let resolution = match log.times.iter().all(|at| at.subsec_nanosecond() == 0) {
         true => Resolution::Seconds,
@@ -71,7 +70,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                         add(&mut io.writes, requests(writes, length));
                     }
                 }
-                sql.add_log(&mut figures, row, length, log_is_apart);
+                sql.add_log(&mut figures, row, length, place);
                 draft.spans.push(Span {
                     from,
                     until,
@@ -90,6 +89,52 @@ fn is_same(asked: &str, found: &str) -> bool {
         || found
             .split_whitespace()
             .any(|part| plain(part) == plain(asked))
+}
+
+/// Where the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LogPlace {
+    /// On volumes of its own.
+    Apart,
+    /// On a volume with other files.
+    Shared,
+    /// On a volume that the user did not name.
+    Elsewhere,
+}
+
+impl LogPlace {
+    fn of(draft: &Draft) -> LogPlace {
+        let mut with_log = draft
+            .volumes
+            .iter()
+            .filter(|volume| volume.roles.contains(&Role::Log));
+        match with_log.next() {
+            None => LogPlace::Elsewhere,
+            Some(_)
+                if draft
+                    .volumes
+                    .iter()
+                    .any(|v| v.roles.len() == 1 && v.roles.contains(&Role::Log)) =>
+            {
+                LogPlace::Apart
+            }
+            Some(_) => LogPlace::Shared,
+        }
+    }
+
+    fn assume(self, draft: &mut Draft) {
+        match self {
+            LogPlace::Apart => {}
+            LogPlace::Shared => draft.assume(
+                "The log shares a volume: SQL Server's log flushes count as the log's writes, and are taken off the \
+                 writes of data; both have the volume's mean latency.",
+            ),
+            LogPlace::Elsewhere => draft.assume(
+                "The log is on a volume without a role: SQL Server's log flushes count as its writes, and their time is \
+                 not known.",
+            ),
+        }
+    }
 }
 
 /// The disks that were counted: volumes as the database sees them, or else what they are made of.
@@ -223,42 +268,51 @@ impl<'a> Sql<'a> {
         figures
     }
 
-    /// The log's flushes; where it shares a volume, its writes too.
-    fn add_log(&self, figures: &mut Interval, row: usize, length: Duration, is_apart: bool) {
+    /// The log's flushes, and its writes where its volume does not show them.
+    fn add_log(&self, figures: &mut Interval, row: usize, length: Duration, place: LogPlace) {
         let count = |rates: &[&Counter]| Some(without_tempdb(rates, row)? * length.as_secs_f64());
         let Some(flushes) = count(&self.flushes) else {
             return;
         };
-        let flushed = count(&self.flushed);
-        if is_apart {
-            let log = figures.roles.entry(Role::Log).or_default();
-            log.flushes.count = Some(flushes);
-            return;
-        }
-        let Some(data) = figures.roles.get_mut(&Role::Data) else {
-            return;
-        };
-        let shared = data.writes;
-        let latency = shared.latency().unwrap_or_default();
-        let taken = |all: Option<f64>, part: Option<f64>| Some(part?.min(all?));
-        let rest = |all: Option<f64>, part: Option<f64>| Some(all? - part.unwrap_or(0.0));
-        let (writes, bytes) = (
-            taken(shared.count, Some(flushes)),
-            taken(shared.bytes, flushed),
-        );
-        let waited = |count: Option<f64>| {
-            let seconds = latency.as_secs_f64() * count?;
-            shared.waited.map(|_| Duration::from_secs_f64(seconds))
-        };
-        data.writes.count = rest(shared.count, writes);
-        data.writes.bytes = rest(shared.bytes, bytes);
-        data.writes.waited = waited(data.writes.count);
         let log = figures.roles.entry(Role::Log).or_default();
         log.flushes.count = Some(flushes);
-        log.writes.count = writes;
-        log.writes.bytes = bytes;
-        log.writes.waited = waited(writes);
+        let writes = Requests {
+            count: Some(flushes),
+            bytes: count(&self.flushed),
+            waited: None,
+        };
+        match place {
+            LogPlace::Apart => {}
+            LogPlace::Elsewhere => log.writes = writes,
+            LogPlace::Shared => {
+                let data = figures.roles.entry(Role::Data).or_default();
+                let [taken, rest] = divided(data.writes, writes);
+                data.writes = rest;
+                figures.roles.entry(Role::Log).or_default().writes = taken;
+            }
+        }
     }
+}
+
+/// The part of all requests, and the rest, with the mean latency of all. Counters of a volume and of SQL Server are not
+/// read at the same moment, so that a part may seem larger than all.
+fn divided(all: Requests, part: Requests) -> [Requests; 2] {
+    let latency = all.latency().unwrap_or_default().as_secs_f64();
+    let timed = |count: Option<f64>, bytes: Option<f64>| Requests {
+        count,
+        bytes,
+        waited: all
+            .waited
+            .zip(count)
+            .map(|(_, count)| Duration::from_secs_f64(latency * count)),
+    };
+    let taken = |all: Option<f64>, part: Option<f64>| Some(part?.min(all?));
+    let (count, bytes) = (taken(all.count, part.count), taken(all.bytes, part.bytes));
+    let rest = |all: Option<f64>, part: Option<f64>| Some(all? - part.unwrap_or(0.0));
+    [
+        timed(count, bytes),
+        timed(rest(all.count, count), rest(all.bytes, bytes)),
+    ]
 }
 
 /// A rate of all databases but tempdb, whose log is no log to wait for.

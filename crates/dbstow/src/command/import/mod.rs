@@ -1,0 +1,161 @@
+//! `dbstow import`: turns what other tools recorded of a server into a profile.
+
+mod results;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use files::input;
+use model::Duration;
+use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
+use profile::{Profile, Timestamp, summary};
+
+use super::Mistake;
+use super::output::note;
+use super::profile::{answered, bullets};
+use analysis::quantity;
+
+/// Arguments of `import`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow import iostat.json --device data=vdb --device log=vdc --out shop.toml\n  \
+    dbstow import monday.csv tuesday.csv --device data=D: --device temp=T: --device log=L: --out shop.toml\n  \
+    dbstow import BlitzFirst_FileStats.csv --out shop.toml\n  \
+    dbstow import dbstow-results/tempdb-spill-1f2e3d4c --arm p30 --out shop.toml\n\n\
+    Show the result: dbstow profile shop.toml\n\
+    docs/profile.md lists the tools, how to record with them, and what each can tell.")]
+pub struct Args {
+    /// Files of one tool, which are put together in order of time; or the results folder of a run
+    #[arg(required = true)]
+    pub file: Vec<PathBuf>,
+    /// Profile to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// What is on a device of the file: data, log or temp; may be given several times
+    #[arg(long, value_name = "ROLE=DEVICE")]
+    pub device: Vec<Device>,
+    /// What wrote the files [default: recognised by their content]
+    #[arg(long, value_parser = PossibleValuesParser::new(Format::names()).try_map(|name| name.parse::<Format>()))]
+    pub format: Option<Format>,
+    /// Of a results folder: which arm [default: the only one]
+    #[arg(long)]
+    pub arm: Option<String>,
+    /// Time of the first record, such as 2026-11-22T10:00:00Z, for files without dates
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<Timestamp>,
+    /// Time between records, for files without times; of traces, the length of an interval [default: 1s]
+    #[arg(long)]
+    pub interval: Option<Duration>,
+    /// How far the file's local times are ahead of UTC, such as +01:00
+    #[arg(long, value_name = "OFFSET", allow_hyphen_values = true)]
+    pub utc_offset: Option<UtcOffset>,
+    /// Order of day and month in dates such as 03/04/2026: dmy or mdy
+    #[arg(long, value_name = "ORDER")]
+    pub dates: Option<DateOrder>,
+}
+
+/// Runs `dbstow import`.
+///
+/// # Errors
+/// When a file cannot be read, understood or put together with the others, or the profile cannot be written.
+pub fn run(args: &Args) -> Result<()> {
+    if args.out.exists() && !files::is_stream(&args.out) {
+        let out = args.out.display();
+        let message = format!("{out} is there already; remove it, or give another --out");
+        return Err(Mistake(message).into());
+    }
+    let (from, profile) = match args.file.as_slice() {
+        [folder] if folder.is_dir() => {
+            let profile = results::read(folder, args.arm.as_deref(), args.start)?;
+            ("a run of dbstow".to_owned(), profile)
+        }
+        files => imported(files, args)?,
+    };
+    let out = args.out.display().to_string();
+    let text = profile::write(&out, &profile)?;
+    let shown = shown(&out, &from, &profile);
+    match files::is_stream(&args.out) {
+        true => {
+            files::write_named(&args.out, text.as_bytes())?;
+            note(shown.trim_end());
+        }
+        false => {
+            files::write_new(&args.out, text.as_bytes(), files::Readers::Umask)?;
+            super::print(&shown)?;
+        }
+    }
+    Ok(())
+}
+
+/// What wrote the files, and what they say.
+fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
+    if args.arm.is_some() {
+        let message =
+            "--arm chooses among the arms of a results folder; give the folder instead of files";
+        return Err(Mistake(message.to_owned()).into());
+    }
+    let texts: Result<Vec<(String, String)>> = files.iter().map(|file| text(file)).collect();
+    let texts = texts?;
+    let sources: Vec<Source> = texts
+        .iter()
+        .map(|(file, text)| Source { file, text })
+        .collect();
+    let imported = import::read(&sources, &options(args))?;
+    Ok((imported.format.to_string(), imported.profile))
+}
+
+/// A file's name and text.
+fn text(file: &Path) -> Result<(String, String)> {
+    let name = file.display().to_string();
+    let bytes = input::named_bytes(file)
+        .map_err(|error| Mistake(format!("{name}: {error}; give files that a tool recorded")))?;
+    let text = import::decode(&name, &bytes)?;
+    Ok((name, text))
+}
+
+fn options(args: &Args) -> Options {
+    Options {
+        format: args.format,
+        devices: args.device.clone(),
+        start: args.start,
+        interval: args.interval,
+        utc_offset: args.utc_offset,
+        dates: args.dates,
+    }
+}
+
+/// What was imported, what can be asked of it, and what was assumed.
+fn shown(out: &str, from: &str, profile: &Profile) -> String {
+    let usual = summary(profile).interval;
+    let intervals = match profile.intervals.len() {
+        1 => "1 interval".to_owned(),
+        several => format!("{several} intervals of {}", seconds(usual)),
+    };
+    let broken = match profile.interruptions.len() {
+        0 => String::new(),
+        1 => ", with 1 interruption".to_owned(),
+        several => format!(", with {several} interruptions"),
+    };
+    format!(
+        "{out}: {intervals} from {from}{broken}\n\n{}{}",
+        answered(profile),
+        bullets("Assumed:", &profile.assumptions)
+    )
+}
+
+/// A length of time in digits that mean something: `15 s`, `2.5 h`.
+pub(super) fn seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (value, unit) = match seconds {
+        ..120.0 => (seconds, "s"),
+        ..7200.0 => (seconds / 60.0, "min"),
+        _ => (seconds / 3600.0, "h"),
+    };
+    let shown = quantity::number(value);
+    let shown = match shown.contains('.') {
+        true => shown.trim_end_matches('0').trim_end_matches('.'),
+        false => &shown,
+    };
+    format!("{shown} {unit}")
+}

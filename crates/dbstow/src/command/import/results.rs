@@ -1,0 +1,188 @@
+//! A profile from a results folder: what one trial of dbstow's own asked of its disks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Result;
+use experiment::record::{Outcome, Phase, Record};
+use experiment::results::Results;
+use model::Duration;
+use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume};
+use reading::Role;
+
+use super::super::Mistake;
+use super::super::output::note;
+
+/// The profile of an arm's first trial that completed.
+///
+/// # Errors
+/// When the folder cannot be read, has more arms and none was named, or the trial has too few intervals.
+pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -> Result<Profile> {
+    let name = folder.display();
+    let results = Results::open(folder)?;
+    let (records, unreadable) = results.records();
+    for warning in unreadable {
+        note(&format!("dbstow: {}", warning.text));
+    }
+    let arms: BTreeSet<&str> = records.iter().map(|record| record.arm.as_str()).collect();
+    let arm = match (arm, arms.len()) {
+        (Some(arm), _) => arm,
+        (None, 1) => arms.first().copied().unwrap_or_default(),
+        (None, _) => {
+            let arms: Vec<&str> = arms.into_iter().collect();
+            let arms = arms.join(", ");
+            let message = format!("{name} has several arms ({arms}); choose one with --arm");
+            return Err(Mistake(message).into());
+        }
+    };
+    let is_wanted = |record: &&Record| record.arm == arm && record.outcome == Outcome::Finished;
+    let Some(record) = records.iter().find(is_wanted) else {
+        let arms: Vec<&str> = arms.into_iter().collect();
+        let message = format!(
+            "{name} has no completed trial of \"{arm}\"; it has trials of {}",
+            arms.join(", ")
+        );
+        return Err(Mistake(message).into());
+    };
+    let intervals = intervals(record);
+    if intervals.len() < 2 {
+        let seconds = Duration::from_nanos(record.series.interval_ns);
+        let message = format!(
+            "{name}: the trial of \"{arm}\" has no two whole intervals of {seconds} in which sessions ran; run it for longer"
+        );
+        return Err(Mistake(message).into());
+    }
+    let settings = results.plan.all_arms().find(|known| known.name == arm);
+    let machine = settings.map(|arm| &arm.settings.machine);
+    Ok(Profile {
+        origin: Origin {
+            tool: format!("dbstow run ({})", record.mode),
+            product: record.engine.as_ref().map(|engine| engine.name.clone()),
+            version: record.engine.as_ref().map(|engine| engine.version.clone()),
+        },
+        start: start.unwrap_or(Timestamp::UNIX_EPOCH),
+        machine: Machine {
+            name: machine.and_then(|machine| machine.kind.clone()),
+            processors: machine.and_then(|machine| machine.cores),
+            memory: machine.and_then(|machine| machine.memory),
+        },
+        volumes: volumes(record),
+        intervals,
+        interruptions: Vec::new(),
+        assumptions: assumptions(record, start),
+    })
+}
+
+/// What the phase in which sessions run is called.
+const RUN: &str = "run";
+
+/// Whole intervals of the time in which sessions ran; the load, which may be measured too, is no demand of theirs.
+fn intervals(record: &Record) -> Vec<Interval> {
+    let length = record.series.interval_ns;
+    let points = record.series.values.values().map(Vec::len).max();
+    let is_measured = |number: u64| {
+        let (from, until) = (
+            number.saturating_mul(length),
+            (number + 1).saturating_mul(length),
+        );
+        let holds =
+            |phase: &Phase| phase.name == RUN && phase.start_ns <= from && until <= phase.end_ns;
+        record.phases.iter().any(holds)
+    };
+    let numbers =
+        (0..points.unwrap_or(0) as u64).filter(|number| length > 0 && is_measured(*number));
+    let numbers: Vec<u64> = numbers.collect();
+    let first = numbers.first().copied().unwrap_or(0);
+    numbers
+        .into_iter()
+        .map(|number| Interval {
+            at: Duration::from_nanos((number - first) * length),
+            length: Duration::from_nanos(length),
+            operations: value(record, "operations", number),
+            roles: roles(record, number),
+            ..Interval::default()
+        })
+        .collect()
+}
+
+/// A value of a series; 0 behind the end of one that is there.
+fn value(record: &Record, name: &str, number: u64) -> Option<f64> {
+    let values = record.series.values.get(name)?;
+    let value = usize::try_from(number)
+        .ok()
+        .and_then(|number| values.get(number));
+    Some(value.copied().unwrap_or(0) as f64)
+}
+
+fn roles(record: &Record, number: u64) -> BTreeMap<Role, profile::Io> {
+    let mut roles: BTreeMap<Role, profile::Io> = BTreeMap::new();
+    for volume in record
+        .volumes
+        .iter()
+        .filter(|volume| !volume.files.is_empty())
+    {
+        let io = roles.entry(role(volume.files.keys())).or_default();
+        for disk in &volume.disks {
+            let of =
+                |what: &str| value(record, &format!("{}.{what}", disk.name), number).unwrap_or(0.0);
+            add(
+                &mut io.reads,
+                [of("reads"), of("read_bytes"), of("read_ns")],
+            );
+            add(
+                &mut io.writes,
+                [of("writes"), of("write_bytes"), of("write_ns")],
+            );
+        }
+    }
+    roles
+}
+
+/// What a volume's requests count for.
+fn role<'a>(roles: impl ExactSizeIterator<Item = &'a Role> + Clone) -> Role {
+    let only = roles.clone().next().filter(|_| roles.len() == 1);
+    only.copied().unwrap_or(Role::Data)
+}
+
+fn add(to: &mut Requests, [count, bytes, ns]: [f64; 3]) {
+    *to.count.get_or_insert(0.0) += count;
+    *to.bytes.get_or_insert(0.0) += bytes;
+    *to.waited.get_or_insert(Duration::ZERO) += Duration::from_secs_f64(ns / 1e9);
+}
+
+/// One for each disk: a stripe is several.
+fn volumes(record: &Record) -> Vec<Volume> {
+    let used = record
+        .volumes
+        .iter()
+        .filter(|volume| !volume.files.is_empty());
+    let disks = used.flat_map(|volume| {
+        let one = Volume {
+            roles: volume.files.keys().copied().collect(),
+            disk: Some(volume.disk.clone()),
+            size: None,
+        };
+        std::iter::repeat_n(one, volume.disks.len().max(1))
+    });
+    disks.collect()
+}
+
+fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
+    let mut assumptions =
+        vec!["It is one trial; flushes are not in a record's series, and unknown.".to_owned()];
+    for volume in record
+        .volumes
+        .iter()
+        .filter(|volume| volume.files.len() > 1)
+    {
+        let names: Vec<&str> = volume.files.keys().map(|role| role.name()).collect();
+        assumptions.push(format!(
+            "Files for {} share a volume, whose requests cannot be told apart; all of them count as data.",
+            names.join(" and ")
+        ));
+    }
+    if start.is_none() {
+        assumptions.push("A record has no date: its time starts in 1970.".to_owned());
+    }
+    assumptions
+}

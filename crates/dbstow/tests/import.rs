@@ -1,0 +1,185 @@
+//! `dbstow import` and `dbstow profile` as a user runs them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// A file that a tool wrote.
+fn file(name: &str) -> String {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profile/tests/files");
+    files.join(name).display().to_string()
+}
+
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    command.current_dir(folder.path()).args(arguments);
+    command
+}
+
+fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
+    let assert = dbstow(folder, arguments).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("output is text")
+}
+
+/// Asserts a usage error of one line that holds all of `parts`, and that nothing was written.
+fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
+    let assert = dbstow(folder, arguments).assert().code(2).stdout("");
+    let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+    assert!(!folder.path().join("shop.toml").exists());
+}
+
+#[test]
+fn what_was_imported_can_be_shown() {
+    let folder = folder();
+    let relog = file("perfmon/relog.csv");
+    let devices = [
+        "--device", "data=D:", "--device", "log=D:", "--device", "temp=T:",
+    ];
+    let arguments = [
+        &["import", relog.as_str(), "--out", "shop.toml"],
+        devices.as_slice(),
+    ]
+    .concat();
+    let imported = stdout(&folder, &arguments);
+    assert!(
+        imported.starts_with("shop.toml: 5 intervals of 15 s from perfmon\n"),
+        "{imported}"
+    );
+    assert!(imported.contains("The log shares a volume"), "{imported}");
+    // The page on profiles shows this one.
+    let example = fs::read_to_string(file("shop.toml")).expect("an example");
+    let written = fs::read_to_string(folder.path().join("shop.toml")).expect("it was written");
+    assert_eq!(written, example);
+
+    let shown = stdout(&folder, &["profile", "shop.toml"]);
+    for part in [
+        "SQL Server",
+        "2 processors",
+        "data",
+        "busiest",
+        "operations/s",
+        "closed loop",
+    ] {
+        assert!(shown.contains(part), "no {part:?} in: {shown}");
+    }
+    let json = stdout(&folder, &["profile", "shop.toml", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    // 210, 220, .. 250 reads/s.
+    assert_eq!(json["roles"]["data"]["mean"]["reads"]["per_s"], 230.0);
+    assert_eq!(json["roles"]["data"]["busiest"]["at_s"], 60.0);
+    assert_eq!(json["answers"][0]["known"], true);
+}
+
+#[test]
+fn a_profile_can_be_piped() {
+    let folder = folder();
+    let file = file("sysstat/iostat-iso.json");
+    let arguments = ["import", file.as_str(), "--out", "/dev/stdout"];
+    let profile = stdout(&folder, &arguments);
+    assert!(
+        profile.starts_with("format = \"dbstow.profile/1\"\n"),
+        "{profile}"
+    );
+}
+
+#[test]
+fn mistakes_are_usage_errors_with_file_and_remedy() {
+    let folder = folder();
+    fs::write(folder.path().join("other.csv"), "name,value\n1,2\n").expect("the folder is ours");
+    fs::write(folder.path().join("there.toml"), "").expect("the folder is ours");
+    let (relog, iostat) = (file("perfmon/relog.csv"), file("sysstat/iostat-iso.json"));
+    let import = |rest: &[&'static str]| [&["import"], rest, &["--out", "shop.toml"]].concat();
+    refuses(
+        &folder,
+        &import(&["other.csv"]),
+        &["other.csv: this is not a file of a known tool"],
+    );
+    refuses(&folder, &import(&["none.csv"]), &["none.csv: "]);
+    let of = |file: &str, device: &str| {
+        let arguments = ["import", file, "--device", device, "--out", "shop.toml"];
+        arguments.map(str::to_owned)
+    };
+    for (file, device, part) in [
+        (&relog, "data=X:", "it has no device `X:`; it has d:, t:"),
+        (&iostat, "data=sda", "it has no device `sda`; it has vda"),
+    ] {
+        let arguments = of(file, device);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        refuses(&folder, &arguments, &[part]);
+    }
+    let two = ["import", relog.as_str(), "--out", "shop.toml"];
+    refuses(
+        &folder,
+        &two,
+        &[
+            "it has 2 devices with requests",
+            "--device data=d: --device log=t:",
+        ],
+    );
+    let there = ["import", iostat.as_str(), "--out", "there.toml"];
+    refuses(&folder, &there, &["there.toml is there already"]);
+    refuses(&folder, &["profile", "other.csv"], &["other.csv:1: "]);
+    refuses(
+        &folder,
+        &["profile", "none.toml"],
+        &["none.toml: ", "`dbstow import`"],
+    );
+}
+
+#[test]
+fn a_role_that_does_not_exist_is_refused_with_those_that_do() {
+    let arguments = [
+        "import",
+        "a.csv",
+        "--device",
+        "wal=vda",
+        "--out",
+        "shop.toml",
+    ];
+    let assert = dbstow(&folder(), &arguments).assert().code(2);
+    let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(
+        text.contains("give a role (data, log or temp) and a device"),
+        "{text}"
+    );
+}
+
+/// Names of hosts and folders would make a profile one that cannot be handed on.
+#[test]
+fn no_profile_names_a_host_or_a_path() {
+    let folder = folder();
+    for (name, devices) in [
+        ("blitz-first/file-stats.csv", vec![]),
+        ("perfmon/relog.csv", vec!["--device", "data=D:"]),
+        ("sysstat/sadf.json", vec![]),
+        ("microsoft/SkuRecommendationReport.json", vec![]),
+    ] {
+        let file = file(name);
+        let out = PathBuf::from(name)
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let arguments = [
+            &["import", file.as_str(), "--out", out.as_str()],
+            devices.as_slice(),
+        ]
+        .concat();
+        dbstow(&folder, &arguments).assert().success();
+        let text = fs::read_to_string(folder.path().join(&out)).expect("it was written");
+        for part in ["SERVER", "shop", ".mdf", "D:", "vda"] {
+            assert!(!text.contains(part), "{name}: {part:?} in {text}");
+        }
+    }
+}
