@@ -138,6 +138,47 @@ fn mistakes_are_usage_errors_with_file_and_remedy() {
 }
 
 #[test]
+fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
+    let folder = folder();
+    let run = [
+        "run",
+        "tempdb-ssd-vs-premium",
+        "--quick",
+        "--out",
+        "results",
+    ];
+    dbstow(&folder, &run).assert().success();
+    let out = ["--out", "shop.toml"];
+    refuses(
+        &folder,
+        &[&["import", "results"], out.as_slice()].concat(),
+        &["local-ssd", "choose one with --arm"],
+    );
+    refuses(
+        &folder,
+        &[&["import", "results", "--arm", "x"], out.as_slice()].concat(),
+        &["no completed trial of \"x\""],
+    );
+    stdout(
+        &folder,
+        &[&["import", "results", "--arm", "p30"], out.as_slice()].concat(),
+    );
+    let json = stdout(&folder, &["profile", "shop.toml", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["origin"]["tool"], "dbstow run (simulate)");
+    assert_eq!(json["volumes"][0]["disk"], "azure.premium.p30");
+    // The load has no operation, and is left out.
+    assert!(
+        json["operations_per_s"]["mean"].as_f64() > Some(100.0),
+        "{json}"
+    );
+    assert_eq!(
+        json["roles"]["data"]["mean"]["flushes"]["per_s"],
+        Value::Null
+    );
+}
+
+#[test]
 fn a_role_that_does_not_exist_is_refused_with_those_that_do() {
     let arguments = [
         "import",

@@ -277,6 +277,22 @@ fn a_decimal_comma_in_utf_16_says_the_same() {
 }
 
 #[test]
+fn processors_that_two_objects_count_are_counted_once() {
+    let both =
+        text("perfmon/relog.csv").replace("\\Process(sqlservr)", "\\Processor Information(0,0)");
+    let source = Source {
+        file: "a.csv",
+        text: &both,
+    };
+    let imported = import::read(&[source], &options(&["data=D:"])).expect("a profile");
+    let machine = imported.profile.machine;
+    assert_eq!(machine.processors, Some(2));
+    // 65 % of both for 15 s.
+    let processor = imported.profile.intervals[0].processor;
+    assert_eq!(processor, Some(Duration::from_millis(19_500)));
+}
+
+#[test]
 fn what_typeperf_prints_at_its_end_is_no_row() {
     let profile = profile("perfmon/typeperf.csv", &["data=D:"]);
     assert_eq!(profile.intervals.len(), 3);
@@ -299,7 +315,7 @@ fn counters_of_export_csv_are_found_in_lower_case() {
     let refused = error("a.csv", &open, &options(&["data=D:"]));
     assert_eq!(
         refused,
-        "a.csv:2: `10/12/2018 22:16:22` may begin with the day or the month; give --dates dmy or --dates mdy"
+        "a.csv:2: `10/12/2018 22:16:22` may begin with the day or with the month; give --dates dmy or --dates mdy"
     );
 }
 

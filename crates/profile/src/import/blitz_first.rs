@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use csv::StringRecord;
 use jiff::Timestamp;
 use model::Duration;
 use reading::Role;
@@ -14,7 +15,7 @@ use super::draft::{Draft, Span, add};
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
-use super::table::Table;
+use super::table::{Row, Table};
 use super::text::excerpt;
 use super::{Options, Source};
 use crate::definition::{Interval, Requests};
@@ -52,12 +53,12 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn number(&self, (line, cells): &(usize, Vec<String>), at: usize) -> Result<f64, ImportError> {
-        let cell = cells.get(at).map_or("", String::as_str);
+    fn number(&self, (line, cells): &Row, at: usize) -> Result<f64, ImportError> {
+        let cell = cells.get(at).unwrap_or_default();
         Decimal::Point.number(cell).ok_or_else(|| {
             let name = &self.table.header[at];
             let message = format!(
-                "`{name}` is `{}`, which is no count; export the table again",
+                "`{name}` is `{}`, which is not a count; export the table again",
                 excerpt(cell)
             );
             self.table.error(*line, message)
@@ -65,8 +66,8 @@ impl<'a> Rows<'a> {
     }
 
     /// tempdb's log is temporary, too: nobody waits for its flushes.
-    fn role(&self, cells: &[String]) -> Role {
-        let cell = |at: usize| cells.get(at).map_or("", String::as_str).trim();
+    fn role(&self, cells: &StringRecord) -> Role {
+        let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
         match (cell(self.database), cell(self.kind)) {
             (TEMPDB, _) => Role::Temp,
             (_, kind) if kind.eq_ignore_ascii_case("LOG") => Role::Log,
@@ -76,11 +77,11 @@ impl<'a> Rows<'a> {
 
     fn date(
         &self,
-        (line, cells): &(usize, Vec<String>),
+        (line, cells): &Row,
         options: &Options,
         draft: &mut Draft,
     ) -> Result<Timestamp, ImportError> {
-        let text = cells.get(self.date).map_or("", String::as_str);
+        let text = cells.get(self.date).unwrap_or_default();
         let stamp = Stamp::parse(text);
         let order = options.dates.unwrap_or(DateOrder::MonthFirst);
         let at = stamp.and_then(|stamp| stamp.instant(order, options.utc_offset));
@@ -89,7 +90,7 @@ impl<'a> Rows<'a> {
         }
         at.ok_or_else(|| {
             let message = format!(
-                "`{}` is no date and time that can be read; check --dates",
+                "`{}` is not a readable date and time; check --dates",
                 excerpt(text)
             );
             self.table.error(*line, message)
@@ -102,7 +103,7 @@ impl<'a> Rows<'a> {
             return Ok(());
         };
         let rows = self.table.rows.iter();
-        let servers: BTreeSet<&String> = rows.filter_map(|(_, cells)| cells.get(at)).collect();
+        let servers: BTreeSet<&str> = rows.filter_map(|(_, cells)| cells.get(at)).collect();
         match servers.len() {
             0 | 1 => Ok(()),
             several => Err(ImportError::file(
@@ -135,7 +136,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         rows.check_server(source.file)?;
         let (read, written) = (table.column("bytes_read")?, table.column("bytes_written")?);
         if table.is_cut {
-            draft.assume("The last line is cut off and left out.");
+            draft.assume("The last line is truncated and left out.");
         }
         for row in &table.rows {
             let total = |count, bytes, waited_ms| -> Result<Total, ImportError> {
@@ -150,7 +151,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
                 writes: total(rows.writes, written, rows.write_ms)?,
             };
             let at = rows.date(row, options, &mut draft)?;
-            let cell = |at: usize| row.1.get(at).cloned().unwrap_or_default();
+            let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
             let file = (cell(rows.database), cell(rows.file));
             let files = snapshots.entry(at).or_default();
             files.insert(file, (rows.role(&row.1), totals));

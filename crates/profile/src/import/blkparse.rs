@@ -22,8 +22,8 @@ pub(super) fn is_line(line: &str) -> bool {
 
 /// A line of the trace.
 #[derive(Clone, Debug, PartialEq)]
-struct Event {
-    device: String,
+struct Event<'a> {
+    device: &'a str,
     at: Duration,
     action: char,
     /// `None` for what is neither read, write nor flush.
@@ -32,10 +32,10 @@ struct Event {
     sectors: u64,
 }
 
-impl Event {
-    fn parse(line: &str) -> Option<Event> {
+impl Event<'_> {
+    fn parse(line: &str) -> Option<Event<'_>> {
         let parts: Vec<&str> = line.split_whitespace().collect();
-        let device = parts.first()?;
+        let device = *parts.first()?;
         let (major, minor) = device.split_once(',')?;
         let _: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
         let is_short = parts.get(1)?.contains('.');
@@ -63,7 +63,7 @@ impl Event {
         let mut letters = action.chars();
         let action = letters.next().filter(char::is_ascii_uppercase)?;
         Some(Event {
-            device: (*device).to_owned(),
+            device,
             at: seconds(time)?,
             action,
             kind: kind_of(kind, sectors).filter(|_| letters.next().is_none()),
@@ -112,12 +112,11 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         events.extend(lines.map_while(Event::parse));
     }
     if events.is_empty() {
-        let message =
-            "its first line is none of blkparse; give the text that `blkparse -q -i TRACE` prints";
+        let message = "its first line is not output of blkparse; give the text that `blkparse -q -i TRACE` prints";
         return Err(ImportError::line(first, 1, message));
     }
     events.sort_by_key(|event| event.at);
-    let mut names: Vec<String> = events.iter().map(|event| event.device.clone()).collect();
+    let mut names: Vec<&str> = events.iter().map(|event| event.device).collect();
     names.sort_unstable();
     names.dedup();
     let has = |name: &str| {
@@ -148,7 +147,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         let Some(role) = roles[at] else {
             continue;
         };
-        let key = (event.device.as_str(), event.sector, kind == Kind::Read);
+        let key = (event.device, event.sector, kind == Kind::Read);
         if event.action != counted {
             if matches!(event.action, 'Q' | 'D') {
                 begun.entry(key).or_insert(event.at);
@@ -176,7 +175,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
 }
 
 /// The last stage of a request that was traced.
-fn counted_at(events: &[Event], draft: &mut Draft) -> char {
+fn counted_at(events: &[Event<'_>], draft: &mut Draft) -> char {
     let has = |action: char| events.iter().any(|event| event.action == action);
     match ['C', 'D'].into_iter().find(|action| has(*action)) {
         Some('C') => {

@@ -85,15 +85,19 @@ fn parse<'a>(source: &Source<'a>, draft: &mut Draft) -> Result<Vec<Line<'a>>, Im
     let version = version(header).filter(|version| matches!(version, 2 | 3));
     let Some(version) = version else {
         let message = format!(
-            "`{}` is no version of an iolog that is known (2, 3)",
+            "`{}` is not the first line of a supported iolog (versions 2 and 3)",
             excerpt(header)
         );
         return Err(ImportError::line(source.file, 1, message));
     };
+    let cut_off = match source.text.ends_with('\n') {
+        true => None,
+        false => Some(source.text.lines().count()),
+    };
     let mut clock = Clock::default();
     let mut lines = Vec::new();
     for (number, text) in numbered.filter(|(_, text)| !text.trim().is_empty()) {
-        let is_last = number == source.text.lines().count() && !source.text.ends_with('\n');
+        let is_last = cut_off == Some(number);
         let parsed = match version {
             3 => text.split_once(' ').and_then(|(at, rest)| {
                 let at = Duration::from_micros(at.parse().ok()?);
@@ -103,10 +107,10 @@ fn parse<'a>(source: &Source<'a>, draft: &mut Draft) -> Result<Vec<Line<'a>>, Im
         };
         let wrong = |message: String| ImportError::line(source.file, number, message);
         match parsed {
-            _ if is_last => draft.assume("The last line is cut off and left out."),
+            _ if is_last => draft.assume("The last line is truncated and left out."),
             None => {
                 let message = format!(
-                    "`{}` is no line of an iolog; record it again",
+                    "`{}` is not a line of an iolog; record it again",
                     excerpt(text)
                 );
                 return Err(wrong(message));
@@ -164,8 +168,7 @@ impl Clock {
         let next = Duration::from_millis(ms);
         if next < self.now {
             return Err(format!(
-                "`wait {ms}` goes back in time, so that it is open what waits are counted from; record it with fio 3.31 \
-                 or later"
+                "waits go back in time (`wait {ms}`), so that their reference is unclear; record it with fio 3.31 or later"
             ));
         }
         self.now = next;

@@ -153,9 +153,7 @@ impl Disk {
 fn check_extended(records: &[Record]) -> Result<(), String> {
     let mut disks = records.iter().flat_map(|record| &record.disk);
     match disks.next() {
-        None => {
-            Err("it has no figure of any disk; record with `iostat -x -t -o JSON 10`".to_owned())
-        }
+        None => Err("it has no disk statistics; record with `iostat -x -t -o JSON 10`".to_owned()),
         Some(disk) if !disk.figures.contains_key("r/s") => Err(
             "it has no requests by kind (`r/s`, `w/s`); record with `iostat -x -t -o JSON 10`"
                 .to_owned(),
@@ -200,7 +198,7 @@ fn times(
     let instant = |(number, stamp): (usize, &Stamp)| {
         let order = order.unwrap_or(DateOrder::MonthFirst);
         let at = stamp.instant(order, options.utc_offset);
-        at.ok_or_else(|| format!("record {number} has a time that does not exist; check --dates"))
+        at.ok_or_else(|| format!("record {number} has an invalid date; check --dates"))
     };
     (1..).zip(&stamps).map(instant).collect()
 }

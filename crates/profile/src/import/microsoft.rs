@@ -15,7 +15,7 @@ use super::draft::Draft;
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
-use super::table::Table;
+use super::table::{Row, Table};
 use super::text::excerpt;
 use super::{Options, Source};
 
@@ -55,6 +55,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let mut draft = Draft::of("PerfDataCollection");
     draft.origin.product = Some("SQL Server".to_owned());
     draft.assume("The layout of the file is taken from Microsoft's documentation, which does not show an example.");
+    if table.is_cut {
+        draft.assume("The last line is truncated and left out.");
+    }
     draft.assume("A row is a mean over the time since the row before it.");
     let layout = Layout::of(source.file, &table)?;
     let series = layout.series(options, &mut draft)?;
@@ -108,7 +111,7 @@ impl<'a> Layout<'a> {
         };
         let refused = |what: &str| {
             let message = format!(
-                "{what} cannot be found in the header ({}); please report this header, no public example of it exists",
+                "{what} is missing in the header ({}); no public example of this file exists: please report its header",
                 header.join(", ")
             );
             ImportError::line(file, 1, message)
@@ -142,9 +145,7 @@ impl<'a> Layout<'a> {
             Values::Columns(columns)
         } else {
             let is_counter = |at: &usize| {
-                let cell = |(_, cells): &(usize, Vec<String>)| {
-                    cells.get(*at).map(|cell| cell.trim().to_lowercase())
-                };
+                let cell = |(_, cells): &Row| cells.get(*at).map(|cell| cell.trim().to_lowercase());
                 table
                     .rows
                     .iter()
@@ -179,7 +180,7 @@ impl<'a> Layout<'a> {
         }
         let mut series: BTreeMap<File, BTreeMap<Timestamp, Figures>> = BTreeMap::new();
         for (line, cells) in &self.table.rows {
-            let cell = |at: usize| cells.get(at).map_or("", |cell| cell.trim());
+            let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
             let found: Vec<(usize, f64)> = match &self.values {
                 Values::Columns(columns) => {
                     let one = |(number, at): (usize, &Option<usize>)| {
@@ -205,7 +206,7 @@ impl<'a> Layout<'a> {
             let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
             let at = at.ok_or_else(|| {
                 let message = format!(
-                    "`{}` is no date and time that can be read; check --dates",
+                    "`{}` is not a readable date and time; check --dates",
                     excerpt(text)
                 );
                 self.table.error(*line, message)

@@ -98,7 +98,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
         at.ok_or_else(|| {
             wrong(format!(
-                "`{text}` is no date and time that can be read; check --dates"
+                "`{text}` is not a readable date and time; check --dates"
             ))
         })
     };

@@ -92,7 +92,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let host = hosts.remove(0);
     let records = &host.statistics;
     if records.iter().all(|record| record.disk.is_empty()) {
-        let message = "it has no figure of any disk; export with `sadf -j FILE -- -d -u -b`";
+        let message = "it has no disk statistics; export with `sadf -j FILE -- -d -u -b`";
         return Err(wrong(message.to_owned()));
     }
     let mut draft = Draft::of("sar");
@@ -231,9 +231,7 @@ impl Time {
         };
         let order = options.dates.unwrap_or(DateOrder::MonthFirst);
         let at = Stamp::parse(&text).and_then(|stamp| stamp.instant(order, options.utc_offset));
-        at.ok_or_else(|| {
-            format!("`{text}` is no time that can be read; set S_TIME_FORMAT=ISO for sadf")
-        })
+        at.ok_or_else(|| format!("`{text}` is not a readable time; set S_TIME_FORMAT=ISO for sadf"))
     }
 }
 

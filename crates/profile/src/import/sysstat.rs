@@ -12,7 +12,7 @@ const DEPTH: usize = 5;
 /// Closes them.
 const CLOSE: &str = "]}]}}";
 
-/// Reads a document, and whether its end was cut off and left out.
+/// Reads a document, and whether its end was truncated and left out.
 ///
 /// # Errors
 /// With the line, when it is not JSON of these tools.

@@ -3,14 +3,17 @@
 use super::error::ImportError;
 use super::text::excerpt;
 
+/// A row with its line, from 1.
+pub(super) type Row = (usize, csv::StringRecord);
+
 /// A table with a header.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     file: String,
     /// Cells of the header, as they stand there.
     pub(super) header: Vec<String>,
-    /// Rows with their line, from 1.
-    pub(super) rows: Vec<(usize, Vec<String>)>,
+    /// What stands below it.
+    pub(super) rows: Vec<Row>,
     /// Whether the last row was cut off and left out.
     pub(super) is_cut: bool,
 }
@@ -27,7 +30,7 @@ impl Table {
             .has_headers(false)
             .flexible(true)
             .from_reader(text.as_bytes());
-        let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
         let mut lines = Lines {
             text,
             at: 0,
@@ -36,9 +39,8 @@ impl Table {
         for record in reader.records() {
             let record = record.map_err(|error| ImportError::file(file, error.to_string()))?;
             let line = lines.at(record.position().map_or(0, csv::Position::byte));
-            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
-            if cells.iter().any(|cell| !cell.trim().is_empty()) {
-                rows.push((line, cells));
+            if record.iter().any(|cell| !cell.trim().is_empty()) {
+                rows.push((line, record));
             }
         }
         if rows.len() < 2 {
@@ -47,6 +49,7 @@ impl Table {
             return Err(ImportError::file(file, message));
         }
         let (_, header) = rows.remove(0);
+        let header: Vec<String> = header.iter().map(str::to_owned).collect();
         let is_cut = is_cut(
             text,
             rows.last().map_or(0, |(_, cells)| cells.len()),

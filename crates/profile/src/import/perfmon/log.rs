@@ -8,7 +8,7 @@ use crate::import::draft::Draft;
 use crate::import::error::ImportError;
 use crate::import::number::Decimal;
 use crate::import::stamp::{self, DateOrder, Stamp, UtcOffset};
-use crate::import::table::Table;
+use crate::import::table::{Row, Table};
 use crate::import::text::excerpt;
 use crate::import::{Options, Source};
 
@@ -106,7 +106,7 @@ impl Log {
         let hosts: BTreeSet<&str> = counters.iter().map(|c| c.host.as_str()).collect();
         if hosts.len() > 1 {
             let message = format!(
-                "it has counters of {} machines; cut it to one with `relog -c`",
+                "it has counters of {} machines; select one with `relog -c`",
                 hosts.len()
             );
             return Err(ImportError::line(file, 1, message));
@@ -134,7 +134,7 @@ pub(super) fn read(
 ) -> Result<Log, ImportError> {
     let table = Table::read(source.file, source.text)?;
     if table.is_cut {
-        draft.assume("The last line is cut off and left out.");
+        draft.assume("The last line is truncated and left out.");
     }
     let (path, value) = (table.find(&["path"]), table.find(&["value", "cookedvalue"]));
     match (table.find(&["timestamp"]), path, value) {
@@ -158,14 +158,14 @@ fn wide(
         .flat_map(|(_, cells)| cells.iter().skip(1));
     let decimal = decimal(file, cells)?;
     // Tools print sentences after the last row.
-    let is_row = |(_, cells): &&(usize, Vec<String>)| {
+    let is_row = |(_, cells): &&Row| {
         let first = cells[0].trim();
         cells.len() > 1 && !first.starts_with(|c: char| c.is_alphabetic())
     };
-    let rows: Vec<&(usize, Vec<String>)> = table.rows.iter().filter(is_row).collect();
+    let rows: Vec<&Row> = table.rows.iter().filter(is_row).collect();
     let texts: Vec<(usize, &str)> = rows
         .iter()
-        .map(|(line, cells)| (*line, cells[0].as_str()))
+        .map(|(line, cells)| (*line, &cells[0]))
         .collect();
     let own = bias(&table.header[0]);
     let order = options.dates.unwrap_or(DateOrder::MonthFirst);
@@ -189,23 +189,22 @@ fn long(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<Log, ImportError> {
-    let cell = |cells: &[String], at: usize| cells.get(at).cloned().unwrap_or_default();
-    let values: Vec<String> = table
+    let values: Vec<&str> = table
         .rows
         .iter()
-        .map(|(_, cells)| cell(cells, value))
+        .map(|(_, cells)| cells.get(value).unwrap_or_default())
         .collect();
-    let decimal = decimal(file, values.iter())?;
+    let decimal = decimal(file, values.iter().copied())?;
     let mut texts: Vec<(usize, &str)> = Vec::new();
     let mut counters: BTreeMap<String, Counter> = BTreeMap::new();
     for ((line, cells), value) in table.rows.iter().zip(&values) {
-        let text = cells.get(time).map_or("", String::as_str);
+        let text = cells.get(time).unwrap_or_default();
         if texts.last().is_none_or(|(_, last)| *last != text) {
             texts.push((*line, text));
         }
-        let path = cell(cells, path).to_lowercase();
+        let path = cells.get(path).unwrap_or_default().to_lowercase();
         let Some(parsed) = Counter::parse(&path) else {
-            let message = format!("`{}` is no path of a counter", excerpt(&path));
+            let message = format!("`{}` is not a counter path", excerpt(&path));
             return Err(table.error(*line, message));
         };
         let counter = counters.entry(path).or_insert(parsed);
@@ -220,11 +219,8 @@ fn long(
     Log::of(file, times, counters.into_values().collect())
 }
 
-fn decimal<'a>(
-    file: &str,
-    cells: impl Iterator<Item = &'a String>,
-) -> Result<Decimal, ImportError> {
-    Decimal::of(cells.map(String::as_str)).ok_or_else(|| {
+fn decimal<'a>(file: &str, cells: impl Iterator<Item = &'a str>) -> Result<Decimal, ImportError> {
+    Decimal::of(cells).ok_or_else(|| {
         let message = "it has numbers with decimal points and others with commas; export it again in one locale";
         ImportError::file(file, message)
     })
@@ -244,7 +240,7 @@ fn known_order(file: &str, texts: &[(usize, &str)]) -> Result<DateOrder, ImportE
     stamp::order(&stamps).ok_or_else(|| {
         let (line, text) = texts.first().copied().unwrap_or_default();
         let message = format!(
-            "`{}` may begin with the day or the month; give --dates dmy or --dates mdy",
+            "`{}` may begin with the day or with the month; give --dates dmy or --dates mdy",
             excerpt(text)
         );
         ImportError::line(file, line, message)
@@ -263,7 +259,7 @@ fn times(
         let stamp = Stamp::parse(text);
         let Some(at) = stamp.and_then(|stamp| stamp.instant(order, offset)) else {
             let message = format!(
-                "`{}` is no date and time that can be read; check --dates",
+                "`{}` is not a readable date and time; check --dates",
                 excerpt(text)
             );
             return Err(table.error(*line, message));

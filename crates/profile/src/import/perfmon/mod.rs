@@ -25,13 +25,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let wrong = |message: String| ImportError::file(source.file, message);
     let mut draft = Draft::of("perfmon");
     let log = log::read(source, options, &mut draft)?;
-    let volumes = Volumes::find(&log).map_err(wrong)?;
-    let found: Vec<Found> = volumes
-        .names
+    let disks = Disk::all(&log).map_err(wrong)?;
+    let found: Vec<Found> = disks
         .iter()
-        .map(|name| Found {
-            name,
-            is_active: volumes.is_active(&log, name),
+        .map(|disk| Found {
+            name: disk.name,
+            is_active: disk.is_active(log.times.len()),
         })
         .collect();
     let roles = devices::deal(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
@@ -62,12 +61,11 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                 let length = between(from, until);
                 let mut figures = sql.figures(row, length);
                 figures.processor = log.processor(row, length);
-                for (name, role) in volumes.names.iter().zip(&roles) {
+                for (disk, role) in disks.iter().zip(&roles) {
                     if let Some(role) = role {
-                        let [reads, writes] = volumes.rates(&log, name, row);
                         let io = figures.roles.entry(*role).or_default();
-                        add(&mut io.reads, requests(reads, length));
-                        add(&mut io.writes, requests(writes, length));
+                        add(&mut io.reads, requests(disk.reads.rates(row), length));
+                        add(&mut io.writes, requests(disk.writes.rates(row), length));
                     }
                 }
                 sql.add_log(&mut figures, row, length, place);
@@ -137,33 +135,37 @@ impl LogPlace {
     }
 }
 
-/// The disks that were counted: volumes as the database sees them, or else what they are made of.
-struct Volumes {
-    object: &'static str,
-    names: Vec<String>,
+/// A volume, or a disk where only these were counted.
+struct Disk<'a> {
+    name: &'a str,
+    reads: Figures<'a>,
+    writes: Figures<'a>,
 }
 
-impl Volumes {
-    fn find(log: &Log) -> Result<Volumes, String> {
+/// Counters of one kind of request.
+struct Figures<'a> {
+    count: Option<&'a Counter>,
+    bytes: Option<&'a Counter>,
+    mean: Option<&'a Counter>,
+}
+
+impl<'a> Disk<'a> {
+    /// Volumes as the database sees them, or else what they are made of; never both.
+    fn all(log: &'a Log) -> Result<Vec<Disk<'a>>, String> {
         for object in ["logicaldisk", "physicaldisk"] {
-            let instances = log
-                .counters
+            let of_object = log.counters.iter().filter(|c| c.object == object);
+            let of_object: Vec<&Counter> = of_object.collect();
+            let mut names: Vec<&str> = of_object.iter().map(|c| c.instance.as_str()).collect();
+            names.retain(|name| *name != "_total");
+            names.sort_unstable();
+            names.dedup();
+            let disks = names.into_iter().map(|name| Disk::of(name, &of_object));
+            let disks: Vec<Disk> = disks.collect();
+            if disks
                 .iter()
-                .filter(|counter| counter.object == object);
-            let mut names: Vec<String> = Vec::new();
-            for counter in instances {
-                if counter.instance != "_total" && !names.contains(&counter.instance) {
-                    names.push(counter.instance.clone());
-                }
-            }
-            let kinds = ["disk reads/sec", "disk writes/sec"];
-            let has = |kind: &str| {
-                log.counters
-                    .iter()
-                    .any(|c| c.object == object && c.name == kind)
-            };
-            if !names.is_empty() && kinds.into_iter().all(has) {
-                return Ok(Volumes { object, names });
+                .any(|disk| disk.reads.count.is_some() && disk.writes.count.is_some())
+            {
+                return Ok(disks);
             }
         }
         Err(
@@ -173,36 +175,41 @@ impl Volumes {
         )
     }
 
-    fn rates(&self, log: &Log, instance: &str, row: usize) -> [Rates; 2] {
-        let value = |name: &str| log.value(self.object, instance, name, row);
-        let one = |count: &str, bytes: &str, mean: &str| {
-            let per_second = value(count);
-            // Without a request there is no mean, which some tools leave blank.
-            let none = (per_second == Some(0.0)).then_some(0.0);
-            Rates {
-                per_second,
-                bytes_per_second: value(bytes),
-                mean_s: value(mean).or(none),
-            }
+    fn of(instance: &'a str, counters: &[&'a Counter]) -> Disk<'a> {
+        let find = |name: &str| {
+            let is_it = |c: &&&Counter| c.instance == instance && c.name == name;
+            counters.iter().find(is_it).copied()
         };
-        [
-            one(
-                "disk reads/sec",
-                "disk read bytes/sec",
-                "avg. disk sec/read",
-            ),
-            one(
-                "disk writes/sec",
-                "disk write bytes/sec",
-                "avg. disk sec/write",
-            ),
-        ]
+        let figures = |kind: &str| Figures {
+            count: find(&format!("disk {kind}s/sec")),
+            bytes: find(&format!("disk {kind} bytes/sec")),
+            mean: find(&format!("avg. disk sec/{kind}")),
+        };
+        Disk {
+            name: instance,
+            reads: figures("read"),
+            writes: figures("write"),
+        }
     }
 
-    fn is_active(&self, log: &Log, instance: &str) -> bool {
-        let rates = |row| self.rates(log, instance, row);
-        let mut all = (1..log.times.len()).flat_map(rates);
+    fn is_active(&self, rows: usize) -> bool {
+        let rates = |row| [self.reads.rates(row), self.writes.rates(row)];
+        let mut all = (1..rows).flat_map(rates);
         all.any(|rates| rates.per_second > Some(0.0))
+    }
+}
+
+impl Figures<'_> {
+    fn rates(&self, row: usize) -> Rates {
+        let value = |counter: Option<&Counter>| counter?.value(row);
+        let per_second = value(self.count);
+        // Without a request there is no mean, which some tools leave blank.
+        let none = (per_second == Some(0.0)).then_some(0.0);
+        Rates {
+            per_second,
+            bytes_per_second: value(self.bytes),
+            mean_s: value(self.mean).or(none),
+        }
     }
 }
 
@@ -333,17 +340,17 @@ fn without_tempdb(rates: &[&Counter], row: usize) -> Option<f64> {
 }
 
 impl Log {
-    /// Logical processors, where each was counted.
+    /// Logical processors, where each was counted: by one of two objects, or by both.
     fn processors(&self) -> Option<u32> {
-        let is_one = |counter: &&Counter| {
-            matches!(
-                counter.object.as_str(),
-                "processor" | "processor information"
-            ) && counter.name == "% processor time"
-                && !counter.instance.contains("_total")
+        let count = |object: &str| {
+            let is_one = |counter: &&Counter| {
+                let is_it = counter.object == object && counter.name == "% processor time";
+                is_it && !counter.instance.contains("_total")
+            };
+            u32::try_from(self.counters.iter().filter(is_one).count()).unwrap_or(0)
         };
-        let count = self.counters.iter().filter(is_one).count();
-        u32::try_from(count).ok().filter(|count| *count > 0)
+        let count = count("processor").max(count("processor information"));
+        Some(count).filter(|count| *count > 0)
     }
 
     fn processor(&self, row: usize, length: Duration) -> Option<Duration> {
