@@ -102,21 +102,14 @@ enum LogPlace {
 
 impl LogPlace {
     fn of(draft: &Draft) -> LogPlace {
-        let mut with_log = draft
-            .volumes
-            .iter()
-            .filter(|volume| volume.roles.contains(&Role::Log));
-        match with_log.next() {
-            None => LogPlace::Elsewhere,
-            Some(_)
-                if draft
-                    .volumes
-                    .iter()
-                    .any(|v| v.roles.len() == 1 && v.roles.contains(&Role::Log)) =>
-            {
-                LogPlace::Apart
-            }
-            Some(_) => LogPlace::Shared,
+        let volumes = draft.volumes.iter().map(|volume| &volume.roles);
+        let with_log: Vec<_> = volumes.filter(|roles| roles.contains(&Role::Log)).collect();
+        if with_log.is_empty() {
+            LogPlace::Elsewhere
+        } else if with_log.iter().any(|roles| roles.len() == 1) {
+            LogPlace::Apart
+        } else {
+            LogPlace::Shared
         }
     }
 
