@@ -28,17 +28,21 @@
 
 mod answers;
 mod check;
+mod closed_loop;
 mod columns;
 mod definition;
+mod demand;
 pub mod import;
 mod summary;
 mod wire;
 
 pub use answers::{Answer, Question, answers};
 pub use check::ProfileError;
+pub use closed_loop::{Outcome, Places, closed_loop};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
+pub use demand::{Access, Demand, DemandError, Each, LogDemand};
 pub use jiff::Timestamp;
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

@@ -1,0 +1,256 @@
+//! What one operation of a server asks for, whatever disks it ran on.
+//!
+//! Requests a second are what the old disks allowed. What carries over to other disks is what each operation asks for, and
+//! how many sessions issue operations, each after its last one: a closed system, whose rate follows from how long
+//! operations then take (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
+
+use model::{Bytes, Duration};
+use reading::Role;
+use thiserror::Error;
+
+use super::definition::{Interval, Io, Profile, Requests, Wait};
+
+/// What one operation asks for, on average, and how many sessions issue operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// Sessions that issue operations, each after its last one; at least 1.
+    pub sessions: u32,
+    /// Processor time of an operation.
+    pub processor: Duration,
+    /// Time of an operation that neither a disk nor a processor causes: locks, network, the client.
+    pub delay: Duration,
+    /// Requests to data files.
+    pub data: Access,
+    /// Requests to temporary files.
+    pub temp: Access,
+    /// What is logged.
+    pub log: LogDemand,
+}
+
+/// Requests of an operation to the files of one role.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Access {
+    /// Reads that its session waits for, one after the other.
+    pub reads: Each,
+    /// Reads that nobody waits for.
+    pub background_reads: Each,
+    /// Writes that its session waits for.
+    pub writes: Each,
+    /// Writes that nobody waits for.
+    pub background_writes: Each,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Each {
+    /// How many an operation makes, on average.
+    pub per_operation: f64,
+    /// Their mean size.
+    pub size: Bytes,
+}
+
+/// What an operation logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LogDemand {
+    /// Bytes.
+    pub bytes_per_operation: f64,
+    /// Share of the operations that wait for the log, 0 to 1.
+    pub commits_per_operation: f64,
+    /// Whether the log is flushed after it was written.
+    pub is_flushed: bool,
+}
+
+/// Why a profile gives no demand of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum DemandError {
+    /// Nothing counts operations.
+    #[error(
+        "it does not count operations, so that what one asks for is not known; record the server itself (`dbstow record`), or \
+         add its batch requests or transactions"
+    )]
+    NoOperations,
+    /// Counted, and none ended.
+    #[error("no operation ended in it: the server was idle; record it under load")]
+    Idle,
+    /// No requests of data files.
+    #[error("it has no requests to data files")]
+    NoData,
+}
+
+impl Demand {
+    /// What the operations of a profile ask for.
+    ///
+    /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
+    /// recorded, all reads and no writes are. An operation waits for the log once where it has one, unless commits were
+    /// counted. What is left of a session's time is delay.
+    ///
+    /// # Errors
+    /// When it lacks what this takes.
+    pub fn of(profile: &Profile) -> Result<Demand, DemandError> {
+        let totals = Totals { profile };
+        let operations = totals.sum(|interval| interval.operations);
+        let operations = operations.ok_or(DemandError::NoOperations)?;
+        if operations <= 0.0 {
+            return Err(DemandError::Idle);
+        }
+        if totals.requests(Role::Data, |io| &io.reads).count.is_none() {
+            return Err(DemandError::NoData);
+        }
+        let covered_s = profile.covered().as_secs_f64();
+        let mean = |figure: fn(&Interval) -> Option<f64>| {
+            let weighted =
+                |interval: &Interval| Some(figure(interval)? * interval.length.as_secs_f64());
+            Some(totals.sum(weighted)? / covered_s)
+        };
+        let running = mean(|interval| interval.running);
+        let processor_s = totals.sum(|interval| Some(interval.processor?.as_secs_f64()));
+        let waits = totals.disk_waits_s();
+        // Without a count of sessions: as many as time was spent.
+        let spent = (waits + processor_s.unwrap_or(0.0)) / covered_s;
+        let sessions = mean(|interval| interval.sessions)
+            .or(running)
+            .unwrap_or(spent);
+        let sessions = (sessions.round() as u32).max(1);
+        let processor_s = processor_s.unwrap_or(0.0) / operations;
+        let cycle_s = f64::from(sessions) * covered_s / operations;
+        Ok(Demand {
+            sessions,
+            processor: Duration::from_secs_f64(processor_s),
+            delay: Duration::from_secs_f64(cycle_s - processor_s - waits / operations),
+            data: totals.data(operations),
+            temp: totals.temp(operations),
+            log: totals.log(operations),
+        })
+    }
+}
+
+/// Sums over all intervals of a profile.
+struct Totals<'a> {
+    profile: &'a Profile,
+}
+
+impl Totals<'_> {
+    fn sum(&self, figure: impl Fn(&Interval) -> Option<f64>) -> Option<f64> {
+        self.profile.total(figure)
+    }
+
+    fn requests(&self, role: Role, kind: fn(&Io) -> &Requests) -> Requests {
+        let of = |part: fn(&Requests) -> Option<f64>| {
+            self.sum(|interval| part(kind(interval.roles.get(&role)?)))
+        };
+        Requests {
+            count: of(|requests| requests.count),
+            bytes: of(|requests| requests.bytes),
+            waited: of(|requests| Some(requests.waited?.as_secs_f64()))
+                .map(Duration::from_secs_f64),
+        }
+    }
+
+    /// Seconds that sessions were seen waiting for something, all together.
+    fn waiting_s(&self, wait: Wait) -> Option<f64> {
+        self.sum(|interval| Some(interval.waiting.get(&wait)? * interval.length.as_secs_f64()))
+    }
+
+    /// Seconds that sessions waited for disks: as they were seen to, or else the latencies of what they have to wait for.
+    fn disk_waits_s(&self) -> f64 {
+        let seen = |wait| self.waiting_s(wait);
+        let latencies = |role, kind| self.requests(role, kind).waited.map(Duration::as_secs_f64);
+        let any = |parts: [Option<f64>; 2]| parts.into_iter().flatten().sum::<f64>();
+        let data = seen(Wait::DataRead).or_else(|| latencies(Role::Data, |io| &io.reads));
+        let temp = seen(Wait::Temp).unwrap_or_else(|| {
+            any([
+                latencies(Role::Temp, |io| &io.reads),
+                latencies(Role::Temp, |io| &io.writes),
+            ])
+        });
+        let log = seen(Wait::Log).unwrap_or_else(|| {
+            any([
+                latencies(Role::Log, |io| &io.writes),
+                latencies(Role::Log, |io| &io.flushes),
+            ])
+        });
+        any([data, seen(Wait::DataWrite)]) + temp + log
+    }
+
+    fn data(&self, operations: f64) -> Access {
+        let reads = self.requests(Role::Data, |io| &io.reads);
+        let writes = self.requests(Role::Data, |io| &io.writes);
+        let waited = share(self.waiting_s(Wait::DataRead), &reads).unwrap_or(1.0);
+        let by_sessions = self.sum(|interval| interval.roles.get(&Role::Data)?.session_writes);
+        let by_sessions = by_sessions
+            .zip(writes.count)
+            .map(|(own, all)| (own / all.max(1.0)).min(1.0))
+            .or_else(|| share(self.waiting_s(Wait::DataWrite), &writes))
+            .unwrap_or(0.0);
+        let (reads, writes) = (Each::of(&reads, operations), Each::of(&writes, operations));
+        Access {
+            reads: reads.share(waited),
+            background_reads: reads.share(1.0 - waited),
+            writes: writes.share(by_sessions),
+            background_writes: writes.share(1.0 - by_sessions),
+        }
+    }
+
+    fn temp(&self, operations: f64) -> Access {
+        let reads = self.requests(Role::Temp, |io| &io.reads);
+        let writes = self.requests(Role::Temp, |io| &io.writes);
+        let both = Requests {
+            waited: Some(reads.waited.unwrap_or_default() + writes.waited.unwrap_or_default()),
+            ..reads
+        };
+        let waited = share(self.waiting_s(Wait::Temp), &both).unwrap_or(1.0);
+        let (reads, writes) = (Each::of(&reads, operations), Each::of(&writes, operations));
+        Access {
+            reads: reads.share(waited),
+            background_reads: reads.share(1.0 - waited),
+            writes: writes.share(waited),
+            background_writes: writes.share(1.0 - waited),
+        }
+    }
+
+    fn log(&self, operations: f64) -> LogDemand {
+        let writes = self.requests(Role::Log, |io| &io.writes);
+        let flushes = self.requests(Role::Log, |io| &io.flushes).count;
+        let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
+        let commits = self.sum(|interval| interval.commits);
+        LogDemand {
+            bytes_per_operation: writes.bytes.unwrap_or(0.0) / operations,
+            commits_per_operation: match (has_log, commits) {
+                (false, _) => 0.0,
+                (true, None) => 1.0,
+                (true, Some(commits)) => (commits / operations).min(1.0),
+            },
+            is_flushed: flushes.is_some_and(|flushes| flushes > 0.0),
+        }
+    }
+}
+
+/// Of the time that requests took, the share that sessions waited; `None` where either is not known.
+fn share(waited_s: Option<f64>, requests: &Requests) -> Option<f64> {
+    let took_s = requests.waited?.as_secs_f64();
+    (took_s > 0.0).then_some((waited_s? / took_s).min(1.0))
+}
+
+impl Each {
+    fn of(requests: &Requests, operations: f64) -> Each {
+        let (count, bytes) = (requests.count.unwrap_or(0.0), requests.bytes.unwrap_or(0.0));
+        let size = match count > 0.0 {
+            true => bytes / count,
+            false => 0.0,
+        };
+        Each {
+            per_operation: count / operations,
+            size: Bytes(size.round() as u64),
+        }
+    }
+
+    fn share(self, share: f64) -> Each {
+        Each {
+            per_operation: self.per_operation * share,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+
+/// 1,000 operations of 4 sessions in 10 s, so that each takes 40 ms with all that lies between.
+const TEXT: &str = r#"format = "dbstow.profile/1"
+start = "2026-11-22T10:00:00Z"
+[origin]
+tool = "test"
+[intervals]
+at_s = [0.0, 5.0]
+length_s = [5.0, 5.0]
+operations = [400.0, 600.0]
+processor_s = [1.0, 1.0]
+sessions = [4.0, 4.0]
+[intervals.waiting]
+data_read = [1.0, 1.0]
+log = [0.5, 0.5]
+[intervals.data]
+reads = [1000.0, 1000.0]
+read_bytes = [8192000.0, 8192000.0]
+read_wait_s = [10.0, 10.0]
+writes = [500.0, 500.0]
+write_bytes = [8192000.0, 8192000.0]
+[intervals.log]
+writes = [200.0, 200.0]
+write_bytes = [2000000.0, 2000000.0]
+flushes = [200.0, 200.0]
+"#;
+
+fn demand(text: &str) -> Result<Demand, DemandError> {
+    Demand::of(&super::super::read("a.toml", text).expect("a profile"))
+}
+
+#[test]
+fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
+    let demand = demand(TEXT).expect("it has all that it takes");
+    assert_eq!(demand.sessions, 4);
+    // 2 s of 1,000 operations.
+    assert_eq!(demand.processor, Duration::from_millis(2));
+    // 40 ms, less 2 ms of processor, 10 ms of reads (1 session of 10 s) and 5 ms of log.
+    assert_eq!(demand.delay, Duration::from_millis(23));
+    // 2 reads of 10 ms each an operation; sessions were seen waiting for half of that time.
+    let one_read = Each {
+        per_operation: 1.0,
+        size: Bytes::kib(8),
+    };
+    assert_eq!(
+        (demand.data.reads, demand.data.background_reads),
+        (one_read, one_read)
+    );
+    // Nobody was seen waiting for writes.
+    assert_eq!(demand.data.writes.per_operation, 0.0);
+    assert_eq!(demand.data.background_writes.per_operation, 1.0);
+    assert_eq!(demand.data.background_writes.size, Bytes(16_384));
+    let log = LogDemand {
+        bytes_per_operation: 4_000.0,
+        commits_per_operation: 1.0,
+        is_flushed: true,
+    };
+    assert_eq!(demand.log, log);
+}
+
+#[test]
+fn without_seen_waits_latencies_and_running_sessions_stand_for_them() {
+    let text = TEXT.replace(
+        "[intervals.waiting]\ndata_read = [1.0, 1.0]\nlog = [0.5, 0.5]\n",
+        "",
+    );
+    let text = text.replace("sessions = [4.0, 4.0]\n", "");
+    let demand = demand(&text).expect("it has all that it takes");
+    // 20 s of reads and 2 s of processor in 10 s: 2.2 sessions.
+    assert_eq!(demand.sessions, 2);
+    assert_eq!(demand.data.reads.per_operation, 2.0);
+    // 20 ms, less 2 ms and 20 ms: nothing is left, and no time is negative.
+    assert_eq!(demand.delay, Duration::ZERO);
+}
+
+#[test]
+fn a_profile_that_lacks_what_it_takes_is_refused_with_the_reason() {
+    let without = |line: &str| demand(&TEXT.replace(line, ""));
+    assert_eq!(
+        without("operations = [400.0, 600.0]\n"),
+        Err(DemandError::NoOperations)
+    );
+    assert_eq!(
+        without("reads = [1000.0, 1000.0]\n"),
+        Err(DemandError::NoData)
+    );
+    let idle = demand(&TEXT.replace("[400.0, 600.0]", "[0.0, 0.0]"));
+    assert_eq!(idle, Err(DemandError::Idle));
+}
