@@ -116,7 +116,7 @@ fn closed_loop(profile: &Profile) -> Result<String, String> {
             Ok("operations were counted; how many sessions ran has to be assumed".to_owned())
         }
         (false, _) => Err(
-            "operations were not counted: demand can be replayed at its rate, not as a closed loop"
+            "operations were not counted, so that what each asks for is not known"
                 .to_owned(),
         ),
     }
