@@ -115,10 +115,9 @@ fn closed_loop(profile: &Profile) -> Result<String, String> {
         (true, false) => {
             Ok("operations were counted; how many sessions ran has to be assumed".to_owned())
         }
-        (false, _) => Err(
-            "operations were not counted, so that what each asks for is not known"
-                .to_owned(),
-        ),
+        (false, _) => {
+            Err("operations were not counted, so that what each asks for is not known".to_owned())
+        }
     }
 }
 
