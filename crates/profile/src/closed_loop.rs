@@ -20,6 +20,7 @@ use model::{
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
 use reading::Role;
+use thiserror::Error;
 
 use super::definition::{Io, Requests};
 use super::demand::{Access, Demand, Each};
@@ -46,6 +47,17 @@ pub struct Places {
     pub log: usize,
 }
 
+/// How many events may happen without time going on before that counts as for ever.
+const TIMELESS_MAX: u64 = 1_000_000;
+
+/// A demand that takes no time: no end of operations would come of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "an operation takes no time: it asks for no processor, has no delay, and its disks serve it at once; give the volumes \
+     a disk with limits and latencies"
+)]
+pub struct Timeless;
+
 /// What a closed loop did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -61,6 +73,9 @@ pub struct Outcome {
 ///
 /// Places of reads and writes are random in the first `span` of a volume, or in all of a smaller one.
 ///
+/// # Errors
+/// When an operation takes no time.
+///
 /// # Panics
 /// When a place is not one of the volumes, or a list of places is empty.
 pub fn closed_loop(
@@ -70,7 +85,7 @@ pub fn closed_loop(
     span: Bytes,
     (warm_up, length): (Duration, Duration),
     seed: u64,
-) -> Outcome {
+) -> Result<Outcome, Timeless> {
     let mut run = Run {
         demand,
         places,
@@ -87,14 +102,14 @@ pub fn closed_loop(
         operations: 0,
         took: Duration::ZERO,
     };
-    run.run(Instant::ZERO + warm_up + length);
+    run.run(Instant::ZERO + warm_up + length)?;
     let rates = |(role, io): (&Role, &Io)| (*role, Rates::of(io, length));
     let operations = run.operations;
-    Outcome {
+    Ok(Outcome {
         operations_per_s: operations as f64 / length.as_secs_f64(),
         operation: Duration::from_secs_f64(run.took.as_secs_f64() / (operations as f64).max(1.0)),
         roles: run.counted.iter().map(rates).collect(),
-    }
+    })
 }
 
 fn span_of(volume: &VolumeSpec, span: Bytes) -> u64 {
@@ -155,13 +170,19 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn run(&mut self, until: Instant) {
+    fn run(&mut self, until: Instant) -> Result<(), Timeless> {
+        let (mut last, mut since_moved) = (Instant::ZERO, 0);
         for session in 0..self.sessions.len() {
             self.rest(Instant::ZERO, session);
         }
         while let Some(Reverse((now, _, event))) = self.queue.pop() {
             if now >= until {
-                return;
+                return Ok(());
+            }
+            since_moved = if now > last { 0 } else { since_moved + 1 };
+            last = now;
+            if since_moved > TIMELESS_MAX {
+                return Err(Timeless);
             }
             match event {
                 Event::Begins(session) => self.begin(now, session),
@@ -175,6 +196,7 @@ impl Run<'_> {
                 Event::LogWritten | Event::LogFlushed => self.end_group(now),
             }
         }
+        Ok(())
     }
 
     fn push(&mut self, at: Instant, event: Event) {
@@ -207,7 +229,7 @@ impl Run<'_> {
         }
         let commits = self
             .random
-            .random_bool(self.demand.log.commits_per_operation);
+            .random_bool(self.demand.log.commits_per_operation.clamp(0.0, 1.0));
         self.sessions[session] = Session {
             began: now,
             left,

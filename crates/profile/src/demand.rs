@@ -10,6 +10,12 @@ use thiserror::Error;
 
 use super::definition::{Interval, Io, Profile, Requests, Wait};
 
+/// Most sessions of a demand; what a server with more has is a pool's.
+const SESSIONS_MAX: f64 = 65_536.0;
+
+/// Most requests that an operation makes: a scan of 80 GB by pages of 8 KiB.
+const REQUESTS_MAX: f64 = 1e7;
+
 /// What one operation asks for, on average, and how many sessions issue operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
@@ -43,7 +49,7 @@ pub struct Access {
 /// Requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Each {
-    /// How many an operation makes, on average.
+    /// How many an operation makes, on average; finite, 0 or more.
     pub per_operation: f64,
     /// Their mean size.
     pub size: Bytes,
@@ -61,7 +67,7 @@ pub struct LogDemand {
 }
 
 /// Why a profile gives no demand of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DemandError {
     /// Nothing counts operations.
     #[error(
@@ -72,9 +78,21 @@ pub enum DemandError {
     /// Counted, and none ended.
     #[error("no operation ended in it: the server was idle; record it under load")]
     Idle,
-    /// No requests of data files.
-    #[error("it has no requests to data files")]
+    /// Reads of data files were not counted.
+    #[error(
+        "it does not count reads of data files; name the device that holds them (`--device data=..`)"
+    )]
     NoData,
+    /// More than can be simulated, or than is likely.
+    #[error(
+        "it has {sessions:.0} sessions and {requests:.0} requests an operation, more than the limits of 65,536 and 10,000,000"
+    )]
+    TooMuch {
+        /// Sessions.
+        sessions: f64,
+        /// Requests of an operation.
+        requests: f64,
+    },
 }
 
 impl Demand {
@@ -110,6 +128,11 @@ impl Demand {
         let sessions = mean(|interval| interval.sessions)
             .or(running)
             .unwrap_or(spent);
+        let (data, temp) = (totals.data(operations), totals.temp(operations));
+        let requests = data.requests() + temp.requests();
+        if sessions > SESSIONS_MAX || requests > REQUESTS_MAX {
+            return Err(DemandError::TooMuch { sessions, requests });
+        }
         let sessions = (sessions.round() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
         let cycle_s = f64::from(sessions) * covered_s / operations;
@@ -117,8 +140,8 @@ impl Demand {
             sessions,
             processor: Duration::from_secs_f64(processor_s),
             delay: Duration::from_secs_f64(cycle_s - processor_s - waits / operations),
-            data: totals.data(operations),
-            temp: totals.temp(operations),
+            data,
+            temp,
             log: totals.log(operations),
         })
     }
@@ -229,6 +252,19 @@ impl Totals<'_> {
 fn share(waited_s: Option<f64>, requests: &Requests) -> Option<f64> {
     let took_s = requests.waited?.as_secs_f64();
     (took_s > 0.0).then_some((waited_s? / took_s).min(1.0))
+}
+
+impl Access {
+    /// All requests of an operation.
+    fn requests(&self) -> f64 {
+        let all = [
+            self.reads,
+            self.background_reads,
+            self.writes,
+            self.background_writes,
+        ];
+        all.iter().map(|each| each.per_operation).sum()
+    }
 }
 
 impl Each {

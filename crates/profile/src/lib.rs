@@ -38,7 +38,7 @@ mod wire;
 
 pub use answers::{Answer, Question, answers};
 pub use check::ProfileError;
-pub use closed_loop::{Outcome, Places, closed_loop};
+pub use closed_loop::{Outcome, Places, Timeless, closed_loop};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };

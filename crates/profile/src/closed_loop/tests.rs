@@ -49,14 +49,34 @@ fn run(demand: &Demand, disks: &[DiskSpec], log: usize, seed: u64) -> Outcome {
         log,
     };
     let times = (Duration::from_secs(5), Duration::from_secs(60));
-    closed_loop(
+    let outcome = closed_loop(
         demand,
         (&MachineSpec::unlimited(), &volumes),
         &places,
         SPAN,
         times,
         seed,
-    )
+    );
+    outcome.expect("an operation takes time")
+}
+
+#[test]
+fn a_demand_that_takes_no_time_ends_with_the_reason() {
+    let volumes = [VolumeSpec::of("d", DiskSpec::unlimited())];
+    let places = Places {
+        data: vec![0],
+        temp: vec![0],
+        log: 0,
+    };
+    let outcome = closed_loop(
+        &readers(1, 0),
+        (&MachineSpec::unlimited(), &volumes),
+        &places,
+        SPAN,
+        (Duration::ZERO, Duration::SECOND),
+        1,
+    );
+    assert_eq!(outcome, Err(Timeless));
 }
 
 #[test]

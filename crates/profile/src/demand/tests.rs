@@ -85,6 +85,11 @@ fn a_profile_that_lacks_what_it_takes_is_refused_with_the_reason() {
         without("reads = [1000.0, 1000.0]\n"),
         Err(DemandError::NoData)
     );
+    let crowd = demand(&TEXT.replace("sessions = [4.0, 4.0]", "sessions = [1e12, 1e12]"));
+    assert!(
+        matches!(crowd, Err(DemandError::TooMuch { .. })),
+        "{crowd:?}"
+    );
     let idle = demand(&TEXT.replace("[400.0, 600.0]", "[0.0, 0.0]"));
     assert_eq!(idle, Err(DemandError::Idle));
 }
