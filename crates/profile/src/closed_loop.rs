@@ -122,9 +122,9 @@ fn span_of(volume: &VolumeSpec, span: Bytes) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A session's delay is over.
-    Begins(usize),
+    Begins(u32),
     /// A session goes on.
-    GoesOn(usize),
+    GoesOn(u32),
     /// The log's write is done.
     LogWritten,
     /// The log's flush is done.
@@ -144,8 +144,8 @@ struct Session {
 #[derive(Debug, Default)]
 struct Log {
     is_busy: bool,
-    waiting: Vec<usize>,
-    group: Vec<usize>,
+    waiting: Vec<u32>,
+    group: Vec<u32>,
     /// Bytes that are not written yet.
     bytes: f64,
     offset: u64,
@@ -172,7 +172,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn run(&mut self, until: Instant) -> Result<(), Timeless> {
         let (mut last, mut since_moved) = (Instant::ZERO, 0);
-        for session in 0..self.sessions.len() {
+        for session in 0..self.demand.sessions {
             self.rest(Instant::ZERO, session);
         }
         while let Some(Reverse((now, _, event))) = self.queue.pop() {
@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     /// A session's delay; exponential, as nothing is known but its mean.
-    fn rest(&mut self, now: Instant, session: usize) {
+    fn rest(&mut self, now: Instant, session: u32) {
         let delay = self.exponential(self.demand.delay);
         self.push(now + delay, Event::Begins(session));
     }
@@ -215,9 +215,10 @@ impl Run<'_> {
         Duration::from_secs_f64(mean.as_secs_f64() * drawn)
     }
 
-    fn begin(&mut self, now: Instant, session: usize) {
+    fn begin(&mut self, now: Instant, session: u32) {
         let (data, temp) = (self.demand.data, self.demand.temp);
-        let mut left = Vec::new();
+        // Its memory is used again.
+        let mut left = std::mem::take(&mut self.sessions[session as usize].left);
         for (role, operation, each) in [
             (Role::Data, Operation::Write, data.writes),
             (Role::Temp, Operation::Read, temp.reads),
@@ -227,13 +228,11 @@ impl Run<'_> {
             let count = self.count(each);
             left.extend((0..count).map(|_| (role, operation, each.size)));
         }
-        let commits = self
-            .random
-            .random_bool(self.demand.log.commits_per_operation.clamp(0.0, 1.0));
-        self.sessions[session] = Session {
+        let commits = self.demand.log.commits_per_operation.clamp(0.0, 1.0);
+        self.sessions[session as usize] = Session {
             began: now,
             left,
-            commits,
+            commits: self.random.random_bool(commits),
         };
         let burst = self.exponential(self.demand.processor);
         let end = self.cores.run(now, burst);
@@ -242,19 +241,22 @@ impl Run<'_> {
 
     /// A whole number whose mean is what an operation makes.
     fn count(&mut self, each: Each) -> u64 {
+        if each.per_operation == 0.0 {
+            return 0;
+        }
         let whole = each.per_operation.floor();
         let more = self.random.random_bool(each.per_operation - whole);
         whole as u64 + u64::from(more)
     }
 
-    fn go_on(&mut self, now: Instant, session: usize) {
-        if let Some((role, operation, size)) = self.sessions[session].left.pop() {
+    fn go_on(&mut self, now: Instant, session: u32) {
+        if let Some((role, operation, size)) = self.sessions[session as usize].left.pop() {
             let done = self.request(now, role, operation, size).done;
             self.push(done, Event::GoesOn(session));
             return;
         }
         self.log.bytes += self.demand.log.bytes_per_operation;
-        if self.sessions[session].commits {
+        if self.sessions[session as usize].commits {
             self.log.waiting.push(session);
             if !self.log.is_busy {
                 self.write_log(now);
@@ -288,10 +290,10 @@ impl Run<'_> {
     }
 
     /// An operation ended; what it changed is written in the background.
-    fn end(&mut self, now: Instant, session: usize) {
+    fn end(&mut self, now: Instant, session: u32) {
         if now >= self.from {
             self.operations += 1;
-            self.took += now.since(self.sessions[session].began);
+            self.took += now.since(self.sessions[session as usize].began);
         }
         for (role, access) in [
             (Role::Data, self.demand.data),
