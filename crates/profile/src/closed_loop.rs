@@ -7,7 +7,7 @@
 //!
 //! METHODOLOGY.md has what a real server did beside it. Not modelled: log writes that become several requests, a filesystem's
 //! journal, locks (they are in the delay, which stays the same), a buffer pool whose size changes, full-page images
-//! that become fewer or more.
+//! that become fewer or more, sessions that wait because writes in the background do not keep up.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

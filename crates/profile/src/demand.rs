@@ -13,8 +13,11 @@ use super::definition::{Interval, Io, Profile, Requests, Wait};
 /// Most sessions of a demand; what a server with more has is a pool's.
 const SESSIONS_MAX: f64 = 65_536.0;
 
-/// Most requests that an operation makes: a scan of 80 GB by pages of 8 KiB.
-const REQUESTS_MAX: f64 = 1e7;
+/// Most requests that an operation makes: a scan of 50 GB in pieces of 512 KiB.
+const REQUESTS_MAX: f64 = 1e5;
+
+/// Largest request, and most log of an operation.
+const BYTES_MAX: f64 = (1_u64 << 30) as f64;
 
 /// What one operation asks for, on average, and how many sessions issue operations.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,15 +86,21 @@ pub enum DemandError {
         "it does not count reads of data files; name the device that holds them (`--device data=..`)"
     )]
     NoData,
+    /// Requests whose size is not known.
+    #[error("it counts requests for {0}, but not their bytes")]
+    NoBytes(Role),
     /// More than can be simulated, or than is likely.
     #[error(
-        "it has {sessions:.0} sessions and {requests:.0} requests an operation, more than the limits of 65,536 and 10,000,000"
+        "it has {sessions} sessions, {requests} requests an operation, and {bytes} bytes a request or of an operation's log; \
+         the limits are 65,536, 100,000 and 1 GiB"
     )]
     TooMuch {
         /// Sessions.
         sessions: f64,
         /// Requests of an operation.
         requests: f64,
+        /// Bytes of a request, or of an operation's log.
+        bytes: f64,
     },
 }
 
@@ -114,6 +123,7 @@ impl Demand {
         if totals.requests(Role::Data, |io| &io.reads).count.is_none() {
             return Err(DemandError::NoData);
         }
+        totals.check_bytes()?;
         let covered_s = profile.covered().as_secs_f64();
         let mean = |figure: fn(&Interval) -> Option<f64>| {
             let weighted =
@@ -130,8 +140,17 @@ impl Demand {
             .unwrap_or(spent);
         let (data, temp) = (totals.data(operations), totals.temp(operations));
         let requests = data.requests() + temp.requests();
-        if sessions > SESSIONS_MAX || requests > REQUESTS_MAX {
-            return Err(DemandError::TooMuch { sessions, requests });
+        let log = totals.log(operations);
+        let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];
+        let bytes = sizes.into_iter().fold(0.0, f64::max);
+        let is_possible =
+            sessions <= SESSIONS_MAX && requests <= REQUESTS_MAX && bytes <= BYTES_MAX;
+        if !is_possible {
+            return Err(DemandError::TooMuch {
+                sessions,
+                requests,
+                bytes,
+            });
         }
         let sessions = (sessions.round() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
@@ -142,7 +161,7 @@ impl Demand {
             delay: Duration::from_secs_f64(cycle_s - processor_s - waits / operations),
             data,
             temp,
-            log: totals.log(operations),
+            log,
         })
     }
 }
@@ -167,6 +186,24 @@ impl Totals<'_> {
             waited: of(|requests| Some(requests.waited?.as_secs_f64()))
                 .map(Duration::from_secs_f64),
         }
+    }
+
+    /// Refuses requests whose size is not known: they would pass every limit on throughput.
+    fn check_bytes(&self) -> Result<(), DemandError> {
+        let kinds: [(Role, fn(&Io) -> &Requests); 5] = [
+            (Role::Data, |io| &io.reads),
+            (Role::Data, |io| &io.writes),
+            (Role::Temp, |io| &io.reads),
+            (Role::Temp, |io| &io.writes),
+            (Role::Log, |io| &io.writes),
+        ];
+        for (role, kind) in kinds {
+            let requests = self.requests(role, kind);
+            if requests.count.is_some_and(|count| count > 0.0) && requests.bytes.is_none() {
+                return Err(DemandError::NoBytes(role));
+            }
+        }
+        Ok(())
     }
 
     /// Seconds that sessions were seen waiting for something, all together.
@@ -255,6 +292,19 @@ fn share(waited_s: Option<f64>, requests: &Requests) -> Option<f64> {
 }
 
 impl Access {
+    /// Size of its largest requests, in bytes.
+    fn size_max(&self) -> f64 {
+        let all = [
+            self.reads,
+            self.background_reads,
+            self.writes,
+            self.background_writes,
+        ];
+        all.iter()
+            .map(|each| each.size.0 as f64)
+            .fold(0.0, f64::max)
+    }
+
     /// All requests of an operation.
     fn requests(&self) -> f64 {
         let all = [

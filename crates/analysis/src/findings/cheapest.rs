@@ -87,17 +87,25 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
         margin: question.margin,
         // Where the best is not settled, an arm at any price may be the better one.
         undecided: undecided(&others, |usd| arm.name == best.name || usd < usd_per_month),
+        on_credits: arms
+            .iter()
+            .any(|arm| burst::sustained_share(trials, &arm.name) < 1.0),
         sustained: sustained(question, trials, arms),
     })
 }
 
-/// The cheapest of the arms whose mean, with burst credits spent, is no more than the margin worse than the best one's.
+/// The cheapest of the arms whose mean, with burst credits spent, is no more than the margin worse than the best one's; of
+/// metrics alone that follow the rate at which the disks serve.
 fn sustained(
     question: &Question,
     trials: &Trials,
     arms: &[&ArmQuestion],
 ) -> Option<CheapestSustained> {
-    let better = better(&question.metric);
+    let metric = question.metric.as_str();
+    if !(metric.ends_with("_per_s") || metric == "iops" || metric == "elapsed_s") {
+        return None;
+    }
+    let better = better(metric);
     let mut on_credits = false;
     let mut means = Vec::new();
     for arm in arms {

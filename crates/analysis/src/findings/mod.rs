@@ -396,7 +396,10 @@ pub struct Cheapest {
     /// those that cost less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
-    /// What would be the cheapest with burst credits spent; `None` where no arm that was compared spends any.
+    /// Whether an arm that was compared was faster than its disks or its machine sustain, on burst credits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_credits: bool,
+    /// What would be the cheapest with these credits spent; `None` without any, and where that cannot be estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<CheapestSustained>,
 }

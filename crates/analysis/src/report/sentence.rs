@@ -125,7 +125,7 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let price = number(*usd_per_month);
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
-    let with_credits_spent = cheapest.sustained.as_ref().map_or_else(String::new, |sustained| {
+    let with_credits_spent = cheapest.sustained.as_ref().map(|sustained| {
         let then = match &sustained.arm == arm {
             true => "it is the same arm".to_owned(),
             false => format!("it is {}, at ${} a month", sustained.arm, number(sustained.usd_per_month)),
@@ -135,6 +135,11 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
              sustain: run it with --sustained for that."
         )
     });
+    let while_they_last = match cheapest.on_credits {
+        true => " This holds while burst credits last; run it with --sustained for what holds after that.".to_owned(),
+        false => String::new(),
+    };
+    let with_credits_spent = with_credits_spent.unwrap_or(while_they_last);
     let settled = match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
             "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month for its disks.",

@@ -77,8 +77,8 @@ pub struct StoreSpec {
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
     pub checkpoint: Option<Duration>,
-    /// Most bytes of log since the oldest change of a data file's page that is not in its place: pages are written, and
-    /// sessions wait for that, so that it is kept. `None`: no bound.
+    /// Most bytes of log since the oldest changed page of a data file whose write has not started: pages are written, and
+    /// sessions wait for that, so that it is kept. `None`: no bound. Writes in flight do not count.
     pub log_capacity: Option<Bytes>,
     /// Pages written twice, so that a torn one can be restored; `None`: once.
     pub doublewrite: Option<DoublewriteSpec>,

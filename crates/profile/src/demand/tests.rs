@@ -85,6 +85,18 @@ fn a_profile_that_lacks_what_it_takes_is_refused_with_the_reason() {
         without("reads = [1000.0, 1000.0]\n"),
         Err(DemandError::NoData)
     );
+    let sizeless = without("read_bytes = [8192000.0, 8192000.0]\n");
+    assert_eq!(sizeless, Err(DemandError::NoBytes(Role::Data)));
+    for much in [
+        TEXT.replace("[1000.0, 1000.0]", "[1e308, 1e308]"),
+        TEXT.replace("[2000000.0, 2000000.0]", "[1e300, 1e300]"),
+    ] {
+        let refused = demand(&much);
+        assert!(
+            matches!(refused, Err(DemandError::TooMuch { .. })),
+            "{refused:?}"
+        );
+    }
     let crowd = demand(&TEXT.replace("sessions = [4.0, 4.0]", "sessions = [1e12, 1e12]"));
     assert!(
         matches!(crowd, Err(DemandError::TooMuch { .. })),
