@@ -6,7 +6,7 @@ use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     self, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
-    machines, man, output, plan, profile, report, run, workloads,
+    machines, man, output, plan, profile, record, report, run, workloads,
 };
 use experiment::spec;
 use files::FileError;
@@ -39,6 +39,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
+    /// Record what a running PostgreSQL asks of its disks, as a profile
+    Record(record::Args),
     /// Turn what other tools recorded of a server into a profile
     Import(import::Args),
     /// Show a profile: what a server asked of its disks
@@ -96,6 +98,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Emulated(emulated) => {
             command::emulated::run(&emulated, lab::inventory::Inventory::builtin())
         }
+        Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),

@@ -32,6 +32,7 @@ mod closed_loop;
 mod columns;
 mod definition;
 mod demand;
+mod draft;
 pub mod import;
 mod summary;
 mod wire;
@@ -43,6 +44,7 @@ pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
 pub use demand::{Access, Demand, DemandError, Each, LogDemand};
+pub use draft::{Draft, INTERVALS_MIN, Span, add};
 pub use jiff::Timestamp;
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

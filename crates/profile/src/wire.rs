@@ -213,7 +213,7 @@ fn wire(profile: &Profile) -> Wire {
             .collect(),
         intervals: WireIntervals {
             at_s: seconds(|interval| interval.at),
-            length_s: seconds(|interval| interval.length),
+            length_s: profile.intervals.iter().map(length).collect(),
             whole: table(&profile.intervals, &WHOLE, Column::Whole),
             waiting: table(&profile.intervals, &WAITING, Column::Waiting),
             data: table(&profile.intervals, &FIGURES, |figure| {
@@ -244,6 +244,12 @@ fn table<T: Copy>(
         Some(((*name).to_owned(), values?))
     };
     names.iter().filter_map(one).collect()
+}
+
+/// From its rounded start to its rounded end: rounded by itself it could reach into the next interval.
+fn length(interval: &Interval) -> f64 {
+    let end = interval.at + interval.length;
+    rounded(rounded(end.as_secs_f64()) - rounded(interval.at.as_secs_f64()))
 }
 
 fn rounded(value: f64) -> f64 {

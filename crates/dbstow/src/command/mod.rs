@@ -26,6 +26,7 @@ pub mod machines;
 pub mod man;
 pub mod plan;
 pub mod profile;
+pub mod record;
 pub mod report;
 pub mod run;
 pub mod workloads;

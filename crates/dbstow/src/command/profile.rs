@@ -23,7 +23,7 @@ const UNKNOWN: &str = "-";
     dbstow profile shop.toml\n  \
     dbstow profile shop.toml --format json")]
 pub struct Args {
-    /// Profile, as `dbstow import` writes it
+    /// Profile, as `dbstow record` and `dbstow import` write it
     pub file: PathBuf,
     /// How to print
     #[arg(long, value_enum, default_value_t)]

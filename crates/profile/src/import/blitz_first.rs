@@ -11,7 +11,6 @@ use model::Duration;
 use reading::Role;
 
 use super::cumulative::{Snapshot, Total, Totals, differences};
-use super::draft::{Draft, Span, add};
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
@@ -19,6 +18,7 @@ use super::table::{Row, Table};
 use super::text::excerpt;
 use super::{Options, Source};
 use crate::definition::{Interval, Requests};
+use crate::draft::{Draft, Span, add};
 
 /// `database_id` of tempdb.
 const TEMPDB: &str = "2";

@@ -9,9 +9,9 @@ use model::Duration;
 
 use super::buckets::{Buckets, Kind, Request};
 use super::devices::{self, Found};
-use super::draft::Draft;
 use super::error::ImportError;
 use super::{Options, Source};
+use crate::draft::Draft;
 
 const SECTOR: u64 = 512;
 

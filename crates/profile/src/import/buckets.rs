@@ -7,9 +7,9 @@ use model::Duration;
 use reading::Role;
 
 use super::Options;
-use super::draft::{Draft, Span};
 use super::steps::later;
 use crate::definition::{Interval, Io, Requests};
+use crate::draft::{Draft, Span};
 
 /// Length of an interval, unless the user gives one.
 const LENGTH: Duration = Duration::SECOND;

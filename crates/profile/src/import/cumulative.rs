@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use model::Duration;
 use reading::Role;
 
-use super::draft::{Draft, Span, add};
 use crate::definition::{Interval, Lost, Requests};
+use crate::draft::{Draft, Span, add};
 
 /// What one file has seen so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

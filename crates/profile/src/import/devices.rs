@@ -6,8 +6,8 @@ use std::str::FromStr;
 use reading::Role;
 use thiserror::Error;
 
-use super::draft::Draft;
 use crate::definition::Volume;
+use crate::draft::Draft;
 
 /// Files of a role lie on this device: `data=vda`, `log=E:`.
 #[derive(Clone, Debug, PartialEq, Eq)]

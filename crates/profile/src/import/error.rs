@@ -26,7 +26,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    pub(super) fn file(file: &str, message: impl Into<String>) -> ImportError {
+    pub(crate) fn file(file: &str, message: impl Into<String>) -> ImportError {
         ImportError::File {
             file: file.to_owned(),
             message: message.into(),

@@ -8,10 +8,10 @@ use reading::Role;
 
 use super::buckets::{Buckets, Kind, Request};
 use super::devices::{self, Found};
-use super::draft::Draft;
 use super::error::ImportError;
 use super::text::excerpt;
 use super::{Options, Source};
+use crate::draft::Draft;
 
 /// The version that a first line names.
 pub(super) fn version(first: &str) -> Option<u8> {

@@ -9,13 +9,13 @@ use model::Duration;
 use serde::Deserialize;
 
 use super::devices::{self, Found};
-use super::draft::{Draft, Rates, Span, add, requests};
 use super::error::ImportError;
 use super::number::counted;
 use super::stamp::{self, DateOrder, Stamp};
 use super::steps::{Resolution, Step, between, later, steps};
 use super::{Options, Source, sysstat};
 use crate::definition::{Interval, Lost};
+use crate::draft::{Draft, Rates, Span, add, requests};
 
 /// Units of throughput, which depend on iostat's options.
 const UNITS: [(&str, f64); 4] = [

@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use reading::Role;
 
 use super::cumulative::{Snapshot, Total, Totals, differences};
-use super::draft::Draft;
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
 use super::table::{Row, Table};
 use super::text::excerpt;
 use super::{Options, Source};
+use crate::draft::Draft;
 
 /// Counters of a file.
 const COUNTERS: [&str; 6] = [

@@ -21,8 +21,7 @@ mod blkparse;
 mod buckets;
 mod cumulative;
 mod devices;
-mod draft;
-mod error;
+pub(crate) mod error;
 mod format;
 mod iolog;
 mod iostat;
@@ -32,7 +31,7 @@ mod perfmon;
 mod recommendation;
 mod sadf;
 mod stamp;
-mod steps;
+pub(crate) mod steps;
 mod sysstat;
 mod table;
 mod text;
@@ -47,7 +46,7 @@ pub use stamp::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
 pub use text::decode;
 
 use super::definition::Profile;
-use draft::Draft;
+use crate::draft::{self, Draft};
 
 /// A file of another tool.
 #[derive(Clone, Copy, Debug)]

@@ -8,13 +8,13 @@ use model::Duration;
 use reading::Role;
 use serde::Deserialize;
 
-use super::draft::{Draft, Rates, Span, add, requests};
 use super::error::ImportError;
 use super::number::counted;
 use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
 use super::{Options, Source};
 use crate::definition::Interval;
+use crate::draft::{Draft, Rates, Span, add, requests};
 
 const MEGABYTE: f64 = 1_048_576.0;
 

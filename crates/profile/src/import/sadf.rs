@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::devices::{self, Found};
-use super::draft::{Draft, Rates, Span, add, requests};
 use super::error::ImportError;
 use super::iostat::{base, busy, is_partition};
 use super::number::counted;
@@ -20,6 +19,7 @@ use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
 use super::{Options, Source, sysstat};
 use crate::definition::{Interval, Lost};
+use crate::draft::{Draft, Rates, Span, add, requests};
 
 #[derive(Deserialize)]
 struct Document {

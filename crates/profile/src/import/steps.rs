@@ -77,13 +77,13 @@ fn even(steps: &mut [Step]) {
 }
 
 /// The time from one instant to another; none where the other is not later.
-pub(super) fn between(from: Timestamp, until: Timestamp) -> Duration {
+pub(crate) fn between(from: Timestamp, until: Timestamp) -> Duration {
     let ns = until.as_nanosecond() - from.as_nanosecond();
     Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
 }
 
 /// The instant so much later, or the last one that there is.
-pub(super) fn later(from: Timestamp, by: Duration) -> Timestamp {
+pub(crate) fn later(from: Timestamp, by: Duration) -> Timestamp {
     let ns = from.as_nanosecond() + i128::from(by.as_nanos());
     Timestamp::from_nanosecond(ns).unwrap_or(Timestamp::MAX)
 }

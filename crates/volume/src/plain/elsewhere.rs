@@ -150,3 +150,15 @@ impl Activity {
         Ok(BTreeMap::new())
     }
 }
+
+pub(super) fn watched(_: &Path) -> io::Result<(u32, u32)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn disk_counters(_: (u32, u32)) -> io::Result<super::counted::DiskCounters> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn processor_time(_: i32) -> io::Result<model::Duration> {
+    Err(io::ErrorKind::Unsupported.into())
+}

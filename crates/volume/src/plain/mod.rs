@@ -10,6 +10,7 @@
 //! What an operating system does not count is left out, and [`Site::environment`] says why. Where several
 //! directories are on one device, the first of them has its counters, so that nothing counts twice.
 
+mod counted;
 mod host;
 mod site;
 
@@ -27,6 +28,7 @@ use std::path::Path;
 
 use model::Bytes;
 
+pub use counted::{CountedDisk, DiskCounters, processor_time, size};
 pub use site::{PlainSite, PlainVolume};
 
 #[cfg(doc)]

@@ -60,11 +60,7 @@ pub struct Args {
 /// # Errors
 /// When a file cannot be read, understood or put together with the others, or the profile cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    if args.out.exists() && !files::is_stream(&args.out) {
-        let out = args.out.display();
-        let message = format!("{out} is there already; remove it, or give another --out");
-        return Err(Mistake(message).into());
-    }
+    check_free(&args.out)?;
     let (from, profile) = match args.file.as_slice() {
         [folder] if folder.is_dir() => {
             let profile = results::read(folder, args.arm.as_deref(), args.start)?;
@@ -72,16 +68,31 @@ pub fn run(args: &Args) -> Result<()> {
         }
         files => imported(files, args)?,
     };
-    let out = args.out.display().to_string();
-    let text = profile::write(&out, &profile)?;
-    let shown = shown(&out, &from, &profile);
-    match files::is_stream(&args.out) {
+    save(&args.out, &from, &profile)
+}
+
+/// Refuses a file that is there.
+pub(super) fn check_free(out: &Path) -> Result<()> {
+    if out.exists() && !files::is_stream(out) {
+        let out = out.display();
+        let message = format!("{out} is there already; remove it, or give another --out");
+        return Err(Mistake(message).into());
+    }
+    Ok(())
+}
+
+/// Writes a profile, and prints what it can answer.
+pub(super) fn save(file: &Path, from: &str, profile: &Profile) -> Result<()> {
+    let out = file.display().to_string();
+    let text = profile::write(&out, profile)?;
+    let shown = shown(&out, from, profile);
+    match files::is_stream(file) {
         true => {
-            files::write_named(&args.out, text.as_bytes())?;
+            files::write_named(file, text.as_bytes())?;
             note(shown.trim_end());
         }
         false => {
-            files::write_new(&args.out, text.as_bytes(), files::Readers::Umask)?;
+            files::write_new(file, text.as_bytes(), files::Readers::Umask)?;
             super::print(&shown)?;
         }
     }

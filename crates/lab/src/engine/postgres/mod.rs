@@ -26,6 +26,7 @@ mod tablespaces;
 mod target;
 mod url;
 mod waits;
+pub mod watch;
 mod wire;
 
 pub use directories::{Owner, owner};

@@ -144,9 +144,7 @@ impl Parts {
             "sslmode" if matches!(value.as_deref(), Some("disable" | "allow" | "prefer")) => {}
             "sslmode" => {
                 return Err(
-                    "TLS is not spoken here, because the server has to be on this machine: \
-                     use its socket"
-                        .to_owned(),
+                    "TLS is not supported: use the server's socket or an SSH tunnel".to_owned(),
                 );
             }
             // Not by its name: where a password holds a `?`, that is a part of it.

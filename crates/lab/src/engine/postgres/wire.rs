@@ -9,9 +9,11 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
+use std::time;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
+use model::Duration;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Header, Message};
 use postgres_protocol::message::frontend;
@@ -74,6 +76,21 @@ impl Connection {
             unread: 0..0,
             status: b'I',
         })
+    }
+
+    /// An answer that takes longer is a lost connection.
+    pub(super) fn limit_waits(&self, limit: Duration) -> io::Result<()> {
+        let limit = Some(time::Duration::from_nanos(limit.as_nanos()));
+        match &self.stream {
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(limit)?;
+                stream.set_write_timeout(limit)
+            }
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(limit)?;
+                stream.set_write_timeout(limit)
+            }
+        }
     }
 
     /// Whether a transaction is open, failed or not.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::import::draft::Draft;
+use crate::draft::Draft;
 use crate::import::error::ImportError;
 use crate::import::number::Decimal;
 use crate::import::stamp::{self, DateOrder, Stamp, UtcOffset};

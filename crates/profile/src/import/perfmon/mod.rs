@@ -9,12 +9,12 @@ use model::Duration;
 use reading::Role;
 
 use super::devices::{self, Found};
-use super::draft::{Draft, Rates, Span, add, requests};
 use super::error::ImportError;
 use super::number::counted;
 use super::steps::{Resolution, Step, between, steps};
 use super::{Options, Source};
 use crate::definition::{Interval, Lost, Requests, Wait};
+use crate::draft::{Draft, Rates, Span, add, requests};
 use log::{Counter, Log};
 
 /// Reads a file of relog, typeperf, logman or Export-Csv.

@@ -3,6 +3,7 @@
 mod activity;
 mod cache;
 mod cgroup;
+mod counted;
 mod device;
 mod firmware;
 
@@ -15,6 +16,7 @@ use procfs::process::{MountInfo, Process};
 
 pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
+pub(super) use counted::{disk_counters, processor_time, watched};
 use device::{Device, Disk};
 
 use reading::{DiskReading, fact};

@@ -1,17 +1,17 @@
-//! From intervals as they stand in files to a profile: in order, without holes in a column, and not empty.
+//! From intervals as they were recorded to a profile: in order, without holes in a column, and not empty.
 
 use jiff::Timestamp;
 use model::Duration;
 
-use super::error::ImportError;
-use super::steps::{between, later};
 use crate::columns::{self, Column};
 use crate::definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume,
 };
+use crate::import::error::ImportError;
+use crate::import::steps::{between, later};
 
 /// Fewest intervals of a series: one has no course of time.
-pub(super) const INTERVALS_MIN: usize = 2;
+pub const INTERVALS_MIN: usize = 2;
 
 /// A figure that more than one interval in so many lacks is left out; otherwise these intervals are.
 const LACKING: usize = 10;
@@ -21,29 +21,35 @@ const LATE: Duration = Duration::from_millis(1500);
 
 /// A profile in the making.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
-    pub(super) origin: Origin,
-    pub(super) machine: Machine,
-    pub(super) volumes: Vec<Volume>,
+pub struct Draft {
+    /// Where the figures come from.
+    pub origin: Origin,
+    /// What the server ran on.
+    pub machine: Machine,
+    /// What held the files.
+    pub volumes: Vec<Volume>,
     /// Intervals in the order of the file.
-    pub(super) spans: Vec<Span>,
+    pub spans: Vec<Span>,
     /// What broke the recording off, and when the last figures before it were taken.
-    pub(super) losses: Vec<(Timestamp, Lost)>,
-    pub(super) assumptions: Vec<String>,
+    pub losses: Vec<(Timestamp, Lost)>,
+    /// What was taken for granted; sentences.
+    pub assumptions: Vec<String>,
 }
 
 /// An interval with its ends.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) from: Timestamp,
-    pub(super) until: Timestamp,
+pub struct Span {
+    /// When it begins.
+    pub from: Timestamp,
+    /// When it ends.
+    pub until: Timestamp,
     /// Its figures; when it was is in the ends.
-    pub(super) figures: Interval,
+    pub figures: Interval,
 }
 
 impl Draft {
     /// A draft of what this tool counted.
-    pub(super) fn of(tool: &str) -> Draft {
+    pub fn of(tool: &str) -> Draft {
         Draft {
             origin: Origin {
                 tool: tool.to_owned(),
@@ -54,7 +60,7 @@ impl Draft {
     }
 
     /// Adds an assumption, unless it is there already.
-    pub(super) fn assume(&mut self, sentence: impl Into<String>) {
+    pub fn assume(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
@@ -65,7 +71,7 @@ impl Draft {
     ///
     /// # Errors
     /// When it has fewer intervals than that or no request, in words.
-    pub(super) fn finish(mut self, intervals_min: usize) -> Result<Profile, String> {
+    pub fn finish(mut self, intervals_min: usize) -> Result<Profile, String> {
         self.order();
         self.even_out();
         if self.spans.len() < intervals_min {
@@ -195,7 +201,7 @@ impl Draft {
 ///
 /// # Errors
 /// When two cover the same time.
-pub(super) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError> {
+pub(crate) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError> {
     let first = |draft: &Draft| draft.spans.first().map(|span| span.from);
     drafts.sort_by_key(|(_, draft)| first(draft));
     let mut drafts = drafts.into_iter();
@@ -234,7 +240,7 @@ fn is_idle(spans: &[Span]) -> bool {
 }
 
 /// Requests of a rate, over that time.
-pub(super) fn requests(rates: Rates, length: Duration) -> Requests {
+pub(crate) fn requests(rates: Rates, length: Duration) -> Requests {
     let seconds = length.as_secs_f64();
     let count = rates.per_second.map(|rate| rate * seconds);
     let waited = |(count, mean): (f64, f64)| Duration::from_secs_f64(count * mean);
@@ -247,15 +253,15 @@ pub(super) fn requests(rates: Rates, length: Duration) -> Requests {
 
 /// Requests as most tools write them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rates {
-    pub(super) per_second: Option<f64>,
-    pub(super) bytes_per_second: Option<f64>,
+pub(crate) struct Rates {
+    pub(crate) per_second: Option<f64>,
+    pub(crate) bytes_per_second: Option<f64>,
     /// Mean latency in seconds.
-    pub(super) mean_s: Option<f64>,
+    pub(crate) mean_s: Option<f64>,
 }
 
 /// Adds requests to others of the same kind; what one of them lacks, the sum lacks.
-pub(super) fn add(to: &mut Requests, more: Requests) {
+pub fn add(to: &mut Requests, more: Requests) {
     if *to == Requests::default() {
         *to = more;
         return;

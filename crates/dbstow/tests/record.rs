@@ -1,0 +1,226 @@
+//! `dbstow record` on a real PostgreSQL that somebody works on.
+
+#![cfg(all(unix, feature = "postgres"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/server.rs"]
+mod server;
+#[path = "support/theirs.rs"]
+mod theirs;
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use profile::Profile;
+use reading::Role;
+use server::binaries;
+use tempfile::TempDir;
+use theirs::{ENCODED, Theirs};
+
+struct Recorder {
+    folder: TempDir,
+    url: String,
+}
+
+impl Recorder {
+    fn of(server: &Theirs) -> Recorder {
+        Recorder {
+            folder: tempfile::tempdir().unwrap(),
+            url: server.url(ENCODED),
+        }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("shop.toml")
+    }
+
+    fn start(&self, length: &str) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+        command
+            .args([
+                "record", "--server", &self.url, "--every", "1s", "--for", length, "--out",
+            ])
+            .arg(self.out())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Returns once the server has its connection, or it has ended.
+    fn started(&self, server: &Theirs, length: &str) -> Child {
+        let mut recording = self.start(length);
+        let connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbstow' AND query LIKE 'EXECUTE look%'";
+        while server.sql(connections) == "0" {
+            assert!(recording.try_wait().unwrap().is_none(), "it ended");
+        }
+        recording
+    }
+
+    fn profile(&self) -> Profile {
+        let text = std::fs::read_to_string(self.out()).unwrap();
+        profile::read("shop.toml", &text).unwrap()
+    }
+}
+
+/// Transactions of four clients until it is ended; a line of progress each second.
+fn work(server: &Theirs) -> Child {
+    server.pgbench(&["-i", "-q", "-s", "1"]);
+    let mut command = server.pgbench_command(&["-c", "4", "-T", "600", "-P", "1", "-n"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It works from its first line on.
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    lines.by_ref().next().unwrap().unwrap();
+    // Nobody reads on, and it must not be held up by that.
+    std::thread::spawn(move || lines.for_each(drop));
+    child
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn text(output: &Output) -> String {
+    let (out, error) = (&output.stdout, &output.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(error)
+    )
+}
+
+#[test]
+fn a_recording_holds_what_a_server_did_while_clients_worked() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    server.pgbench(&["-i", "-q", "-s", "1"]);
+    let recorder = Recorder::of(&server);
+    let recording = recorder.started(&server, "10s");
+    // 200 transactions at 50 per second: they begin and end within the recording.
+    let done = server.pgbench(&["-c", "2", "-t", "100", "-R", "50", "-n"]);
+    let output = recording.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(
+        text(&output).contains("from dbstow record"),
+        "{}",
+        text(&output)
+    );
+    assert!(done.contains("200/200"), "{done}");
+
+    let profile = recorder.profile();
+    let operations = profile.total(|interval| interval.operations).unwrap();
+    // Our own queries for connections, pgbench's questions before it begins, and autovacuum come on top.
+    assert!((190.0..=260.0).contains(&operations), "{operations}");
+    let log = |interval: &profile::Interval| interval.roles[&Role::Log].writes.bytes;
+    assert!(profile.total(log).unwrap() > 0.0);
+    assert!(profile.total(|interval| interval.sessions).unwrap() > 0.0);
+    // All six; `profile::read` refuses what is negative.
+    assert!(
+        profile
+            .intervals
+            .iter()
+            .all(|interval| interval.waiting.len() == 6)
+    );
+    assert!(profile.intervals.len() >= 2);
+    assert_eq!(profile.origin.product.as_deref(), Some("PostgreSQL"));
+    assert!(!text(&output).contains(ENCODED));
+}
+
+#[test]
+fn ctrl_c_writes_what_there_is() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let working = work(&server);
+    let recorder = Recorder::of(&server);
+    let recording = recorder.started(&server, "600s");
+    // Eight transactions at two a second.
+    server.pgbench(&["-c", "1", "-t", "8", "-R", "2", "-n"]);
+    let process = Pid::from_raw(i32::try_from(recording.id()).unwrap());
+    kill(process, Signal::SIGINT).unwrap();
+    let output = recording.wait_with_output().unwrap();
+    end(working);
+    match output.status.code() {
+        Some(0) => assert!(recorder.profile().intervals.len() >= 2),
+        // A machine that did not get to two intervals within that time.
+        Some(2) => assert!(
+            text(&output).contains("record for longer"),
+            "{}",
+            text(&output)
+        ),
+        other => panic!("{other:?}: {}", text(&output)),
+    }
+}
+
+#[test]
+fn an_idle_server_is_refused_and_nothing_is_written() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let recorder = Recorder::of(&server);
+    let output = recorder.start("3s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(
+        text(&output).contains("the server was idle"),
+        "{}",
+        text(&output)
+    );
+    assert!(!recorder.out().exists());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error_with_its_address() {
+    let recorder = Recorder {
+        folder: tempfile::tempdir().unwrap(),
+        url: "postgresql://boss@/x?host=/nowhere".to_owned(),
+    };
+    let output = recorder.start("3s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output).contains("/nowhere/.s.PGSQL.5432"),
+        "{}",
+        text(&output)
+    );
+    let recorder = Recorder {
+        url: "sqlserver://db1".to_owned(),
+        ..recorder
+    };
+    let output = recorder.start("3s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("postgresql://USER@HOST"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn times_and_files_that_cannot_be_are_usage_errors() {
+    let recorder = Recorder {
+        folder: tempfile::tempdir().unwrap(),
+        url: "postgresql://boss@/x?host=/nowhere".to_owned(),
+    };
+    let output = recorder.start("1s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("record for longer"),
+        "{}",
+        text(&output)
+    );
+    std::fs::write(recorder.out(), "").unwrap();
+    let output = recorder.start("3s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("is there already"),
+        "{}",
+        text(&output)
+    );
+}

@@ -1,0 +1,145 @@
+//! Somebody's PostgreSQL, which is there before dbstow comes.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use lab::engine::postgres::{self, Binaries, Owner};
+use tempfile::TempDir;
+
+pub(crate) const PASSWORD: &str = "correct-horse%battery";
+/// The same in a URL.
+pub(crate) const ENCODED: &str = "correct-horse%25battery";
+
+/// Somebody's server, which asks for a password, with a database of theirs.
+pub(crate) struct Theirs {
+    binaries: Binaries,
+    owner: Option<Owner>,
+    folder: TempDir,
+}
+
+impl Theirs {
+    pub(crate) fn start(binaries: &Binaries) -> Theirs {
+        let folder = tempfile::Builder::new()
+            .prefix("theirs-")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let theirs = Theirs {
+            binaries: binaries.clone(),
+            owner: postgres::owner().expect("a user"),
+            folder,
+        };
+        let password = theirs.path("password");
+        fs::write(&password, PASSWORD).unwrap();
+        for path in [theirs.folder.path(), &password] {
+            if let Some((user, group)) = theirs.owner {
+                chown(path, Some(user), Some(group)).unwrap();
+            }
+        }
+        theirs.run("initdb", |command| {
+            command
+                .args([
+                    "--auth=scram-sha-256",
+                    "--username=boss",
+                    "--no-sync",
+                    "--pgdata",
+                ])
+                .arg(theirs.path("data"))
+                .arg("--pwfile")
+                .arg(&password)
+        });
+        fs::remove_file(&password).unwrap();
+        let passes = theirs.path("pgpass");
+        fs::write(&passes, format!("*:*:*:*:{PASSWORD}\n")).unwrap();
+        fs::set_permissions(&passes, fs::Permissions::from_mode(0o600)).unwrap();
+        let options = format!("-c listen_addresses= -k {}", theirs.folder.path().display());
+        theirs.run("pg_ctl", |command| {
+            command
+                .args(["start", "--wait", "--pgdata"])
+                .arg(theirs.path("data"))
+                .arg("--log")
+                .arg(theirs.path("log"))
+                .args(["--options", &options])
+        });
+        theirs
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn url(&self, password: &str) -> String {
+        let folder = self.folder.path().display();
+        format!("postgresql://boss:{password}@/postgres?host={folder}")
+    }
+
+    pub(crate) fn run(&self, program: &str, arguments: impl FnOnce(&mut Command) -> &mut Command) {
+        let mut command = Command::new(self.binaries.program(program));
+        command.current_dir("/");
+        // Not captured: a server that stays would hold the pipe open.
+        let output = fs::File::create(self.folder.path().join("output")).unwrap();
+        command.stdout(output.try_clone().unwrap()).stderr(output);
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        let status = arguments(&mut command).status().expect(program);
+        let said = fs::read_to_string(self.path("output")).unwrap_or_default();
+        assert!(status.success(), "{program}: {said}");
+    }
+
+    /// `pgbench` on it, which has to succeed; gives what it prints.
+    pub(crate) fn pgbench(&self, arguments: &[&str]) -> String {
+        let output = self.pgbench_command(arguments).output().expect("pgbench");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}");
+        text
+    }
+
+    pub(crate) fn pgbench_command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.binaries.program("pgbench"));
+        command
+            .arg("-h")
+            .arg(self.folder.path())
+            .args(["-U", "boss"])
+            .args(arguments)
+            .arg("postgres")
+            .env("PGPASSFILE", self.path("pgpass"));
+        command
+    }
+
+    /// Names of its databases and tablespaces.
+    pub(crate) fn content(&self) -> String {
+        self.sql(
+            "SELECT string_agg(name, ' ' ORDER BY name) FROM \
+             (SELECT datname AS name FROM pg_database UNION ALL SELECT spcname FROM pg_tablespace) AS all_names",
+        )
+    }
+
+    /// What a query answers.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let output = Command::new(self.binaries.program("psql"))
+            .args(["-XAtc", sql, "-h"])
+            .arg(self.folder.path())
+            .args(["-U", "boss", "postgres"])
+            // Not in its environment: a test beside this one looks whether the password is in any.
+            .env("PGPASSFILE", self.path("pgpass"))
+            .output()
+            .expect("psql");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        let data = self.path("data");
+        self.run("pg_ctl", |command| {
+            command
+                .args(["stop", "--wait", "--mode=immediate", "--pgdata"])
+                .arg(data)
+        });
+    }
+}

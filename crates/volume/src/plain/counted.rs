@@ -1,0 +1,74 @@
+//! The disk under a directory and what it counted, and processor time of a server: for a recording of what already runs.
+
+use std::io;
+use std::path::Path;
+
+use model::{Bytes, Duration};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+use super::platform;
+
+/// The disk that holds a directory: the whole disk where there is one below it, otherwise the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CountedDisk {
+    pub(super) number: (u32, u32),
+}
+
+/// What a disk counted since the machine was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskCounters {
+    /// Reads that ended.
+    pub reads: u64,
+    /// Writes that ended, flushes among them.
+    pub writes: u64,
+    /// Flushes that ended; `None` where the kernel does not count them.
+    pub flushes: Option<u64>,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Sum of the reads' latencies. The three times start over at 2^32.
+    pub read_ms: u64,
+    /// Sum of the writes' latencies.
+    pub write_ms: u64,
+    /// Sum of the flushes' latencies.
+    pub flush_ms: Option<u64>,
+}
+
+impl CountedDisk {
+    /// The disk under `directory`.
+    ///
+    /// # Errors
+    /// When there is none that requests are counted of.
+    pub fn under(directory: &Path) -> io::Result<CountedDisk> {
+        let number = platform::watched(directory)?;
+        Ok(CountedDisk { number })
+    }
+
+    /// What it counted so far.
+    ///
+    /// # Errors
+    /// When the counters cannot be read, or the disk is gone.
+    pub fn counters(self) -> io::Result<DiskCounters> {
+        platform::disk_counters(self.number)
+    }
+}
+
+/// Processor time of a process and of all its children so far, living or not.
+///
+/// # Errors
+/// When the process is gone, or the system does not tell.
+pub fn processor_time(process: i32) -> io::Result<Duration> {
+    platform::processor_time(process)
+}
+
+/// Logical processors and memory of this machine.
+pub fn size() -> (usize, Bytes) {
+    let wanted = RefreshKind::nothing()
+        .with_cpu(CpuRefreshKind::nothing())
+        .with_memory(MemoryRefreshKind::nothing().with_ram());
+    match System::new_with_specifics(wanted) {
+        Ok(system) => (system.cpus().len(), Bytes(system.total_memory())),
+        Err(_) => (0, Bytes(0)),
+    }
+}
