@@ -98,11 +98,11 @@ impl Draft {
             ..span.figures
         };
         let end = self.spans.last().map_or(start, |span| span.until);
-        // What broke off before the first interval or after the last one has no figures beside it.
+        // What broke off before the first interval has no figures beside it.
         let inside = self
             .losses
             .iter()
-            .filter(|(at, _)| *at >= start && *at < end);
+            .filter(|(at, _)| *at >= start && *at <= end);
         let mut interruptions: Vec<Interruption> = inside
             .map(|(at, cause)| Interruption {
                 at: between(start, *at),
@@ -127,13 +127,16 @@ impl Draft {
     /// Leaves out what lies before the end of what there is already, and notes gaps.
     fn order(&mut self) {
         let mut kept: Vec<Span> = Vec::new();
+        let mut set_back = 0;
         for mut span in std::mem::take(&mut self.spans) {
             if let Some(last) = kept.last() {
                 let overlap = between(span.from, last.until);
                 let length = between(span.from, span.until);
                 let is_late = between(last.until, span.from) > LATE;
-                if overlap.as_secs_f64() > length.as_secs_f64() / 2.0 {
+                // Shortened by more, it would seem busier than it was.
+                if overlap > LATE || overlap.as_secs_f64() > length.as_secs_f64() / 2.0 {
                     self.losses.push((last.until, Lost::Clock));
+                    set_back += 1;
                     continue;
                 }
                 if span.from < last.until {
@@ -147,6 +150,11 @@ impl Draft {
             }
         }
         self.spans = kept;
+        if set_back > 0 {
+            self.assume(format!(
+                "Intervals that begin before others end are left out, because the clock was set back: {set_back}."
+            ));
+        }
     }
 
     /// Whether something is known to have broken the recording off in that time.
@@ -322,6 +330,21 @@ mod tests {
         assert_eq!(starts, [0.0, 60.0, 300.0, 360.0]);
         let causes: Vec<Lost> = profile.interruptions.iter().map(|i| i.cause).collect();
         assert_eq!(causes, [Lost::Gap, Lost::Clock]);
+    }
+
+    #[test]
+    fn an_interval_that_a_set_clock_shortens_is_left_out_and_counted() {
+        // Set back by 20 s: 60 s of counts would seem to be of 40 s. Nothing comes after it.
+        let spans = vec![
+            span(0, 60, Some(1.0)),
+            span(60, 120, Some(1.0)),
+            span(100, 160, Some(1.0)),
+        ];
+        let profile = draft(spans).finish(2).expect("a profile");
+        assert_eq!(profile.intervals.len(), 2);
+        assert_eq!(profile.interruptions[0].cause, Lost::Clock);
+        let told = "Intervals that begin before others end are left out, because the clock was set back: 1.";
+        assert_eq!(profile.assumptions, [told]);
     }
 
     #[test]

@@ -57,6 +57,8 @@ fn import(
     if let Ok(imported) = imported {
         let text = profile::write(name, &imported.profile);
         prop_assert!(text.is_ok(), "{name}: {text:?}");
+        let read = text.and_then(|text| profile::read(name, &text));
+        prop_assert!(read.is_ok(), "{name}: {read:?}");
         profile::answers(&imported.profile);
     }
     Ok(())

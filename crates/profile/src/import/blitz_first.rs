@@ -97,19 +97,20 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Refuses rows of more than one server.
-    fn check_server(&self, file: &str) -> Result<(), ImportError> {
+    /// Refuses rows of more than one server, with those `seen` before.
+    fn check_server(&self, file: &str, seen: &mut BTreeSet<String>) -> Result<(), ImportError> {
         let Some(at) = self.server else {
             return Ok(());
         };
         let rows = self.table.rows.iter();
-        let servers: BTreeSet<&str> = rows.filter_map(|(_, cells)| cells.get(at)).collect();
-        match servers.len() {
+        let servers = rows.filter_map(|(_, cells)| cells.get(at));
+        seen.extend(servers.map(str::to_owned));
+        match seen.len() {
             0 | 1 => Ok(()),
             several => Err(ImportError::file(
                 file,
                 format!(
-                    "it has rows of {several} servers; export those of one (where ServerName = ..)"
+                    "there are rows of {several} servers; export those of one (where ServerName = ..)"
                 ),
             )),
         }
@@ -130,10 +131,11 @@ fn draft() -> Draft {
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = draft();
     let mut snapshots: BTreeMap<Timestamp, Snapshot<(String, String)>> = BTreeMap::new();
+    let mut servers = BTreeSet::new();
     for source in sources {
         let table = Table::read(source.file, source.text)?;
         let rows = Rows::of(&table)?;
-        rows.check_server(source.file)?;
+        rows.check_server(source.file, &mut servers)?;
         let (read, written) = (table.column("bytes_read")?, table.column("bytes_written")?);
         if table.is_cut {
             draft.assume("The last line is truncated and left out.");
@@ -171,7 +173,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
     draft.assume("Bytes are rounded to megabytes by the view.");
     let table = Table::read(source.file, source.text)?;
     let rows = Rows::of(&table)?;
-    rows.check_server(source.file)?;
+    rows.check_server(source.file, &mut BTreeSet::new())?;
     let elapsed = table.column("elapsedseconds")?;
     let (read, written) = (
         table.column("megabytes_read")?,

@@ -61,12 +61,14 @@ impl Event<'_> {
         let number = |text: Option<&&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
         let sectors: u64 = number(sectors);
         let mut letters = action.chars();
-        let action = letters.next().filter(char::is_ascii_uppercase)?;
+        // A message (`m`) is an event of no kind.
+        let action = letters.next().filter(char::is_ascii_alphabetic)?;
         Some(Event {
             device,
             at: seconds(time)?,
             action,
-            kind: kind_of(kind, sectors).filter(|_| letters.next().is_none()),
+            kind: kind_of(kind, sectors)
+                .filter(|_| action.is_ascii_uppercase() && letters.next().is_none()),
             sector: number(sector),
             sectors,
         })
@@ -107,9 +109,24 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         let lines = source
             .text
             .lines()
-            .skip_while(|line| line.trim().is_empty());
-        // A summary follows.
-        events.extend(lines.map_while(Event::parse));
+            .enumerate()
+            .skip_while(|(_, line)| line.trim().is_empty());
+        for (number, line) in lines {
+            if let Some(event) = Event::parse(line) {
+                events.push(event);
+                continue;
+            }
+            let first = line.split_whitespace().next().unwrap_or_default();
+            let is_summary = first.is_empty() || first.starts_with("CPU") || first == "Total";
+            if !is_summary {
+                draft.assume(format!(
+                    "Line {} of {} is not an event: it and what follows are left out.",
+                    number + 1,
+                    source.file
+                ));
+            }
+            break;
+        }
     }
     if events.is_empty() {
         let message = "its first line is not output of blkparse; give the text that `blkparse -q -i TRACE` prints";

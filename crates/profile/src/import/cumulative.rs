@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use model::Duration;
 use reading::Role;
 
+use super::steps::{Resolution, Step, steps};
 use crate::definition::{Interval, Lost, Requests};
 use crate::draft::{Draft, Span, add};
 
@@ -27,10 +28,16 @@ pub(super) struct Total {
 /// The counters of all files at an instant; files by whatever names them.
 pub(super) type Snapshot<K> = BTreeMap<K, (Role, Totals)>;
 
-/// Adds the differences between snapshots. A file that one of two lacks does not count in the interval between them; an
+/// Adds the differences between snapshots that are about as far apart as usual; more is a gap. A file that one of two lacks does not count in the interval between them; an
 /// interval in which a counter shrank is left out, and the reason noted.
 pub(super) fn differences<K: Ord>(snapshots: &BTreeMap<Timestamp, Snapshot<K>>, draft: &mut Draft) {
-    for ((from, before), (until, after)) in snapshots.iter().zip(snapshots.iter().skip(1)) {
+    let times: Vec<Timestamp> = snapshots.keys().copied().collect();
+    let pairs = snapshots.iter().zip(snapshots.iter().skip(1));
+    for (((from, before), (until, after)), step) in pairs.zip(steps(&times, Resolution::Fine)) {
+        if step == Step::Gap {
+            draft.losses.push((*from, Lost::Gap));
+            continue;
+        }
         let both = after.iter().filter_map(|(file, (role, after))| {
             before.get(file).map(|(_, before)| (*role, before, after))
         });
@@ -117,6 +124,18 @@ mod tests {
         assert_eq!(draft.spans.len(), 3);
         let causes: Vec<Lost> = draft.losses.iter().map(|(_, cause)| *cause).collect();
         assert_eq!(causes, [Lost::Restart, Lost::Reset]);
+    }
+
+    #[test]
+    fn counters_that_nobody_read_for_a_while_are_a_gap() {
+        let mut snapshots = snapshots(&[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
+        let missed = Timestamp::from_second(180).expect("a second of 1970");
+        snapshots.remove(&missed);
+        let mut draft = Draft::of("test");
+        differences(&snapshots, &mut draft);
+        assert_eq!(draft.spans.len(), 3);
+        let before = Timestamp::from_second(120).expect("a second of 1970");
+        assert_eq!(draft.losses, [(before, Lost::Gap)]);
     }
 
     proptest! {

@@ -28,6 +28,12 @@ const COUNTERS: [&str; 6] = [
     "writeioinmb",
     "writelatency",
 ];
+/// Of these, what every row needs: counts and bytes.
+const NEEDED: [usize; 4] = [0, 1, 3, 4];
+/// So many changes of a count, hardly one of which is a decrease, are those of totals.
+const STEPS_MIN: usize = 4;
+/// Totals shrink in no more than one step of so many: when the server was restarted.
+const SHRUNK_SHARE: usize = 10;
 const MEGABYTE: f64 = 1_048_576.0;
 /// Time between two samples, unless it was set (`--perf-query-interval`).
 const SAMPLE_S: f64 = 30.0;
@@ -65,9 +71,12 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         draft.assume("Requests to temporary files are not in the file, and unknown.");
     }
     let mut snapshots: BTreeMap<Timestamp, Snapshot<String>> = BTreeMap::new();
-    let are_totals = series.values().all(are_totals);
+    let are_totals = are_totals(series.values()).ok_or_else(|| {
+        let message = "it has too few rows to tell totals from differences between samples; collect for an hour or longer";
+        ImportError::file(source.file, message.to_owned())
+    })?;
     draft.assume(match are_totals {
-        true => "Counts never shrink and are taken as totals.".to_owned(),
+        true => "Counts hardly ever shrink and are taken as totals.".to_owned(),
         false => format!("Counts are taken as differences between samples {SAMPLE_S} s apart."),
     });
     for ((file, role), rows) in &series {
@@ -118,7 +127,16 @@ impl<'a> Layout<'a> {
         };
         let time = with(&["time", "date"]).ok_or_else(|| refused("the time"))?;
         let is_name = |name: &String| {
-            ["database", "file"].iter().any(|part| name.contains(part)) && !name.contains("type")
+            let is_one = |part: &str| *name == part || *name == format!("{part}name");
+            [
+                "database",
+                "file",
+                "databasefile",
+                "filelogical",
+                "filephysical",
+            ]
+            .into_iter()
+            .any(is_one)
         };
         let names: Vec<usize> = (0..header.len())
             .filter(|at| is_name(&header[*at]))
@@ -142,6 +160,11 @@ impl<'a> Layout<'a> {
         };
         let columns = COUNTERS.map(column);
         let values = if columns[0].is_some() && columns[3].is_some() {
+            for needed in NEEDED {
+                if columns[needed].is_none() {
+                    return Err(refused(&format!("`{}`", COUNTERS[needed])));
+                }
+            }
             Values::Columns(columns)
         } else {
             let is_counter = |at: &usize| {
@@ -179,12 +202,13 @@ impl<'a> Layout<'a> {
             draft.assume("Times are taken as UTC.");
         }
         let mut series: BTreeMap<File, BTreeMap<Timestamp, Figures>> = BTreeMap::new();
+        let decimal = self.decimal()?;
         for (line, cells) in &self.table.rows {
             let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
             let found: Vec<(usize, f64)> = match &self.values {
                 Values::Columns(columns) => {
                     let one = |(number, at): (usize, &Option<usize>)| {
-                        Some((number, Decimal::Point.number(cell((*at)?))?))
+                        Some((number, decimal.number(cell((*at)?))?))
                     };
                     columns.iter().enumerate().filter_map(one).collect()
                 }
@@ -192,7 +216,7 @@ impl<'a> Layout<'a> {
                     let name = cell(*counter).to_lowercase();
                     let number = COUNTERS.iter().position(|counter| *counter == name);
                     number
-                        .zip(Decimal::Point.number(cell(*value)))
+                        .zip(decimal.number(cell(*value)))
                         .into_iter()
                         .collect()
                 }
@@ -221,6 +245,20 @@ impl<'a> Layout<'a> {
         Ok(series)
     }
 
+    /// The mark of the decimals in the columns with figures.
+    fn decimal(&self) -> Result<Decimal, ImportError> {
+        let columns: Vec<usize> = match &self.values {
+            Values::Columns(columns) => columns.iter().copied().flatten().collect(),
+            Values::Rows { value, .. } => vec![*value],
+        };
+        let rows = self.table.rows.iter();
+        let cells = rows.flat_map(|(_, cells)| columns.iter().filter_map(|at| cells.get(*at)));
+        Decimal::of(cells).ok_or_else(|| {
+            let message = "it has numbers with decimal points and others with commas; export it again in one locale";
+            self.table.error(1, message.to_owned())
+        })
+    }
+
     fn role(&self, names: &[&str], kind: &str) -> Role {
         let is_log = |name: &&str| name.to_lowercase().ends_with(".ldf");
         if names.iter().any(|name| name.eq_ignore_ascii_case("tempdb")) {
@@ -233,42 +271,59 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether counts only grow, as counters since the start of the server do.
-fn are_totals(rows: &BTreeMap<Timestamp, Figures>) -> bool {
-    let grows = |number: usize| {
-        let values: Vec<f64> = rows
-            .values()
-            .filter_map(|figures| figures[number])
-            .collect();
-        values.is_sorted()
-    };
-    grows(0) && grows(3)
+/// Whether counts only grow, but for a restart now and then, as counters since the start of the server do; `None` where
+/// too few rows show it.
+fn are_totals<'a>(files: impl Iterator<Item = &'a BTreeMap<Timestamp, Figures>>) -> Option<bool> {
+    let (mut steps, mut shrunk) = (0, 0);
+    for rows in files {
+        for number in [0, 3] {
+            let values: Vec<f64> = rows
+                .values()
+                .filter_map(|figures| figures[number])
+                .collect();
+            let changes = values.windows(2).filter(|pair| pair[0] != pair[1]);
+            for pair in changes {
+                steps += 1;
+                shrunk += usize::from(pair[1] < pair[0]);
+            }
+        }
+    }
+    match shrunk * SHRUNK_SHARE > steps {
+        true => Some(false),
+        false => (steps >= STEPS_MIN).then_some(true),
+    }
 }
 
-/// Totals at each time, with the time waited, of which only the mean is known.
+/// Totals at each time, with the time waited, of which only the mean is known. A row that lacks a count or its bytes is
+/// left out.
 fn accumulated(rows: &BTreeMap<Timestamp, Figures>, are_totals: bool) -> Vec<(Timestamp, Totals)> {
     let mut sums = [Total::default(); 2];
     let mut before: Option<(Timestamp, Figures)> = None;
     let mut totals = Vec::new();
-    for (at, figures) in rows {
+    let complete = rows
+        .iter()
+        .filter(|(_, figures)| NEEDED.iter().all(|needed| figures[*needed].is_some()));
+    for (at, figures) in complete {
         for (kind, sum) in sums.iter_mut().enumerate() {
             let first = kind * 3;
-            let new = |number: usize| {
-                let value = figures[number].unwrap_or(0.0);
-                match &before {
-                    None => 0.0,
-                    Some((_, last)) if are_totals => (value - last[number].unwrap_or(0.0)).max(0.0),
-                    Some((then, _)) => {
-                        let apart = super::steps::between(*then, *at).as_secs_f64();
-                        value * apart / SAMPLE_S
-                    }
+            let value = |number: usize| figures[number].unwrap_or_default();
+            let (count, bytes) = (value(first), value(first + 1) * MEGABYTE);
+            let new = match &before {
+                None => 0.0,
+                Some((_, last)) if are_totals => (count - last[first].unwrap_or_default()).max(0.0),
+                Some((then, _)) => {
+                    let samples = super::steps::between(*then, *at).as_secs_f64() / SAMPLE_S;
+                    sum.bytes += bytes * samples;
+                    count * samples
                 }
             };
-            let count = new(first);
-            sum.count += count;
-            sum.bytes += new(first + 1) * MEGABYTE;
+            match are_totals {
+                // A restart shows as counts that shrink.
+                true => (sum.count, sum.bytes) = (count, bytes),
+                false => sum.count += new,
+            }
             if let Some(latency) = figures[first + 2] {
-                sum.waited_ms = Some(sum.waited_ms.unwrap_or(0.0) + count * latency);
+                sum.waited_ms = Some(sum.waited_ms.unwrap_or(0.0) + new * latency);
             }
         }
         totals.push((

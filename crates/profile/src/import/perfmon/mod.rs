@@ -210,7 +210,7 @@ impl Figures<'_> {
 struct Sql<'a> {
     is_there: bool,
     batches: Option<&'a Counter>,
-    writing: Option<&'a Counter>,
+    write_transactions: Vec<&'a Counter>,
     /// Log flushes and their bytes: of all databases, or of each.
     flushes: Vec<&'a Counter>,
     flushed: Vec<&'a Counter>,
@@ -222,10 +222,6 @@ impl<'a> Sql<'a> {
         let of = |object: &str, name: &str| -> Vec<&'a Counter> {
             let wanted = |counter: &&Counter| counter.sql() == Some(object) && counter.name == name;
             log.counters.iter().filter(wanted).collect()
-        };
-        let total = |name: &str| {
-            let mut all = of("databases", name).into_iter();
-            all.find(|counter| counter.instance == "_total")
         };
         let kinds = [
             ("page io latch waits", Wait::DataRead),
@@ -241,7 +237,7 @@ impl<'a> Sql<'a> {
         Sql {
             is_there: log.counters.iter().any(|counter| counter.sql().is_some()),
             batches: of("sql statistics", "batch requests/sec").first().copied(),
-            writing: total("write transactions/sec"),
+            write_transactions: of("databases", "write transactions/sec"),
             flushes: of("databases", "log flushes/sec"),
             flushed: of("databases", "log bytes flushed/sec"),
             waiting: waiting.collect(),
@@ -257,7 +253,8 @@ impl<'a> Sql<'a> {
         let count = |counter: Option<&Counter>| Some(counter?.value(row)? * length.as_secs_f64());
         let mut figures = Interval {
             operations: count(self.batches),
-            commits: count(self.writing),
+            commits: without_tempdb(&self.write_transactions, row)
+                .map(|rate| rate * length.as_secs_f64()),
             ..Interval::default()
         };
         for (wait, counter) in &self.waiting {
@@ -268,14 +265,13 @@ impl<'a> Sql<'a> {
         figures
     }
 
-    /// The log's flushes, and its writes where its volume does not show them.
+    /// The log's writes where its volume does not show them: SQL Server's flushes of the log, which it writes through.
     fn add_log(&self, figures: &mut Interval, row: usize, length: Duration, place: LogPlace) {
         let count = |rates: &[&Counter]| Some(without_tempdb(rates, row)? * length.as_secs_f64());
         let Some(flushes) = count(&self.flushes) else {
             return;
         };
         let log = figures.roles.entry(Role::Log).or_default();
-        log.flushes.count = Some(flushes);
         let writes = Requests {
             count: Some(flushes),
             bytes: count(&self.flushed),
