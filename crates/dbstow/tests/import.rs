@@ -128,7 +128,7 @@ fn mistakes_are_usage_errors_with_file_and_remedy() {
         ],
     );
     let there = ["import", iostat.as_str(), "--out", "there.toml"];
-    refuses(&folder, &there, &["there.toml is there already"]);
+    refuses(&folder, &there, &["there.toml already exists"]);
     refuses(&folder, &["profile", "other.csv"], &["other.csv:1: "]);
     refuses(
         &folder,

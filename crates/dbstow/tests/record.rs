@@ -219,7 +219,7 @@ fn times_and_files_that_cannot_be_are_usage_errors() {
     let output = recorder.start("3s").wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        text(&output).contains("is there already"),
+        text(&output).contains("already exists"),
         "{}",
         text(&output)
     );

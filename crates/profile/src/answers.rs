@@ -5,6 +5,7 @@ use std::fmt;
 use reading::Role;
 
 use super::definition::{Interval, Io, Profile};
+use super::demand::Demand;
 use model::Duration;
 
 /// A question that advice on placements depends on.
@@ -53,8 +54,8 @@ impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Question::Latency => "latency by role",
-            Question::Log => "log apart",
-            Question::Temp => "temp apart",
+            Question::Log => "log I/O",
+            Question::Temp => "temp I/O",
             Question::ClosedLoop => "closed loop",
             Question::Burst => "bursts",
         })
@@ -98,7 +99,7 @@ fn latency(profile: &Profile) -> Result<String, String> {
 
 fn apart(profile: &Profile, role: Role) -> Result<String, String> {
     if profile.roles().contains(&role) {
-        return Ok(format!("requests for {role} were counted apart"));
+        return Ok(format!("requests for {role} were counted separately"));
     }
     let shares = |volume: &&super::Volume| volume.roles.contains(&role) && volume.roles.len() > 1;
     Err(match profile.volumes.iter().find(shares) {
@@ -108,17 +109,14 @@ fn apart(profile: &Profile, role: Role) -> Result<String, String> {
 }
 
 fn closed_loop(profile: &Profile) -> Result<String, String> {
+    Demand::of(profile).map_err(|error| error.to_string())?;
     let has = |figure: fn(&Interval) -> Option<f64>| profile.total(figure).is_some();
     let sessions = has(|interval| interval.running) || has(|interval| interval.sessions);
-    match (has(|interval| interval.operations), sessions) {
-        (true, true) => Ok("operations and sessions were counted".to_owned()),
-        (true, false) => {
-            Ok("operations were counted; how many sessions ran has to be assumed".to_owned())
-        }
-        (false, _) => {
-            Err("operations were not counted, so that what each asks for is not known".to_owned())
-        }
+    Ok(match sessions {
+        true => "operations and sessions were counted",
+        false => "operations were counted; how many sessions ran has to be assumed",
     }
+    .to_owned())
 }
 
 /// Where several lengths occur, the one in the middle.

@@ -35,7 +35,7 @@ pub enum ProfileError {
 /// The first of these, in words.
 pub(super) fn check(profile: &Profile) -> Result<(), String> {
     if profile.intervals.is_empty() {
-        return Err("it has no interval, so that it says nothing; record for longer".to_owned());
+        return Err("it has no interval; record for longer".to_owned());
     }
     let mut end = model::Duration::ZERO;
     for (number, interval) in profile.intervals.iter().enumerate() {
@@ -73,7 +73,7 @@ fn check_column(intervals: &[Interval], column: &Column) -> Result<(), String> {
     match values.iter().flatten().position(wrong) {
         None => Ok(()),
         Some(at) => Err(format!(
-            "`{column}` of interval {} is {}, which is no count or time",
+            "`{column}` of interval {} is {}, which is negative or not finite",
             at + 1,
             values[at].unwrap_or_default()
         )),

@@ -74,12 +74,11 @@ pub struct LogDemand {
 pub enum DemandError {
     /// Nothing counts operations.
     #[error(
-        "it does not count operations, so that what one asks for is not known; record the server itself (`dbstow record`), or \
-         add its batch requests or transactions"
+        "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`)"
     )]
     NoOperations,
     /// Counted, and none ended.
-    #[error("no operation ended in it: the server was idle; record it under load")]
+    #[error("no operation ended: the server was idle; record it under load")]
     Idle,
     /// Reads of data files were not counted.
     #[error(
@@ -87,7 +86,7 @@ pub enum DemandError {
     )]
     NoData,
     /// Requests whose size is not known.
-    #[error("it counts requests for {0}, but not their bytes")]
+    #[error("requests for {0} were counted, but not their bytes")]
     NoBytes(Role),
     /// More than can be simulated, or than is likely.
     #[error(

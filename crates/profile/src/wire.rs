@@ -152,7 +152,7 @@ fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
         for (interval, value) in intervals.iter_mut().zip(values) {
             if !value.is_finite() || *value < 0.0 {
                 return Err(format!(
-                    "`{column}` holds {value}, which is no count or time"
+                    "`{column}` holds {value}, which is negative or not finite"
                 ));
             }
             column.set(interval, *value);

@@ -81,7 +81,7 @@ pub(super) fn deal(
     Ok(roles.iter().map(one).collect())
 }
 
-/// Notes which files share a device, so that their requests cannot be told apart; those of `known` are told apart by other
+/// Notes which files share a device, so that their requests cannot be distinguished; those of `known` are told apart by other
 /// figures.
 pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut Draft) {
     if asked.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut D
     let shared: Vec<Vec<&str>> = roles.filter(|roles: &Vec<&str>| roles.len() > 1).collect();
     for roles in shared {
         draft.assume(format!(
-            "Files for {} share a device, whose requests cannot be told apart; all of them count as data.",
+            "Files for {} share a device, whose requests cannot be distinguished; all of them count as data.",
             roles.join(" and ")
         ));
     }

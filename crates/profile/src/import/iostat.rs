@@ -94,7 +94,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
     if host.processors.is_some() {
-        draft.assume("Processor time is that of all programs of the machine.");
+        draft.assume("Processor time covers all processes of the machine.");
     }
     let role = |name: &str| {
         names

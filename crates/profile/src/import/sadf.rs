@@ -122,7 +122,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
          it has one busy device, by their bytes otherwise, and have the same mean latency.",
     );
     if records.iter().any(|record| !record.processors.is_empty()) {
-        draft.assume("Processor time is that of all programs of the machine.");
+        draft.assume("Processor time covers all processes of the machine.");
     }
     let is_local = |record: &Record| {
         record

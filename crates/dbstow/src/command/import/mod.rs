@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
 pub(super) fn check_free(out: &Path) -> Result<()> {
     if out.exists() && !files::is_stream(out) {
         let out = out.display();
-        let message = format!("{out} is there already; remove it, or give another --out");
+        let message = format!("{out} already exists; remove it, or give another --out");
         return Err(Mistake(message).into());
     }
     Ok(())

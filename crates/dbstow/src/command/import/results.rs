@@ -177,7 +177,7 @@ fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
     {
         let names: Vec<&str> = volume.files.keys().map(|role| role.name()).collect();
         assumptions.push(format!(
-            "Files for {} share a volume, whose requests cannot be told apart; all of them count as data.",
+            "Files for {} share a volume, whose requests cannot be distinguished; all of them count as data.",
             names.join(" and ")
         ));
     }

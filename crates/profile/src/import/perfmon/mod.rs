@@ -40,7 +40,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     }
     draft.machine.processors = log.processors();
     if log.process.is_none() && draft.machine.processors.is_some() {
-        draft.assume("Processor time is that of all programs of the machine.");
+        draft.assume("Processor time covers all processes of the machine.");
     }
     let place = LogPlace::of(&draft);
     let told_apart = Some(Role::Log).filter(|_| sql.has_flushes());
