@@ -165,6 +165,9 @@ impl Demand {
     }
 }
 
+/// Requests of one kind.
+type Kind = fn(&Io) -> &Requests;
+
 /// Sums over all intervals of a profile.
 struct Totals<'a> {
     profile: &'a Profile,
@@ -175,7 +178,7 @@ impl Totals<'_> {
         self.profile.total(figure)
     }
 
-    fn requests(&self, role: Role, kind: fn(&Io) -> &Requests) -> Requests {
+    fn requests(&self, role: Role, kind: Kind) -> Requests {
         let of = |part: fn(&Requests) -> Option<f64>| {
             self.sum(|interval| part(kind(interval.roles.get(&role)?)))
         };
@@ -189,7 +192,7 @@ impl Totals<'_> {
 
     /// Refuses requests whose size is not known: they would pass every limit on throughput.
     fn check_bytes(&self) -> Result<(), DemandError> {
-        let kinds: [(Role, fn(&Io) -> &Requests); 5] = [
+        let kinds: [(Role, Kind); 5] = [
             (Role::Data, |io| &io.reads),
             (Role::Data, |io| &io.writes),
             (Role::Temp, |io| &io.reads),

@@ -137,7 +137,7 @@ impl Watch<'_> {
                 continue;
             };
             let worked = if self.elapsed() >= due {
-                due = due + self.recording.every;
+                due += self.recording.every;
                 open.snapshot(&self.clock).map(|after| self.add(after))
             } else {
                 open.look(&mut self.looks)
