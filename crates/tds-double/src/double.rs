@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -13,6 +14,9 @@ use crate::port::Port;
 use crate::served;
 use crate::shared::{Encryption, Open, Shared};
 use crate::transport::Transport;
+
+/// Between two attempts to wake a listener that is to end.
+const WAKE_EVERY: Duration = Duration::from_millis(1);
 
 /// A running double. Dropped, it stops.
 pub struct Double<M: Model> {
@@ -116,8 +120,11 @@ impl<M: Model> Double<M> {
             return;
         };
         stop.store(true, Ordering::SeqCst);
-        // Wakes the listener. Where that fails it is gone already.
-        let _ = TcpStream::connect(self.port.address());
+        // Wakes the listener; again where the system refused that, or it would wait for ever.
+        while !thread.is_finished() {
+            let _ = TcpStream::connect(self.port.address());
+            std::thread::sleep(WAKE_EVERY);
+        }
         let joined = thread.join();
         assert!(
             joined.is_ok() || std::thread::panicking(),
