@@ -4,7 +4,7 @@
 //! bytes ──decode──> text ──sniff──> one importer a format ──> draft ──finish──> Profile
 //! ```
 //!
-//! Importers only read text: they differ in where figures stand, and [`draft`] decides what becomes of gaps, resets and
+//! Importers only read text: they differ in where figures stand, and [`Draft`] decides what becomes of gaps, resets and
 //! clocks that were set. `docs/profile.md` lists what each format can tell.
 //!
 //! ```
