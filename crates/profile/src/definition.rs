@@ -187,6 +187,29 @@ impl Wait {
     }
 }
 
+impl Io {
+    /// The same, of counters of a Linux disk: they count a flush that carries no data as a write of 0 bytes, and its time
+    /// as a write's.
+    ///
+    /// Source: 500 `pwrite` of 8 KiB with `fdatasync` each count 1,011 writes, 4 MB and 500 flushes (kernel 6.18, ext4,
+    /// 2026-11-23). An approximation: a write that carries a flush along is taken off as well, and of flushes that were
+    /// merged only one is.
+    pub fn without_flushes_among_writes(self) -> Io {
+        let less =
+            |all: Option<f64>, flushes: Option<f64>| Some((all? - flushes.unwrap_or(0.0)).max(0.0));
+        let waited = self.writes.waited;
+        Io {
+            writes: Requests {
+                count: less(self.writes.count, self.flushes.count),
+                waited: waited
+                    .map(|all| all.saturating_sub(self.flushes.waited.unwrap_or_default())),
+                ..self.writes
+            },
+            ..self
+        }
+    }
+}
+
 impl Requests {
     /// Mean latency; `None` where it was not recorded or there was no request.
     pub fn latency(&self) -> Option<Duration> {

@@ -126,6 +126,8 @@ fn iostat_leaves_out_the_mean_since_boot() {
         0.15,
     );
     near(rate(&profile, Role::Data, |io| io.flushes.count), 50.0, 0.3);
+    // 150 writes/s, of which 50 are the flushes.
+    near(rate(&profile, Role::Data, |io| io.writes.count), 100.0, 0.3);
     assert_eq!(profile.machine.processors, Some(2));
     assert!(profile.assumptions[0].starts_with("Files for data and log share a device"));
     // One latency for data and log.

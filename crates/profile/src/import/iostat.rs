@@ -14,7 +14,7 @@ use super::number::counted;
 use super::stamp::{self, DateOrder, Stamp};
 use super::steps::{Resolution, Step, between, later, steps};
 use super::{Options, Source, sysstat};
-use crate::definition::{Interval, Lost};
+use crate::definition::{Interval, Io, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
 
 /// Units of throughput, which depend on iostat's options.
@@ -115,10 +115,17 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                 };
                 for disk in &record.disk {
                     if let Some(role) = role(&disk.disk_device) {
+                        let counted = Io {
+                            reads: requests(disk.rates('r'), length),
+                            writes: requests(disk.rates('w'), length),
+                            flushes: requests(disk.rates('f'), length),
+                            session_writes: None,
+                        };
+                        let counted = counted.without_flushes_among_writes();
                         let io = figures.roles.entry(role).or_default();
-                        add(&mut io.reads, requests(disk.rates('r'), length));
-                        add(&mut io.writes, requests(disk.rates('w'), length));
-                        add(&mut io.flushes, requests(disk.rates('f'), length));
+                        add(&mut io.reads, counted.reads);
+                        add(&mut io.writes, counted.writes);
+                        add(&mut io.flushes, counted.flushes);
                     }
                 }
                 draft.spans.push(Span {
