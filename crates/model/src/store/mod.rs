@@ -407,17 +407,7 @@ impl Store {
         if self.timeless || !self.writer.is_log_filling(log_end) {
             return None;
         }
-        let Store {
-            writer,
-            pool,
-            storage,
-            page_cache,
-            files,
-            counters,
-            page_size,
-            ..
-        } = self;
-        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
+        let (writer, pool, mut submit) = self.writing();
         writer.write_old(now, log_end, pool, &mut submit);
         let is_full = writer.is_log_full(log_end);
         is_full.then(|| Wait::new(now, Cause::Write, writer.next_completion(now)))
@@ -528,9 +518,14 @@ impl Store {
             .min()
     }
 
-    /// The writer's turn: finishes one write, or starts what has been dirty for too long.
-    fn background(&mut self, due: Instant) {
-        let log_end = self.log.end();
+    /// The writer, the pool that it writes from, and where its writes go.
+    fn writing(
+        &mut self,
+    ) -> (
+        &mut Writer,
+        &mut Pool,
+        impl FnMut(Instant, WriteRequest) -> Completion + '_,
+    ) {
         let Store {
             writer,
             pool,
@@ -541,7 +536,14 @@ impl Store {
             page_size,
             ..
         } = self;
-        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
+        let submit = submitter(storage, page_cache, files, *page_size, counters);
+        (writer, pool, submit)
+    }
+
+    /// The writer's turn: finishes one write, or starts what has been dirty for too long.
+    fn background(&mut self, due: Instant) {
+        let log_end = self.log.end();
+        let (writer, pool, mut submit) = self.writing();
         writer.finish(due, pool, &mut submit);
         writer.write_old(due, log_end, pool, &mut submit);
         writer.refill(due, pool, &mut submit);
@@ -549,17 +551,7 @@ impl Store {
 
     /// A frame for a page, or the wait for one.
     fn frame(&mut self, now: Instant) -> Result<u32, Wait> {
-        let Store {
-            writer,
-            pool,
-            storage,
-            page_cache,
-            files,
-            counters,
-            page_size,
-            ..
-        } = self;
-        let mut submit = submitter(storage, page_cache, files, *page_size, counters);
+        let (writer, pool, mut submit) = self.writing();
         writer.refill(now, pool, &mut submit);
         match pool.take_free() {
             Some(frame) => Ok(frame),
