@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use model::Duration;
 use serde::Deserialize;
 
-use super::devices::{self, Found};
+use super::devices;
 use super::error::ImportError;
 use super::number::counted;
 use super::stamp::{self, DateOrder, Stamp};
 use super::steps::{Resolution, Step, between, later, steps};
-use super::{Options, Source, sysstat};
+use super::sysstat::{self, Host};
+use super::{Options, Source};
 use crate::definition::{Interval, Io, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
 
@@ -24,23 +25,6 @@ const UNITS: [(&str, f64); 4] = [
     ("GB/s", 1_073_741_824.0),
     ("sec/s", 512.0),
 ];
-
-#[derive(Deserialize)]
-struct Document {
-    sysstat: Sysstat,
-}
-
-#[derive(Deserialize)]
-struct Sysstat {
-    hosts: Vec<Host>,
-}
-
-#[derive(Deserialize)]
-struct Host {
-    #[serde(rename = "number-of-cpus")]
-    processors: Option<u32>,
-    statistics: Vec<Record>,
-}
 
 #[derive(Deserialize)]
 struct Record {
@@ -66,15 +50,7 @@ type Figures = BTreeMap<String, f64>;
 /// When it is none, lacks what a profile needs, or it is open which device holds what.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
-    let (document, is_cut): (Document, bool) = sysstat::read(source.file, source.text)?;
-    let mut hosts = document.sysstat.hosts;
-    if hosts.len() != 1 {
-        let hosts = hosts.len();
-        return Err(wrong(format!(
-            "it has {hosts} hosts; give a file of one host"
-        )));
-    }
-    let host = hosts.remove(0);
+    let (host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
     let mut draft = Draft::of("iostat");
     draft.machine.processors = host.processors;
     if is_cut {
@@ -82,26 +58,25 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     }
     check_extended(&host.statistics).map_err(wrong)?;
     let times = times(&host.statistics, options, &mut draft).map_err(wrong)?;
-    let names = names(&host.statistics);
-    let found: Vec<Found> = names
-        .iter()
-        .map(|name| Found {
-            name,
-            is_active: is_active(name, &names, &host.statistics),
-        })
-        .collect();
-    let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
+    let disks = host.statistics.iter().flat_map(|record| &record.disk);
+    let skipped = host.statistics.first().map_or(0, |first| first.disk.len());
+    let devices = disks.enumerate().map(|(number, disk)| {
+        let is_idle = number < skipped || disk.is_idle();
+        (disk.disk_device.as_str(), !is_idle)
+    });
+    let found = sysstat::devices(devices);
+    let roles = devices::deal(
+        &options.devices,
+        &found,
+        |a, b| sysstat::base(a) == b,
+        &mut draft,
+    );
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
     if host.processors.is_some() {
         draft.assume("Processor time covers all processes of the machine.");
     }
-    let role = |name: &str| {
-        names
-            .iter()
-            .position(|other| other == name)
-            .and_then(|at| roles[at])
-    };
+    let roles = sysstat::by_name(&found, &roles);
     for (number, step) in steps(&times, Resolution::Seconds).into_iter().enumerate() {
         let record = &host.statistics[number + 1];
         match step {
@@ -114,7 +89,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                     ..Interval::default()
                 };
                 for disk in &record.disk {
-                    if let Some(role) = role(&disk.disk_device) {
+                    if let Some(role) = roles.get(disk.disk_device.as_str()) {
                         let counted = Io {
                             reads: requests(disk.rates('r'), length),
                             writes: requests(disk.rates('w'), length),
@@ -122,7 +97,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                             session_writes: None,
                         };
                         let counted = counted.without_flushes_among_writes();
-                        let io = figures.roles.entry(role).or_default();
+                        let io = figures.roles.entry(*role).or_default();
                         add(&mut io.reads, counted.reads);
                         add(&mut io.writes, counted.writes);
                         add(&mut io.flushes, counted.flushes);
@@ -139,12 +114,14 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     Ok(draft)
 }
 
-/// `/dev/vda` is `vda`.
-pub(super) fn base(name: &str) -> &str {
-    name.strip_prefix("/dev/").unwrap_or(name)
-}
-
 impl Disk {
+    fn is_idle(&self) -> bool {
+        let mut requests = ["r/s", "w/s"]
+            .iter()
+            .filter_map(|key| self.figures.get(*key));
+        requests.all(|rate| *rate <= 0.0)
+    }
+
     /// Reads (`r`), writes (`w`) or flushes (`f`).
     fn rates(&self, kind: char) -> Rates {
         let figure = |name: String| self.figures.get(&name).copied().and_then(counted);
@@ -210,55 +187,12 @@ fn times(
     (1..).zip(&stamps).map(instant).collect()
 }
 
-/// Names of devices in the order of the file.
-fn names(records: &[Record]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for disk in records.iter().flat_map(|record| &record.disk) {
-        if !names.contains(&disk.disk_device) {
-            names.push(disk.disk_device.clone());
-        }
-    }
-    names
-}
-
-/// Whether a device had requests, and is no partition of another one.
-fn is_active(name: &str, names: &[String], records: &[Record]) -> bool {
-    let is_partition = names.iter().any(|other| is_partition(name, other));
-    let disks = records.iter().skip(1).flat_map(|record| &record.disk);
-    let mut same = disks.filter(|disk| disk.disk_device == name);
-    let has = |disk: &Disk| {
-        ["r/s", "w/s"]
-            .iter()
-            .any(|key| disk.figures.get(*key) > Some(&0.0))
-    };
-    !is_partition && same.any(has)
-}
-
-/// Whether `name` is a partition of `disk`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
-pub(super) fn is_partition(name: &str, disk: &str) -> bool {
-    let number = name.strip_prefix(disk).unwrap_or_default();
-    let number = number.strip_prefix('p').unwrap_or(number);
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {
     let figures = record.processor.as_ref()?;
     let part = |name: &str| figures.get(name).copied().and_then(counted);
-    busy(
+    sysstat::busy(
         [part("idle")?, part("iowait")?, part("steal").unwrap_or(0.0)],
         processors?,
         length,
     )
-}
-
-/// Processor time from the percentages in which processors did nothing for this machine.
-pub(super) fn busy(
-    unused_percent: [f64; 3],
-    processors: u32,
-    length: Duration,
-) -> Option<Duration> {
-    let unused: f64 = unused_percent.iter().sum();
-    let share = (1.0 - unused / 100.0).max(0.0);
-    let time = share * f64::from(processors) * length.as_secs_f64();
-    Some(Duration::from_secs_f64(time))
 }

@@ -7,39 +7,18 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::Duration;
-use reading::Role;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::devices::{self, Found};
+use super::devices;
 use super::error::ImportError;
-use super::iostat::{base, busy, is_partition};
 use super::number::counted;
 use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
-use super::{Options, Source, sysstat};
+use super::sysstat::{self, Host};
+use super::{Options, Source};
 use crate::definition::{Interval, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
-
-#[derive(Deserialize)]
-struct Document {
-    sysstat: Sysstat,
-}
-
-#[derive(Deserialize)]
-struct Sysstat {
-    hosts: Vec<Host>,
-}
-
-#[derive(Deserialize)]
-struct Host {
-    #[serde(rename = "number-of-cpus")]
-    processors: Option<u32>,
-    #[serde(default)]
-    statistics: Vec<Record>,
-    #[serde(default)]
-    restarts: Vec<Value>,
-}
 
 #[derive(Deserialize)]
 struct Record {
@@ -81,15 +60,7 @@ struct Disk {
 /// When it is none, lacks what a profile needs, or it is open which device holds what.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
-    let (document, is_cut): (Document, bool) = sysstat::read(source.file, source.text)?;
-    let mut hosts = document.sysstat.hosts;
-    if hosts.len() != 1 {
-        let hosts = hosts.len();
-        return Err(wrong(format!(
-            "it has {hosts} hosts; give a file of one host"
-        )));
-    }
-    let host = hosts.remove(0);
+    let (host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
     let records = &host.statistics;
     if records.iter().all(|record| record.disk.is_empty()) {
         let message = "it has no disk statistics; export with `sadf -j FILE -- -d -u -b`";
@@ -100,22 +71,20 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     if is_cut {
         draft.assume("The file ends within a record, which is left out.");
     }
-    let names = names(records);
-    let found: Vec<Found> = names
-        .iter()
-        .map(|name| Found {
-            name,
-            is_active: is_active(name, &names, records),
-        })
-        .collect();
-    let roles = devices::deal(&options.devices, &found, |a, b| base(a) == b, &mut draft);
+    let disks = records.iter().flat_map(|record| &record.disk);
+    let found = sysstat::devices(disks.map(|disk| {
+        let is_active = disk.figures.get("tps") > Some(&0.0);
+        (disk.name.as_str(), is_active)
+    }));
+    let roles = devices::deal(
+        &options.devices,
+        &found,
+        |a, b| sysstat::base(a) == b,
+        &mut draft,
+    );
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
-    let dealt: BTreeMap<&str, Role> = names
-        .iter()
-        .zip(&roles)
-        .filter_map(|(name, role)| Some((name.as_str(), (*role)?)))
-        .collect();
+    let roles = sysstat::by_name(&found, &roles);
     let is_alone = found.iter().filter(|device| device.is_active).count() == 1;
     draft.assume(
         "sar counts a device's requests together: reads and writes are told apart by the counts of the machine where \
@@ -145,7 +114,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
             ..Interval::default()
         };
         for disk in &record.disk {
-            if let Some(role) = dealt.get(disk.name.as_str()) {
+            if let Some(role) = roles.get(disk.name.as_str()) {
                 let share = match is_alone {
                     true => record.io.as_ref().and_then(Io::share_of_reads),
                     false => None,
@@ -250,31 +219,12 @@ fn restarted(restart: &Value, options: &Options) -> Option<Timestamp> {
     time.instant(options).ok()
 }
 
-fn names(records: &[Record]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for disk in records.iter().flat_map(|record| &record.disk) {
-        if !names.contains(&disk.name) {
-            names.push(disk.name.clone());
-        }
-    }
-    names
-}
-
-fn is_active(name: &str, names: &[String], records: &[Record]) -> bool {
-    let is_partition = names.iter().any(|other| is_partition(name, other));
-    let mut same = records
-        .iter()
-        .flat_map(|record| &record.disk)
-        .filter(|disk| disk.name == name);
-    !is_partition && same.any(|disk| disk.figures.get("tps") > Some(&0.0))
-}
-
 fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {
     let is_all =
         |load: &&BTreeMap<String, Value>| load.get("cpu").and_then(Value::as_str) == Some("all");
     let load = record.processors.iter().find(is_all)?;
     let part = |name: &str| load.get(name).and_then(Value::as_f64).and_then(counted);
-    busy(
+    sysstat::busy(
         [part("idle")?, part("iowait")?, part("steal").unwrap_or(0.0)],
         processors?,
         length,

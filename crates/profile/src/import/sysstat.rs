@@ -1,10 +1,38 @@
-//! What iostat and sadf share: a JSON document with one element for each record, which a kill may have cut off.
+//! What iostat and sadf share: a JSON document with one element for each record, which a kill may have cut off; names of
+//! devices; processor time.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use model::Duration;
+use reading::Role;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use super::devices::Found;
 use super::error::ImportError;
+
+#[derive(Deserialize)]
+struct Document<R> {
+    sysstat: Sysstat<R>,
+}
+
+#[derive(Deserialize)]
+struct Sysstat<R> {
+    hosts: Vec<Host<R>>,
+}
+
+/// The host that was recorded.
+#[derive(Deserialize)]
+pub(super) struct Host<R> {
+    #[serde(rename = "number-of-cpus")]
+    pub(super) processors: Option<u32>,
+    #[serde(default = "Vec::new")]
+    pub(super) statistics: Vec<R>,
+    #[serde(default)]
+    pub(super) restarts: Vec<Value>,
+}
 
 /// Objects and lists that are open around an element of `statistics`: document, sysstat, hosts, host, statistics.
 const DEPTH: usize = 5;
@@ -12,22 +40,31 @@ const DEPTH: usize = 5;
 /// Closes them.
 const CLOSE: &str = "]}]}}";
 
-/// Reads a document, and whether its end was truncated and left out.
+/// Reads the one host of a document, and whether the document's end was truncated and left out.
 ///
 /// # Errors
-/// With the line, when it is not JSON of these tools.
-pub(super) fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<(T, bool), ImportError> {
-    let error = match serde_json::from_str(text) {
-        Ok(document) => return Ok((document, false)),
-        Err(error) if error.is_eof() => error,
-        Err(error) => return Err(wrong(file, &error)),
+/// With the line, when it is not JSON of these tools; when there is another number of hosts.
+pub(super) fn read<R: DeserializeOwned>(
+    file: &str,
+    text: &str,
+) -> Result<(Host<R>, bool), ImportError> {
+    let (document, is_cut): (Document<R>, bool) = match serde_json::from_str(text) {
+        Ok(document) => (document, false),
+        Err(error) => {
+            let whole = closed(text).filter(|_| error.is_eof());
+            let whole = whole.ok_or_else(|| wrong(file, &error))?;
+            let document = serde_json::from_str(&whole).map_err(|error| wrong(file, &error))?;
+            (document, true)
+        }
     };
-    let Some(closed) = closed(text) else {
-        return Err(wrong(file, &error));
-    };
-    match serde_json::from_str(&closed) {
-        Ok(document) => Ok((document, true)),
-        Err(error) => Err(wrong(file, &error)),
+    let mut hosts = document.sysstat.hosts;
+    match hosts.pop() {
+        Some(host) if hosts.is_empty() => Ok((host, is_cut)),
+        last => {
+            let count = hosts.len() + usize::from(last.is_some());
+            let message = format!("it has {count} hosts; give a file of one host");
+            Err(ImportError::file(file, message))
+        }
     }
 }
 
@@ -62,4 +99,60 @@ fn closed(text: &str) -> Option<Cow<'_, str>> {
         }
     }
     Some(format!("{}{CLOSE}", &text[..end?]).into())
+}
+
+/// Devices in the order of the file, from what each record says of them: the name, and whether it had requests. A partition
+/// of another device is not active: its requests are those of the device.
+pub(super) fn devices<'a>(records: impl Iterator<Item = (&'a str, bool)>) -> Vec<Found<'a>> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, is_active) in records {
+        let place = *places.entry(name).or_insert_with(|| {
+            found.push(Found {
+                name,
+                is_active: false,
+            });
+            found.len() - 1
+        });
+        found[place].is_active |= is_active;
+    }
+    for device in &mut found {
+        let disks = places.keys();
+        device.is_active &= !disks
+            .into_iter()
+            .any(|disk| is_partition(device.name, disk));
+    }
+    found
+}
+
+/// The roles that devices were given, by their names.
+pub(super) fn by_name<'a>(found: &[Found<'a>], roles: &[Option<Role>]) -> BTreeMap<&'a str, Role> {
+    let pairs = found.iter().zip(roles);
+    pairs
+        .filter_map(|(device, role)| Some((device.name, (*role)?)))
+        .collect()
+}
+
+/// `/dev/vda` is `vda`.
+pub(super) fn base(name: &str) -> &str {
+    name.strip_prefix("/dev/").unwrap_or(name)
+}
+
+/// Whether `name` is a partition of `disk`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+fn is_partition(name: &str, disk: &str) -> bool {
+    let number = name.strip_prefix(disk).unwrap_or_default();
+    let number = number.strip_prefix('p').unwrap_or(number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Processor time from the percentages in which processors did nothing for this machine.
+pub(super) fn busy(
+    unused_percent: [f64; 3],
+    processors: u32,
+    length: Duration,
+) -> Option<Duration> {
+    let unused: f64 = unused_percent.iter().sum();
+    let share = (1.0 - unused / 100.0).max(0.0);
+    let time = share * f64::from(processors) * length.as_secs_f64();
+    Some(Duration::from_secs_f64(time))
 }
