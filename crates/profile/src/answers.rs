@@ -13,9 +13,9 @@ use model::Duration;
 pub enum Question {
     /// How long requests to data, log and temporary files take.
     Latency,
-    /// Whether the log is told apart from data.
+    /// Whether log I/O is distinguished from data I/O.
     Log,
-    /// Whether temporary files are told apart from data.
+    /// Whether temp I/O is distinguished from data I/O.
     Temp,
     /// What other disks would do to the rate of operations.
     ClosedLoop,

@@ -50,7 +50,7 @@ pub struct Places {
 /// How many events may happen without time going on before that counts as for ever.
 const TIMELESS_MAX: u64 = 1_000_000;
 
-/// A demand that takes no time: no end of operations would come of it.
+/// A demand that takes no time: its operations would never end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "an operation takes no time: it asks for no processor, has no delay, and its disks serve it at once; give the volumes \

@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -14,9 +13,6 @@ use crate::port::Port;
 use crate::served;
 use crate::shared::{Encryption, Open, Shared};
 use crate::transport::Transport;
-
-/// Between two attempts to wake a listener that is to end.
-const WAKE_EVERY: Duration = Duration::from_millis(1);
 
 /// A running double. Dropped, it stops.
 pub struct Double<M: Model> {
@@ -121,9 +117,8 @@ impl<M: Model> Double<M> {
         };
         stop.store(true, Ordering::SeqCst);
         // Wakes the listener; again where the system refused that, or it would wait for ever.
-        while !thread.is_finished() {
-            let _ = TcpStream::connect(self.port.address());
-            std::thread::sleep(WAKE_EVERY);
+        while TcpStream::connect(self.port.address()).is_err() && !thread.is_finished() {
+            std::thread::yield_now();
         }
         let joined = thread.join();
         assert!(

@@ -54,7 +54,7 @@ pub(super) struct Found<'a> {
 ///
 /// # Errors
 /// When a device that the user named is missing, or none was named and more than one could be meant; in words.
-pub(super) fn deal(
+pub(super) fn assign_roles(
     asked: &[Device],
     found: &[Found],
     is_same: fn(asked: &str, found: &str) -> bool,

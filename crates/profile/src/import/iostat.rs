@@ -65,7 +65,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         (disk.disk_device.as_str(), !is_idle)
     });
     let found = sysstat::devices(devices);
-    let roles = devices::deal(
+    let roles = devices::assign_roles(
         &options.devices,
         &found,
         |a, b| sysstat::base(a) == b,

@@ -76,7 +76,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         let is_active = disk.figures.get("tps") > Some(&0.0);
         (disk.name.as_str(), is_active)
     }));
-    let roles = devices::deal(
+    let roles = devices::assign_roles(
         &options.devices,
         &found,
         |a, b| sysstat::base(a) == b,

@@ -33,7 +33,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
             is_active: disk.is_active(log.times.len()),
         })
         .collect();
-    let roles = devices::deal(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let roles =
+        devices::assign_roles(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
     let sql = Sql::find(&log);
     if sql.is_there {
         draft.origin.product = Some("SQL Server".to_owned());
