@@ -8,7 +8,7 @@ use model::{Bytes, Duration};
 use reading::Role;
 use thiserror::Error;
 
-use super::definition::{Interval, Io, Profile, Requests, Wait};
+use super::definition::{Interval, Io, Requests, Wait};
 
 /// Most sessions of a demand; what a server with more has is a pool's.
 const SESSIONS_MAX: f64 = 65_536.0;
@@ -104,7 +104,7 @@ pub enum DemandError {
 }
 
 impl Demand {
-    /// What the operations of a profile ask for.
+    /// What the operations of these intervals of a profile ask for.
     ///
     /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
     /// recorded, all reads and no writes are. An operation waits for the log once where it has one, unless commits were
@@ -112,8 +112,8 @@ impl Demand {
     ///
     /// # Errors
     /// When it lacks what this takes.
-    pub fn of(profile: &Profile) -> Result<Demand, DemandError> {
-        let totals = Totals { profile };
+    pub fn of(intervals: &[Interval]) -> Result<Demand, DemandError> {
+        let totals = Totals { intervals };
         let operations = totals.sum(|interval| interval.operations);
         let operations = operations.ok_or(DemandError::NoOperations)?;
         if operations <= 0.0 {
@@ -123,7 +123,7 @@ impl Demand {
             return Err(DemandError::NoData);
         }
         totals.check_bytes()?;
-        let covered_s = profile.covered().as_secs_f64();
+        let covered_s = totals.covered().as_secs_f64();
         let mean = |figure: fn(&Interval) -> Option<f64>| {
             let weighted =
                 |interval: &Interval| Some(figure(interval)? * interval.length.as_secs_f64());
@@ -168,14 +168,18 @@ impl Demand {
 /// Requests of one kind.
 type Kind = fn(&Io) -> &Requests;
 
-/// Sums over all intervals of a profile.
+/// Sums over intervals.
 struct Totals<'a> {
-    profile: &'a Profile,
+    intervals: &'a [Interval],
 }
 
 impl Totals<'_> {
+    fn covered(&self) -> Duration {
+        self.intervals.iter().map(|interval| interval.length).sum()
+    }
+
     fn sum(&self, figure: impl Fn(&Interval) -> Option<f64>) -> Option<f64> {
-        self.profile.total(figure)
+        self.intervals.iter().map(figure).sum()
     }
 
     fn requests(&self, role: Role, kind: Kind) -> Requests {

@@ -28,23 +28,25 @@
 
 mod answers;
 mod check;
-mod closed_loop;
 mod columns;
 mod definition;
 mod demand;
 mod draft;
 pub mod import;
+mod replay;
+mod series;
 mod summary;
 mod wire;
 
 pub use answers::{Answer, Question, answers};
 pub use check::ProfileError;
-pub use closed_loop::{Outcome, Places, Timeless, closed_loop};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
 pub use demand::{Access, Demand, DemandError, Each, LogDemand};
 pub use draft::{Draft, INTERVALS_MIN, Span, add};
 pub use jiff::Timestamp;
+pub use replay::{Arrivals, Follow, Outcome, Places, Replay, ReplayError};
+pub use series::{DemandSeries, Period};
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

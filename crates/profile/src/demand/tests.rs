@@ -27,7 +27,11 @@ flushes = [200.0, 200.0]
 "#;
 
 fn demand(text: &str) -> Result<Demand, DemandError> {
-    Demand::of(&super::super::read("a.toml", text).expect("a profile"))
+    Demand::of(
+        &super::super::read("a.toml", text)
+            .expect("a profile")
+            .intervals,
+    )
 }
 
 #[test]

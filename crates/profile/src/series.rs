@@ -1,0 +1,185 @@
+//! What a server asks for in the course of time.
+
+use std::collections::BTreeSet;
+
+use model::Duration;
+use reading::Role;
+
+use super::definition::{Interval, Profile};
+use super::demand::{Demand, DemandError};
+
+/// Least number of operations that a mean is taken over: with fewer, a period would be one operation's chance.
+const OPERATIONS_MIN: f64 = 100.0;
+
+/// What a server asks for in the course of time: periods, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DemandSeries {
+    /// Never empty.
+    periods: Vec<Period>,
+    separate: BTreeSet<Role>,
+    merged: BTreeSet<Role>,
+}
+
+/// A span of time, and what operations asked for in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Period {
+    /// How long it is; above 0.
+    pub length: Duration,
+    /// Operations per second that ended.
+    pub operations_per_s: f64,
+    /// What one of them asked for, and of how many sessions.
+    pub demand: Demand,
+}
+
+impl DemandSeries {
+    /// What a profile's busiest `window` asks for: the one with the most requests, or the most operations where none were
+    /// counted. All of a profile that is shorter.
+    ///
+    /// A period is as many intervals as it takes for 100 operations. Gaps are left out.
+    ///
+    /// # Errors
+    /// When the profile lacks what a demand takes.
+    pub fn of(profile: &Profile, window: Duration) -> Result<DemandSeries, DemandError> {
+        let intervals = busiest(&profile.intervals, window);
+        // What is wrong with all of it is said of all of it.
+        Demand::of(intervals)?;
+        let separate = profile.roles();
+        let on_volumes = profile.volumes.iter().flat_map(|volume| &volume.roles);
+        Ok(DemandSeries {
+            periods: periods(intervals)?,
+            merged: on_volumes
+                .copied()
+                .filter(|role| !separate.contains(role))
+                .collect(),
+            separate,
+        })
+    }
+
+    /// The same demand all the time, in which requests of all roles were counted separately.
+    pub fn steady(demand: Demand, operations_per_s: f64) -> DemandSeries {
+        DemandSeries {
+            periods: vec![Period {
+                length: Duration::from_secs(1),
+                operations_per_s,
+                demand,
+            }],
+            separate: Role::ALL.into(),
+            merged: BTreeSet::new(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_periods(&mut self, periods: Vec<Period>) {
+        self.periods = periods;
+    }
+
+    /// The periods, in order of time; at least one.
+    pub fn periods(&self) -> &[Period] {
+        &self.periods
+    }
+
+    /// How long all periods are together.
+    pub fn length(&self) -> Duration {
+        self.periods.iter().map(|period| period.length).sum()
+    }
+
+    /// Most sessions of a period.
+    pub fn sessions_max(&self) -> u32 {
+        let sessions = self.periods.iter().map(|period| period.demand.sessions);
+        sessions.max().unwrap_or(1)
+    }
+
+    /// Operations per second, over all periods.
+    pub fn operations_per_s(&self) -> f64 {
+        let weighted = |period: &Period| period.operations_per_s * period.length.as_secs_f64();
+        self.periods.iter().map(weighted).sum::<f64>() / self.length().as_secs_f64()
+    }
+
+    /// Roles whose requests were counted separately.
+    pub fn separate(&self) -> &BTreeSet<Role> {
+        &self.separate
+    }
+
+    /// Roles whose requests are among those for data.
+    pub fn merged(&self) -> &BTreeSet<Role> {
+        &self.merged
+    }
+
+    /// The same, with `sessions` in the period that has the most, and in proportion in the others.
+    pub fn with_sessions(mut self, sessions: u32) -> DemandSeries {
+        let share = f64::from(sessions) / f64::from(self.sessions_max());
+        for period in &mut self.periods {
+            let sessions = f64::from(period.demand.sessions) * share;
+            period.demand.sessions = (sessions.round() as u32).max(1);
+        }
+        self
+    }
+
+    /// The same, with `rate` operations per second over all periods.
+    pub fn with_rate(mut self, rate: f64) -> DemandSeries {
+        let share = rate / self.operations_per_s();
+        for period in &mut self.periods {
+            period.operations_per_s *= share;
+        }
+        self
+    }
+}
+
+/// Requests in an interval, or operations where none were counted.
+fn load(interval: &Interval) -> f64 {
+    let requests = interval.roles.values().filter_map(|io| {
+        let [reads, writes] = [io.reads.count, io.writes.count];
+        reads.or(writes)?;
+        Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0))
+    });
+    let requests = requests.reduce(|sum, one| sum + one);
+    requests.or(interval.operations).unwrap_or(0.0)
+}
+
+/// The intervals that begin and end within `window` of each other, where they ask for most.
+fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
+    let (mut first, mut sum) = (0, 0.0);
+    let mut best = (0..0, -1.0);
+    for (at, last) in intervals.iter().enumerate() {
+        sum += load(last);
+        while first < at && last.at + last.length > intervals[first].at + window {
+            sum -= load(&intervals[first]);
+            first += 1;
+        }
+        if sum > best.1 {
+            best = (first..at + 1, sum);
+        }
+    }
+    &intervals[best.0]
+}
+
+/// Periods of enough operations each; what is left at the end belongs to the last.
+fn periods(intervals: &[Interval]) -> Result<Vec<Period>, DemandError> {
+    let mut parts: Vec<&[Interval]> = Vec::new();
+    let (mut from, mut operations) = (0, 0.0);
+    for (at, interval) in intervals.iter().enumerate() {
+        operations += interval.operations.unwrap_or(0.0);
+        if operations >= OPERATIONS_MIN {
+            parts.push(&intervals[from..=at]);
+            (from, operations) = (at + 1, 0.0);
+        }
+    }
+    if from < intervals.len() {
+        let from = parts.pop().map_or(0, |last| from - last.len());
+        parts.push(&intervals[from..]);
+    }
+    parts.into_iter().map(period).collect()
+}
+
+fn period(intervals: &[Interval]) -> Result<Period, DemandError> {
+    let length: Duration = intervals.iter().map(|interval| interval.length).sum();
+    let operations = intervals.iter().filter_map(|interval| interval.operations);
+    Ok(Period {
+        length,
+        operations_per_s: operations.sum::<f64>() / length.as_secs_f64(),
+        demand: Demand::of(intervals)?,
+    })
+}
+
+#[cfg(test)]
+mod tests;
