@@ -200,6 +200,11 @@ impl Workload {
         Workload(Table::new()).set("folder", path)
     }
 
+    /// The demand of a profile, for as long as it was recorded.
+    pub fn profile(file: &str) -> Workload {
+        Workload(Table::new()).set("profile", file)
+    }
+
     /// Connections that run operations in turn.
     pub fn sessions(self, sessions: u32) -> Workload {
         self.set("sessions", i64::from(sessions))

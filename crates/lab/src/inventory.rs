@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use model::Bytes;
+use model::{Bytes, Duration};
+use profile::DemandSeries;
 
 use crate::engine::{LEFT_OUT, provider};
-use crate::trial::Stage;
+use crate::trial::{Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
-    self, EngineName, Known, KnownWorkload, Machine, Parameter, Script, Volume,
+    self, Arrival, EngineName, Known, KnownWorkload, Machine, Parameter, Recorded, Script, Volume,
 };
-use files::input::Reach;
+use files::input::{self, Reach};
 use workload::{Dialect, Value, Workload};
 
 /// The catalogue, and where workloads come from.
@@ -88,6 +89,29 @@ impl Inventory {
         Inventory { reach, ..self }
     }
 
+    /// What the sessions do that an experiment asks for.
+    ///
+    /// # Errors
+    /// No such workload or profile, or what is wrong with it.
+    pub fn work(&self, asked: &spec::Workload) -> Result<Work, String> {
+        match &asked.script {
+            Script::Profile { file, window } => {
+                let demand = demand(file, *window)?.0;
+                let demand = match demand.sessions_max() {
+                    recorded if recorded == asked.sessions => demand,
+                    _ => demand.with_sessions(asked.sessions),
+                };
+                Ok(Work::Demand(match asked.arrival {
+                    Arrival::Closed { .. } => demand,
+                    Arrival::Open { rate_per_s } => demand.with_rate(rate_per_s),
+                }))
+            }
+            Script::BuiltIn(_) | Script::Folder(_) => {
+                self.workload(asked).map(Box::new).map(Work::Statements)
+            }
+        }
+    }
+
     /// A workload with its parameters set as an experiment says.
     ///
     /// # Errors
@@ -125,6 +149,11 @@ impl Inventory {
                     Some("json") => Workload::from_sqlquerystress(path, dialect),
                     Some(_) | None => Workload::from_folder(path, dialect, self.reach),
                 }
+            }
+            Script::Profile { file, .. } => {
+                return Err(format!(
+                    "{file} is a profile, which has no statements; run it with --profile"
+                ));
             }
         };
         result.map_err(|error| error.to_string())
@@ -180,6 +209,18 @@ impl Known for Inventory {
     }
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
+        if let Script::Profile { file, window } = script {
+            let (demand, digest) = demand(file, *window)?;
+            return Ok(KnownWorkload {
+                parameters: BTreeMap::new(),
+                digest,
+                recorded: Some(Recorded {
+                    sessions: demand.sessions_max(),
+                    length: demand.length(),
+                    operations_per_s: demand.operations_per_s(),
+                }),
+            });
+        }
         let workload = self.read(script)?;
         let parameter = |(name, value): (&String, &Value)| {
             let parameter = match value {
@@ -198,8 +239,19 @@ impl Known for Inventory {
         Ok(KnownWorkload {
             parameters,
             digest: experiment::plan::digest_of(text.as_bytes()),
+            recorded: None,
         })
     }
+}
+
+/// The demand of a profile's busiest `window`, and the digest of its file.
+fn demand(file: &str, window: Duration) -> Result<(DemandSeries, String), String> {
+    let text = input::named(Path::new(file)).map_err(|error| {
+        format!("{file}: {error}; give a profile, such as `dbstow record` writes")
+    })?;
+    let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
+    let demand = DemandSeries::of(&profile, window).map_err(|error| format!("{file}: {error}"))?;
+    Ok((demand, experiment::plan::digest_of(text.as_bytes())))
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ pub struct Asked {
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub workload: Option<String>,
+    /// Replay this profile instead: what a server did, as `dbstow record` and `dbstow import` write it (simulate)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "workload")]
+    pub profile: Option<String>,
     /// Allow a workload to read scripts outside its folder
     #[arg(long)]
     pub allow_outside: bool,
@@ -144,6 +147,7 @@ impl Asked {
         let option = match (key.as_str(), disk) {
             _ if is_set => return error.into(),
             ("workload.folder", _) => format!("--workload {value}"),
+            ("workload.profile", _) => format!("--profile {value}"),
             ("protocol.blocks", _) => format!("--blocks {value}"),
             ("protocol.seed", _) => format!("--seed {value}"),
             (_, Some((volume, file))) => format!("--disk {volume}={}", file.display()),
@@ -170,7 +174,7 @@ impl Asked {
 
     /// Nobody published figures of the user's own workload, and nothing was fitted to real disks.
     fn without_what_does_not_apply(&self, spec: Spec) -> Spec {
-        let spec = match self.workload {
+        let spec = match self.workload.as_ref().or(self.profile.as_ref()) {
             None => spec,
             Some(_) => spec.without_published(),
         };
@@ -226,7 +230,7 @@ impl Asked {
         Ok(disks)
     }
 
-    /// `--workload`, `--disk` and `--sustained`, then `--set` in its order, so that it can set the workload's parameters
+    /// `--workload` or `--profile`, `--disk` and `--sustained`, then `--set` in its order, so that it can set the workload's parameters
     /// and the volume's cache, then `--blocks` and `--seed`: all are short for a key.
     fn overrides(&self, text: &str, disks: &[(String, String)]) -> Result<Vec<(String, String)>> {
         let blocks = self
@@ -234,10 +238,13 @@ impl Asked {
             .map(|blocks| ("protocol.blocks", blocks.to_string()));
         let seed = self.seed.map(|seed| ("protocol.seed", seed.to_string()));
         let own = |(key, value): (&str, String)| (key.to_owned(), value);
-        let workload = self
-            .workload
-            .clone()
-            .map(|path| own(("workload.folder", path)));
+        let workload = [
+            ("workload.folder", &self.workload),
+            ("workload.profile", &self.profile),
+        ];
+        let workload = workload
+            .into_iter()
+            .filter_map(|(key, path)| Some(own((key, path.clone()?))));
         let named = [blocks, seed].into_iter().flatten().map(own);
         let set = self.set.iter().cloned();
         let disk = |(volume, entry): &(String, String)| {
@@ -245,7 +252,7 @@ impl Asked {
             (format!("volume.{volume}"), value)
         };
         let disks = disks.iter().map(disk);
-        let first = workload.into_iter().chain(disks);
+        let first = workload.chain(disks);
         let first = first.chain(self.without_credits(text)?);
         Ok(first.chain(set).chain(named).collect())
     }

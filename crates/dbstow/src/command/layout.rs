@@ -234,6 +234,7 @@ impl Args {
             experiment: experiment.to_owned(),
             set: self.set.clone(),
             workload: None,
+            profile: None,
             allow_outside: false,
             quick: false,
             sustained: false,

@@ -62,24 +62,28 @@ fn find(name: &str, engine: &EngineName, reach: Reach) -> anyhow::Result<Workloa
     workload.map_err(|message| Mistake(message).into())
 }
 
-/// A name that is built in is that workload, whatever the current folder holds.
 fn script(name: &str) -> Script {
-    let path = Path::new(name);
-    let is_file = path
-        .extension()
-        .is_some_and(|end| end == "sql" || end == "json");
-    let is_path = is_file || name.contains(['/', '\\']) || path.exists();
-    match is_path && !Workload::builtin_names().contains(&name) {
+    match is_own(name) {
         true => Script::Folder(name.to_owned()),
         false => Script::BuiltIn(name.to_owned()),
     }
 }
 
+/// Whether it is a path; a name that is built in is that workload, whatever the current folder holds.
+fn is_own(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_file = path
+        .extension()
+        .is_some_and(|end| end == "sql" || end == "json");
+    let is_path = is_file || name.contains(['/', '\\']) || path.exists();
+    is_path && !Workload::builtin_names().contains(&name)
+}
+
 /// How large the database of a workload becomes: what `check` finds out of an experiment with nothing else in it.
 fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Result<String> {
-    let workload = match script(name) {
-        Script::BuiltIn(name) => build::Workload::builtin(&name),
-        Script::Folder(path) => build::Workload::folder(&path),
+    let workload = match is_own(name) {
+        true => build::Workload::folder(name),
+        false => build::Workload::builtin(name),
     };
     let mut experiment = build::Experiment::new("size", "How large does the database become?")
         .machine_of(1, "1 TiB")

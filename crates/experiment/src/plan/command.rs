@@ -4,10 +4,11 @@ use super::Plan;
 use crate::spec::{EngineName, Variant, builtin_names, builtin_text};
 
 /// Keys that the command line has a shorter option for.
-const SHORT: [(&str, &str); 3] = [
+const SHORT: [(&str, &str); 4] = [
     ("protocol.blocks", "--blocks"),
     ("protocol.seed", "--seed"),
     ("workload.folder", "--workload"),
+    ("workload.profile", "--profile"),
 ];
 
 /// Keys that a report states by itself.

@@ -6,7 +6,7 @@ use model::{Duration, HostCacheMode};
 
 use super::Plan;
 use crate::spec::{
-    Amount, Arm, Arrival, Engine, File, Machine, Mode, Role, Variant, Volume, Workload,
+    Amount, Arm, Arrival, Engine, File, Machine, Mode, Role, Script, Variant, Volume, Workload,
 };
 
 /// The whole text, ending in a line feed.
@@ -97,7 +97,13 @@ fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {
         writeln!(out, "  volume    {}", volume(described))?;
     }
     writeln!(out, "  workload  {}", workload(&settings.workload))?;
-    writeln!(out, "  engine    {}", engine(&settings.engine))
+    match settings.workload.script {
+        // It was counted behind its server's memory.
+        Script::Profile { .. } => Ok(()),
+        Script::BuiltIn(_) | Script::Folder(_) => {
+            writeln!(out, "  engine    {}", engine(&settings.engine))
+        }
+    }
 }
 
 /// `1 file`, `8 files`.

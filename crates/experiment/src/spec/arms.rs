@@ -20,9 +20,15 @@ pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workl
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
     check_whole(text, &asked)?;
+    if asked.workload.profile.is_some() {
+        for (key, _) in &origin.overrides {
+            let path: Vec<&str> = key.split('.').collect();
+            check_counted(key).map_err(|message| Fault::at(&path, message))?;
+        }
+    }
     let asked_arms = asked_arms(text, &asked)?;
     let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
-    let protocol = protocol::resolve(&asked.protocol, &names)?;
+    let protocol = protocol::resolve(&asked.protocol, &asked.workload, &names)?;
     // One more for the twin of `--aa`.
     if (names.len() + 1).saturating_mul(protocol.blocks as usize) > TRIALS_MAX {
         let message = format!(
@@ -140,7 +146,7 @@ fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Se
         machine: resolve::machine(&asked.machine)?,
         volumes,
         workload: resolve::workload(&asked.workload)?,
-        engine: resolve::engine(&asked.engine)?,
+        engine: resolve::engine(&asked.engine, asked.workload.profile.is_none())?,
         placement,
     };
     if let Some(memory) = settings.machine.memory
@@ -285,6 +291,14 @@ fn resolved(
     let set_path = ["arm", arm.name.as_str(), "set"];
     for key in arm.set.keys() {
         check_settable(arm, key, origin)?;
+        if whole.workload.profile.is_some() {
+            check_counted(key).map_err(|message| {
+                in_arm(
+                    &arm.name,
+                    Fault::at(&[&set_path[..], &[key]].concat(), message),
+                )
+            })?;
+        }
     }
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
     let settings = settings(&own, &own.wire(), &arm.placement)
@@ -310,6 +324,17 @@ fn in_arm(arm: &str, fault: Fault) -> Fault {
     Fault {
         message: format!("arm \"{arm}\": {}", fault.message),
         ..fault
+    }
+}
+
+/// Refuses a key of the engine, which changes nothing for a profile.
+fn check_counted(key: &str) -> Result<(), String> {
+    match key.starts_with("engine.") {
+        true => Err(format!(
+            "{key} changes nothing here: a profile counts what reached the disks of a server with its own memory and \
+             settings; leave it out, or run a workload"
+        )),
+        false => Ok(()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use model::Duration;
+
 use super::arms::{blamed, check_fits};
 use super::error::{Fault, remedy};
-use super::known::{Known, KnownWorkload};
-use super::settings::{Disk, Machine, Parameter, Script, Settings, Workload};
+use super::known::{Known, KnownWorkload, Recorded};
+use super::settings::{Amount, Arrival, Disk, Machine, Parameter, Script, Settings, Workload};
 use super::{Spec, SpecError};
 
 impl Spec {
@@ -70,8 +72,13 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     let key = match workload.script {
         Script::BuiltIn(_) => "name",
         Script::Folder(_) => "folder",
+        Script::Profile { .. } => "profile",
     };
-    let KnownWorkload { parameters, digest } = known
+    let KnownWorkload {
+        parameters,
+        digest,
+        recorded,
+    } = known
         .workload(&workload.script)
         .map_err(|message| Fault::at(&["workload", key], message))?;
     let given = std::mem::take(&mut workload.parameters);
@@ -82,7 +89,25 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     workload.parameters = parameters;
     workload.parameters.extend(given);
     workload.digest = Some(digest);
+    if let Some(recorded) = recorded {
+        as_recorded(workload, recorded);
+    }
     Ok(())
+}
+
+/// Fills in what the experiment leaves to the profile.
+fn as_recorded(workload: &mut Workload, recorded: Recorded) {
+    if workload.sessions == 0 {
+        workload.sessions = recorded.sessions;
+    }
+    if workload.amount == Amount::Duration(Duration::ZERO) {
+        workload.amount = Amount::Duration(recorded.length);
+    }
+    if let Arrival::Open { rate_per_s } = &mut workload.arrival
+        && *rate_per_s == 0.0
+    {
+        *rate_per_s = recorded.operations_per_s;
+    }
 }
 
 fn check_parameter(

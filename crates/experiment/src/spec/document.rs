@@ -191,10 +191,31 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         ));
     }
     table.insert(last, Item::Value(value));
-    if *path == ["workload", "folder"] {
-        // Another workload: neither the old one's name nor what its scripts were told is of use to it.
-        table.remove("name");
-        table.remove("parameters");
+    // Another workload: neither the old one's name nor what it was told is of use to it.
+    let of_old: &[&str] = match path {
+        ["workload", "folder"] => &["name", "parameters", "profile", "window", "demand"],
+        ["workload", "profile"] => &[
+            "name",
+            "folder",
+            "parameters",
+            "sessions",
+            "operations",
+            "duration",
+            "warm_up",
+            "think",
+            "rate",
+            "log_bytes_per_row",
+        ],
+        _ => &[],
+    };
+    for key in of_old {
+        table.remove(key);
+    }
+    if path == ["workload", "profile"]
+        && let Some(protocol) = root.get_mut("protocol").and_then(Item::as_table_like_mut)
+    {
+        // Nor what it was compared by.
+        protocol.remove("metric");
     }
     if *tables == ["volume"] {
         // Another volume: what was fitted of the old one is not there any more.
@@ -259,6 +280,22 @@ mod tests {
         assert_eq!(workload.name, None);
         assert_eq!(workload.folder.as_deref(), Some("mine"));
         assert!(workload.parameters.is_empty());
+    }
+
+    #[test]
+    fn a_set_profile_takes_the_place_of_the_workload_and_of_what_it_was_compared_by() {
+        let before = text("").with("protocol.metric", typed("elapsed_s"));
+        let before = before
+            .expect("known key")
+            .with("workload.sessions", typed("3"));
+        let after = before
+            .expect("known key")
+            .with("workload.profile", typed("a.toml"));
+        let wire = after.expect("known key").wire();
+        assert_eq!(wire.workload.name, None);
+        assert_eq!(wire.workload.sessions, None);
+        assert_eq!(wire.workload.profile.as_deref(), Some("a.toml"));
+        assert_eq!(wire.protocol.metric, None);
     }
 
     #[test]

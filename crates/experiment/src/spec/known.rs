@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Bytes;
+use model::{Bytes, Duration};
 
 use super::mode::EngineName;
 use super::settings::{Machine, Parameter, Script, Volume};
@@ -57,4 +57,17 @@ pub struct KnownWorkload {
     pub parameters: BTreeMap<String, Parameter>,
     /// Digest of its scripts, so that a changed script is another plan.
     pub digest: String,
+    /// What a profile decides, where the experiment does not.
+    pub recorded: Option<Recorded>,
+}
+
+/// What a profile decides, where the experiment does not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recorded {
+    /// Most sessions of a period.
+    pub sessions: u32,
+    /// How long the part of it is that is replayed.
+    pub length: Duration,
+    /// Operations per second.
+    pub operations_per_s: f64,
 }

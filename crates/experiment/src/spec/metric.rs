@@ -37,6 +37,13 @@ pub(super) fn is_total(metric: &str) -> bool {
     matches!(metric, "elapsed_s" | "logical_reads" | "physical_reads")
 }
 
+/// Whether a profile's replay has `metric`: it takes a fixed time, and counts operations as its server did, whatever they
+/// are.
+pub(super) fn is_of_profile(metric: &str) -> bool {
+    let of_scripts = ["application_requests_per_s", "business_transactions_per_s"];
+    !is_total(metric) && !of_scripts.contains(&metric)
+}
+
 /// Refuses a metric that no trial reports, with the near one.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     if METRICS.contains(&name) {

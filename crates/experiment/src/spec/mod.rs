@@ -36,7 +36,7 @@ pub use builtin::{builtin_names, builtin_text};
 pub use document::line_at;
 pub use error::SpecError;
 pub use error::{near, plain_words, remedy};
-pub use known::{Known, KnownWorkload};
+pub use known::{Known, KnownWorkload, Recorded};
 pub use metric::METRICS;
 pub use mode::{EngineName, Mode, Variant};
 pub use placement::{File, Placement, Role};

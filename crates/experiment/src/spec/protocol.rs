@@ -78,7 +78,11 @@ pub(crate) fn errors_max_default() -> f64 {
 const BLOCKS_MAX: u32 = 10_000;
 
 /// The protocol, given the names of the arms in order.
-pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protocol, Fault> {
+pub(crate) fn resolve(
+    asked: &wire::Protocol,
+    workload: &wire::Workload,
+    arms: &[String],
+) -> Result<Protocol, Fault> {
     let fault = |key: &str, message: String| Err(Fault::at(&["protocol", key], message));
     let blocks = asked.blocks.unwrap_or(5);
     if !(1..=BLOCKS_MAX).contains(&blocks) {
@@ -103,8 +107,15 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
             ),
         );
     }
-    let metric = asked.metric.as_deref().unwrap_or("elapsed_s");
+    let by_default = metric_default(workload);
+    let metric = asked.metric.as_deref().unwrap_or(by_default);
     if let Err(message) = metric::check(metric) {
+        return fault("metric", message);
+    }
+    if workload.profile.is_some() && !metric::is_of_profile(metric) {
+        let message = format!(
+            "a profile is replayed for a fixed time and has no {metric}; use {by_default}, or leave metric out"
+        );
         return fault("metric", message);
     }
     let baseline = asked.baseline.as_ref().or(arms.first());
@@ -124,6 +135,16 @@ pub(crate) fn resolve(asked: &wire::Protocol, arms: &[String]) -> Result<Protoco
         metric: metric.to_owned(),
         seed: asked.seed.map_or(1, |seed| seed.0),
     })
+}
+
+/// What arms are compared by where nothing is said.
+fn metric_default(workload: &wire::Workload) -> &'static str {
+    let is_open = workload.demand == Some(wire::Demand::Open) || workload.rate.is_some();
+    match workload.profile {
+        None => "elapsed_s",
+        Some(_) if is_open => "operation_latency_mean_ms",
+        Some(_) => "operations_per_s",
+    }
 }
 
 /// Refuses figures of an arm or metric that there is none of.

@@ -180,6 +180,19 @@ fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
 
 /// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
 pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
+    if let Some(file) = &asked.profile {
+        return profile(file, asked);
+    }
+    for (key, is_given) in [
+        ("window", asked.window.is_some()),
+        ("demand", asked.demand.is_some()),
+    ] {
+        if is_given {
+            let message =
+                format!("{key} is about a profile; remove it, or give profile = \"FILE\"");
+            return Err(Fault::at(&["workload", key], message));
+        }
+    }
     let sessions = &["workload", "sessions"];
     not_zero(sessions, asked.sessions)?;
     at_most(sessions, asked.sessions, SESSIONS_MAX.into())?;
@@ -207,6 +220,53 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
     })
 }
 
+/// The part of a profile that is replayed where nothing else is said.
+const WINDOW: Duration = Duration::from_secs(3_600);
+
+/// The demand of a profile, which decides what is not asked for.
+fn profile(file: &str, asked: &wire::Workload) -> Result<Workload, Fault> {
+    let given = [
+        ("name", asked.name.is_some()),
+        ("folder", asked.folder.is_some()),
+        ("operations", asked.operations.is_some()),
+        ("think", asked.think.is_some()),
+        ("log_bytes_per_row", asked.log_bytes_per_row.is_some()),
+        ("parameters", !asked.parameters.is_empty()),
+    ];
+    if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let message = format!("a profile brings its own demand, and has no {key}; remove {key}");
+        return Err(Fault::at(&["workload", key], message));
+    }
+    let sessions = &["workload", "sessions"];
+    not_zero(sessions, asked.sessions)?;
+    at_most(sessions, asked.sessions, SESSIONS_MAX.into())?;
+    for (key, span) in [("window", asked.window), ("duration", asked.duration)] {
+        not_zero(
+            &["workload", key],
+            span.map(|Span(duration)| duration.as_nanos()),
+        )?;
+    }
+    let arrival = match arrival(asked)? {
+        Arrival::Closed { .. } if asked.demand == Some(wire::Demand::Open) => {
+            Arrival::Open { rate_per_s: 0.0 }
+        }
+        arrival => arrival,
+    };
+    Ok(Workload {
+        script: Script::Profile {
+            file: file.to_owned(),
+            window: span(asked.window, WINDOW),
+        },
+        sessions: asked.sessions.unwrap_or(0),
+        amount: Amount::Duration(span(asked.duration, Duration::ZERO)),
+        warm_up: span(asked.warm_up, Duration::ZERO),
+        arrival,
+        parameters: asked.parameters.clone(),
+        log_bytes_per_row: None,
+        digest: None,
+    })
+}
+
 fn script(asked: &wire::Workload) -> Result<Script, Fault> {
     match (&asked.name, &asked.folder) {
         (Some(name), None) if !name.is_empty() => Ok(Script::BuiltIn(name.clone())),
@@ -217,7 +277,7 @@ fn script(asked: &wire::Workload) -> Result<Script, Fault> {
         )),
         (Some(_) | None, None) | (None, Some(_)) => Err(Fault::at(
             &["workload"],
-            "the workload is empty; give the name of one that is built in, or a folder",
+            "the workload is empty; give the name of one that is built in, a folder, or a profile",
         )),
     }
 }
@@ -284,8 +344,11 @@ fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
 const MEMORY_MIN: Bytes = Bytes::mib(1);
 
 /// The engine; what is not asked for is as [`Like::habits`] has it.
-pub(crate) fn engine(asked: &wire::Engine) -> Result<Engine, Fault> {
-    let Some(memory) = asked.memory else {
+///
+/// `is_used` is false for a profile, which was counted behind its server's memory.
+pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Fault> {
+    let memory = asked.memory.or((!is_used).then_some(MEMORY_MIN));
+    let Some(memory) = memory else {
         return Err(Fault::at(
             &["engine"],
             "the size of the buffer pool is not known, and it decides what reaches the disks; \
@@ -508,8 +571,9 @@ mod tests {
 
     #[test]
     fn an_engine_says_how_much_memory_it_has() {
-        assert!(refused(engine(&read(""))).contains("buffer pool"));
-        let engine = engine(&read("memory = \"1 GiB\"\ncheckpoint = \"none\"")).expect("enough");
+        assert!(refused(engine(&read(""), true)).contains("buffer pool"));
+        let engine =
+            engine(&read("memory = \"1 GiB\"\ncheckpoint = \"none\""), true).expect("enough");
         assert_eq!(engine.checkpoint, None);
         assert_eq!(engine.write_gather, Bytes::kib(256));
     }
@@ -518,7 +582,7 @@ mod tests {
     fn an_engine_like_another_has_its_habits_unless_a_key_says_otherwise() {
         let like = |name: &str, rest: &str| {
             let text = format!("memory = \"1 GiB\"\nlike = \"{name}\"\n{rest}");
-            engine(&read(&text)).expect("it makes sense")
+            engine(&read(&text), true).expect("it makes sense")
         };
         let innodb = like("innodb", "");
         assert_eq!(innodb.page_size.bytes(), Bytes::kib(16));
@@ -540,7 +604,8 @@ mod tests {
 
     #[test]
     fn pages_that_nobody_has_and_pools_of_too_many_are_refused() {
-        let error = |rest: &str| refused(engine(&read(&format!("memory = \"20 TiB\"\n{rest}"))));
+        let error =
+            |rest: &str| refused(engine(&read(&format!("memory = \"20 TiB\"\n{rest}")), true));
         let page = error("page_size = \"12 KiB\"");
         assert_eq!(
             page,

@@ -170,9 +170,10 @@ pub struct Burst {
 pub struct Workload {
     /// Which one.
     pub script: Script,
-    /// Connections that issue operations in turn; at least 1.
+    /// Connections that issue operations in turn; at least 1. Of a profile the most of any period; 0 where the profile
+    /// decides, until [`super::Spec::check`] has read it.
     pub sessions: u32,
-    /// When it ends.
+    /// When it ends. A duration of 0 is that of a profile, until [`super::Spec::check`] has read it.
     pub amount: Amount,
     /// How long it goes on before anything is measured.
     pub warm_up: Duration,
@@ -196,12 +197,20 @@ pub enum Script {
     BuiltIn(String),
     /// A folder of the user's.
     Folder(String),
+    /// A profile: what a server did, replayed.
+    Profile {
+        /// Its file.
+        file: String,
+        /// Length of the part that is replayed, the busiest one; all of a shorter profile.
+        window: Duration,
+    },
 }
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Script::BuiltIn(name) | Script::Folder(name) => f.write_str(name),
+            Script::Profile { file, .. } => f.write_str(file),
         }
     }
 }
@@ -227,7 +236,7 @@ pub enum Arrival {
     },
     /// Operations arrive whether or not earlier ones are done.
     Open {
-        /// Of all sessions together; above zero.
+        /// Of all sessions together; above zero. 0 is that of a profile, until [`super::Spec::check`] has read it.
         rate_per_s: f64,
     },
 }

@@ -90,8 +90,18 @@ impl Known for Little {
                 ]
                 .into(),
                 digest: "d".to_owned(),
+                recorded: None,
             }),
-            Script::BuiltIn(_) | Script::Folder(_) => {
+            Script::Profile { file, .. } if file == "shop.toml" => Ok(KnownWorkload {
+                digest: "e".to_owned(),
+                recorded: Some(Recorded {
+                    sessions: 8,
+                    length: model::Duration::from_secs(1_800),
+                    operations_per_s: 820.0,
+                }),
+                ..KnownWorkload::default()
+            }),
+            Script::BuiltIn(_) | Script::Folder(_) | Script::Profile { .. } => {
                 Err(format!("there is no workload \"{script}\""))
             }
         }

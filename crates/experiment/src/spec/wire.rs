@@ -19,8 +19,10 @@ use crate::question::Published;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Experiment {
     /// Its name, which is also the file's.
+    #[serde(default)]
     pub(crate) name: String,
     /// What it asks, in a sentence.
+    #[serde(default)]
     pub(crate) question: String,
     /// Where the published figures come from.
     pub(crate) source: Option<Source>,
@@ -34,6 +36,7 @@ pub(crate) struct Experiment {
     #[serde(default)]
     pub(crate) placement: BTreeMap<String, Placement>,
     /// What the sessions do.
+    #[serde(default)]
     pub(crate) workload: Workload,
     /// What stands between SQL and the files.
     #[serde(default)]
@@ -179,13 +182,19 @@ pub(crate) struct Files {
 }
 
 /// What the sessions do.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
     /// One that is built in.
     pub(crate) name: Option<String>,
     /// Or a folder of one's own, seen from the current folder.
     pub(crate) folder: Option<String>,
+    /// Or a profile, seen from the current folder: what a server did, recorded or imported.
+    pub(crate) profile: Option<String>,
+    /// Of a profile: the length of the part of it that is replayed, its busiest one.
+    pub(crate) window: Option<Span>,
+    /// Of a profile: when its operations begin.
+    pub(crate) demand: Option<Demand>,
     /// Connections that issue operations in turn.
     pub(crate) sessions: Option<u32>,
     /// Operations of all sessions together, in equal parts.
@@ -203,6 +212,17 @@ pub(crate) struct Workload {
     /// What the workload's scripts may be told.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
+}
+
+/// When the operations of a profile begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Demand {
+    /// Each session begins one when its last one ended.
+    #[default]
+    Closed,
+    /// At the recorded rate.
+    Open,
 }
 
 /// What a database engine puts between SQL and its files.

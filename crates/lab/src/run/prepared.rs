@@ -1,18 +1,29 @@
 //! A plan with everything looked up, before anything runs.
 
+use std::collections::BTreeSet;
+
 use experiment::plan::{self, Plan, Trial};
 use experiment::question::{ArmQuestion, Fitted, Question, Variation};
-use experiment::spec::{Arm, Mode};
+use experiment::record::Record;
+use experiment::spec::{Arm, Mode, Role};
+use profile::DemandSeries;
 use workload::{Database, Workload};
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
-use crate::trial::{Forecast, RehearsalError, Stage, StageError, Subject, TrialId, rehearse};
+use crate::trial::{
+    self, Cancel, Cancelled, Forecast, RehearsalError, Replayed, Stage, StageError, Subject, Tell,
+    TrialId, Work, rehearse,
+};
 
 /// Why a load cannot be part of a simulated run.
 const MEASURED_SHARED: &str = "simulate loads a database that several sessions share before they begin: leave out \
                                load.measured, or give each session a database (database = \"per-session\")";
+
+/// Why a profile cannot be part of a run in real time.
+const REPLAY_SIMULATED: &str = "a profile is replayed on modelled disks in virtual time; leave out --mode, or run a \
+                                workload";
 
 /// A plan and what its names stand for.
 pub struct Prepared {
@@ -35,7 +46,7 @@ pub struct Rehearsed<'a> {
 /// An arm with everything looked up.
 struct Ready {
     stage: Stage,
-    workload: Workload,
+    work: Work,
 }
 
 /// Why a plan cannot run.
@@ -70,11 +81,8 @@ impl Prepared {
         let engine = provider(&plan.variant.engine)?;
         let ready = |arm: &Arm| {
             let ready = Ready::new(arm, inventory, engine, options)?;
-            let sessions = arm.settings.workload.sessions;
-            match plan.variant.mode == Mode::Simulate && ready.loads_together(sessions) {
-                true => Err(PrepareError::Workload(MEASURED_SHARED.to_owned())),
-                false => Ok(ready),
-            }
+            ready.check(arm, plan.variant.mode)?;
+            Ok::<_, PrepareError>(ready)
         };
         Ok(Prepared {
             engine,
@@ -164,7 +172,7 @@ impl Prepared {
             };
             let forecast = match all.iter().find(same) {
                 Some(known) => known.forecast,
-                None => rehearse(&self.subject(&self.id(trial)))?,
+                None => self.forecast(&self.id(trial))?,
             };
             all.push(Rehearsed {
                 arm,
@@ -182,24 +190,62 @@ impl Prepared {
         self.plan.variant.mode != Mode::Simulate
             && self.engine.has_one_writer()
             && arms.any(|(arm, ready)| {
-                arm.settings.workload.sessions > 1 && ready.workload.is_written_together()
+                let workload = ready.statements();
+                arm.settings.workload.sessions > 1
+                    && workload.is_some_and(Workload::is_written_together)
             })
     }
 
+    /// What a trial in virtual time takes of this machine; next to nothing where it replays a profile.
+    fn forecast(&self, id: &TrialId) -> Result<Forecast, RehearsalError> {
+        match self.of(id).1.work {
+            Work::Statements(_) => rehearse(&self.subject(id)),
+            Work::Demand(_) => Ok(Forecast::default()),
+        }
+    }
+
+    /// Runs a trial in virtual time.
+    pub(super) fn simulate(
+        &self,
+        id: &TrialId,
+        cancelled: &Cancel,
+        tell: &Tell<'_>,
+    ) -> Result<Record, Cancelled> {
+        let (arm, ready) = self.of(id);
+        match &ready.work {
+            Work::Statements(_) => trial::simulate(&self.subject(id), cancelled, tell),
+            Work::Demand(demand) => {
+                let replayed = Replayed {
+                    id,
+                    settings: &arm.settings,
+                    stage: &ready.stage,
+                    demand,
+                };
+                trial::replay(&replayed, cancelled, tell)
+            }
+        }
+    }
+
     /// What a trial of the plan is of.
+    ///
+    /// # Panics
+    /// When it replays a profile, which in real time none does: [`Prepared::new`] refuses it.
     pub(super) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
-        let mut arms = self.plan.all_arms().zip(&self.arms);
-        let (arm, ready) = arms
-            .find(|(arm, _)| arm.name == id.arm)
-            .expect("a plan's trials are of its arms");
+        let (arm, ready) = self.of(id);
         Subject {
             id,
             mode: self.plan.variant.mode,
             engine: self.engine,
             settings: &arm.settings,
             stage: &ready.stage,
-            workload: &ready.workload,
+            workload: ready.statements().expect("a profile has no statements"),
         }
+    }
+
+    fn of(&self, id: &TrialId) -> (&Arm, &Ready) {
+        let mut arms = self.plan.all_arms().zip(&self.arms);
+        arms.find(|(arm, _)| arm.name == id.arm)
+            .expect("a plan's trials are of its arms")
     }
 
     pub(super) fn id(&self, trial: &Trial) -> TrialId {
@@ -223,6 +269,32 @@ fn variation(variation: &plan::Variation) -> Variation {
     }
 }
 
+/// Why a profile cannot tell what this arm's placement does: it separates files whose requests were counted together.
+fn separates(demand: &DemandSeries, arm: &Arm) -> Option<String> {
+    let Arm { name, settings, .. } = arm;
+    let placement = &settings.placement;
+    let volumes = |role: Role| -> BTreeSet<&str> {
+        let files = placement.files(role).iter();
+        files.map(|file| file.volume.as_str()).collect()
+    };
+    // Temp I/O that was not recorded is missing wherever it would go; a server without a log there is none.
+    let is_unknown = |role: &Role| match role {
+        Role::Log => !demand.separate().contains(role),
+        Role::Data | Role::Temp => demand.merged().contains(role),
+    };
+    let is_apart = |role: &Role| volumes(*role) != volumes(Role::Data);
+    let mut roles = [Role::Log, Role::Temp].into_iter();
+    let role = roles.find(|role| is_unknown(role) && is_apart(role))?;
+    let how = match demand.merged().contains(&role) {
+        true => "are among those for data",
+        false => "were not recorded",
+    };
+    Some(format!(
+        "arm \"{name}\" has {role} and data on different volumes, and the profile cannot show what that does: requests for \
+         {role} {how}; record the server itself (`dbstow record`), or import with `--device {role}=..`"
+    ))
+}
+
 impl Ready {
     fn new(
         arm: &Arm,
@@ -235,16 +307,39 @@ impl Ready {
             arm: arm.name.clone(),
             source,
         })?;
-        let workload = inventory.workload(&arm.settings.workload);
-        let workload = workload.and_then(|workload| engine.adapt(workload, options));
-        let workload = workload.map_err(PrepareError::Workload)?;
-        Ok(Ready { stage, workload })
+        let work = inventory.work(&arm.settings.workload);
+        let work = work.and_then(|work| match work {
+            Work::Statements(workload) => {
+                let adapted = engine.adapt(*workload, options)?;
+                Ok(Work::Statements(Box::new(adapted)))
+            }
+            Work::Demand(_) => Ok(work),
+        });
+        let work = work.map_err(PrepareError::Workload)?;
+        Ok(Ready { stage, work })
     }
 
-    /// Whether several sessions would load one database as a part of the run.
-    fn loads_together(&self, sessions: u32) -> bool {
-        let workload = &self.workload;
-        sessions > 1 && workload.load.measured && workload.database == Database::Shared
+    fn statements(&self) -> Option<&Workload> {
+        match &self.work {
+            Work::Statements(workload) => Some(workload),
+            Work::Demand(_) => None,
+        }
+    }
+
+    /// Refuses what `mode` cannot run.
+    fn check(&self, arm: &Arm, mode: Mode) -> Result<(), PrepareError> {
+        let refused = match &self.work {
+            Work::Statements(workload) => {
+                let loads_together = arm.settings.workload.sessions > 1
+                    && workload.load.measured
+                    && workload.database == Database::Shared;
+                let is_possible = mode != Mode::Simulate || !loads_together;
+                (!is_possible).then(|| MEASURED_SHARED.to_owned())
+            }
+            Work::Demand(_) if mode != Mode::Simulate => Some(REPLAY_SIMULATED.to_owned()),
+            Work::Demand(demand) => separates(demand, arm),
+        };
+        refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }
 
     fn question(&self, arm: &Arm, mode: Mode) -> ArmQuestion {

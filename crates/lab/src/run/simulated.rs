@@ -9,7 +9,7 @@ use experiment::plan::Trial;
 use parking_lot::Mutex;
 
 use super::{Event, Run, RunError};
-use crate::trial::{self, Cancel};
+use crate::trial::Cancel;
 
 impl Run<'_> {
     /// Runs `trials` on `jobs` threads.
@@ -54,7 +54,7 @@ impl Run<'_> {
         self.observer.on(Event::TrialBegan { trial, left: None });
         let id = self.prepared.id(trial);
         let tell = |moment| self.observer.on(Event::Simulated { trial, moment });
-        let Ok(record) = trial::simulate(&self.prepared.subject(&id), stop, &tell) else {
+        let Ok(record) = self.prepared.simulate(&id, stop, &tell) else {
             return Ok(false);
         };
         self.store.keep(&record).map_err(RunError::Store)?;

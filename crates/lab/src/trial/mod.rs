@@ -13,11 +13,14 @@ mod stage;
 pub mod real;
 
 pub use needs::{memory, memory_needed};
-pub use simulate::{Forecast, Moment, RehearsalError, Size, Tell, rehearse, run_trial as simulate};
+pub use simulate::{
+    Forecast, Moment, RehearsalError, Replayed, Size, Tell, rehearse, replay, run_trial as simulate,
+};
 pub use stage::{Stage, StageError};
 
 use crate::engine::EngineProvider;
 use experiment::spec::{Mode, Settings};
+use profile::DemandSeries;
 use workload::Workload;
 
 /// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
@@ -45,7 +48,15 @@ pub struct TrialId {
     pub seed: u64,
 }
 
-/// What a trial is of.
+/// What the sessions of a trial do.
+pub enum Work {
+    /// The statements of a workload.
+    Statements(Box<Workload>),
+    /// What a profile counted, replayed; simulate only.
+    Demand(DemandSeries),
+}
+
+/// What a trial of a workload's statements is of.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// Which trial.

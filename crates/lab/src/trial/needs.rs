@@ -8,10 +8,13 @@ use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use experiment::record::series;
-use experiment::spec::Settings;
+use experiment::spec::{Script, Settings};
 
 /// Of a session: the touched part of its stack, its connection, its statements.
 const SESSION: Bytes = Bytes::kib(512);
+
+/// Of a session of a profile: the requests that its operation has still to make.
+const REPLAYED: Bytes = Bytes::kib(4);
 
 /// Least size of a connection's two caches, that of its database and that of its temporary tables.
 const CACHE: Bytes = Bytes::kib(512);
@@ -32,7 +35,12 @@ pub fn memory() -> Option<Bytes> {
 /// The most memory that sessions and disks of an arm take.
 pub fn memory_needed(settings: &Settings) -> Bytes {
     let cache = settings.engine.sort_memory.max(CACHE);
-    let session = SESSION.0 + HISTOGRAM.0 + cache.0.saturating_add(CACHE.0);
+    let session = match settings.workload.script {
+        Script::Profile { .. } => REPLAYED.0,
+        Script::BuiltIn(_) | Script::Folder(_) => {
+            SESSION.0 + HISTOGRAM.0 + cache.0.saturating_add(CACHE.0)
+        }
+    };
     let sessions = session.saturating_mul(settings.workload.sessions.into());
     let disks: u64 = settings
         .volumes

@@ -116,7 +116,11 @@ pub(super) fn of(overrides: &[(String, String)]) -> Result<Vec<Key>, SpecError> 
 fn values(key: &str, text: &str) -> Vec<String> {
     let section = key.split('.').next().unwrap_or_default();
     let is_one = || text.parse::<Value>().is_ok();
-    if !SETTABLE.contains(&section) || key == "workload.folder" || !text.contains(',') || is_one() {
+    if !SETTABLE.contains(&section)
+        || ["workload.folder", "workload.profile"].contains(&key)
+        || !text.contains(',')
+        || is_one()
+    {
         return vec![text.to_owned()];
     }
     let typed = format!("[{text}]").parse::<Value>();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::split::TimeSplit;
+use model::storage::Usage;
 use model::store::Counters;
 use model::{Duration, Instant, Storage};
 use reading::{DiskReading, LimitReading, Reading};
@@ -32,12 +33,10 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// As they are at `now`, on the volumes of `stage`.
     pub(super) fn take(simulation: &Simulation, now: Instant, stage: &Stage) -> Snapshot {
-        let volumes = stage.volumes.iter();
-        let volumes: Vec<String> = volumes.map(|volume| volume.name.clone()).collect();
         simulation.with_store(|store| {
             store.advance(now);
             Snapshot {
-                limits: limits(store.storage(), now, volumes),
+                limits: limits(store.storage().usage(now), stage),
                 counters: store.counters(),
                 logical_reads: simulation.logical_reads(),
                 lock_waits: simulation.lock_waits(),
@@ -50,9 +49,12 @@ impl Snapshot {
     }
 }
 
-fn limits(storage: &Storage, now: Instant, volumes: Vec<String>) -> Vec<LimitReading> {
-    let usage = storage.usage(now).into_iter();
+/// Limits by the names of their volumes.
+pub(super) fn limits(usage: Vec<Usage>, stage: &Stage) -> Vec<LimitReading> {
+    let volumes = stage.volumes.iter();
+    let volumes: Vec<String> = volumes.map(|volume| volume.name.clone()).collect();
     usage
+        .into_iter()
         .map(|usage| LimitReading::of(usage, &volumes))
         .collect()
 }
@@ -89,7 +91,11 @@ pub(super) fn record(
     };
     let meter = meter.0.borrow();
     let elapsed = collect::measured(&collected.phases);
-    let done = done(&collected, meter.disks());
+    let done = done(
+        &collected.from.limits,
+        &collected.until.limits,
+        meter.disks(),
+    );
     let volumes = collect::volumes(stage, &stage.disks, &done);
     let counted = Counted {
         transfers: collect::transfers(&done.disks),
@@ -113,14 +119,18 @@ pub(super) fn record(
 }
 
 /// What disks and limits did in the measured time, of which `disks` were counted alone.
-fn done(collected: &Collected, disks: Vec<DiskReading>) -> Reading {
-    let reading = |snapshot: &Snapshot| Reading {
+pub(super) fn done(
+    from: &[LimitReading],
+    until: &[LimitReading],
+    disks: Vec<DiskReading>,
+) -> Reading {
+    let reading = |limits: &[LimitReading]| Reading {
         at: Instant::ZERO,
         disks: Vec::new(),
-        limits: snapshot.limits.clone(),
+        limits: limits.to_vec(),
         pacing: None,
     };
-    let done = reading(&collected.until).since(&reading(&collected.from));
+    let done = reading(until).since(&reading(from));
     Reading {
         disks,
         ..done.expect("what a limit let pass only grows")
@@ -162,7 +172,8 @@ fn counters(collected: &Collected) -> BTreeMap<String, f64> {
         .collect()
 }
 
-fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
+/// Where time went, by name.
+pub(super) fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
     let mut named: BTreeMap<Cause, u64> = BTreeMap::new();
     for (spent, time) in split.iter() {
         *named.entry(Cause::of(spent, machine_limits)).or_default() += time.as_nanos();

@@ -5,6 +5,7 @@ mod meter;
 mod progress;
 mod raw;
 mod rehearsal;
+mod replay;
 mod session;
 
 use std::cell::RefCell;
@@ -19,6 +20,7 @@ use volume::virtual_time::{self, Session, Simulation};
 
 pub use progress::{Moment, Tell};
 pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};
+pub use replay::{Replayed, replay};
 
 use collect::{Collected, Snapshot, record};
 use meter::SharedMeter;

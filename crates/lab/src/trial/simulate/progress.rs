@@ -38,9 +38,21 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     pub(super) fn of(task: &Task<'_>, tell: &'a Tell<'a>) -> Progress<'a> {
         Progress {
-            tell,
             operations: task.operations,
-            until: task.window.until,
+            ..Progress::to(task.window.until, tell)
+        }
+    }
+
+    /// Of operations that go on until this instant.
+    pub(super) fn until(end: Instant, tell: &'a Tell<'a>) -> Progress<'a> {
+        Progress::to(Some(end), tell)
+    }
+
+    fn to(until: Option<Instant>, tell: &'a Tell<'a>) -> Progress<'a> {
+        Progress {
+            tell,
+            operations: None,
+            until,
             ended: Cell::new(0),
             told: Cell::new(0),
         }
