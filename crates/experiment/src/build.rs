@@ -101,13 +101,18 @@ impl Experiment {
         self
     }
 
+    /// The experiment as a file has it.
+    pub fn text(&self) -> String {
+        self.document.to_string()
+    }
+
     /// The experiment, if it makes sense. Names of disks, machines and workloads are not looked up;
     /// [`Spec::check`] does.
     ///
     /// # Errors
     /// The first mistake, with its key.
     pub fn build(&self, variant: Variant) -> Result<Spec, SpecError> {
-        Spec::made(&self.name, &self.document.to_string(), variant)
+        Spec::made(&self.name, &self.text(), variant)
     }
 
     fn table(mut self, path: &[&str], table: Table) -> Experiment {

@@ -8,7 +8,7 @@ use model::{Bytes, Duration};
 use profile::DemandSeries;
 
 use crate::engine::{LEFT_OUT, provider};
-use crate::trial::{Stage, Work};
+use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
     self, Arrival, EngineName, Known, KnownWorkload, Machine, Parameter, Recorded, Script, Volume,
@@ -96,15 +96,16 @@ impl Inventory {
     pub fn work(&self, asked: &spec::Workload) -> Result<Work, String> {
         match &asked.script {
             Script::Profile { file, window } => {
-                let demand = demand(file, *window)?.0;
+                let (Recording { profile, demand }, _) = recording(file, *window)?;
                 let demand = match demand.sessions_max() {
                     recorded if recorded == asked.sessions => demand,
                     _ => demand.with_sessions(asked.sessions),
                 };
-                Ok(Work::Demand(match asked.arrival {
+                let demand = match asked.arrival {
                     Arrival::Closed { .. } => demand,
                     Arrival::Open { rate_per_s } => demand.with_rate(rate_per_s),
-                }))
+                };
+                Ok(Work::Recording(Box::new(Recording { profile, demand })))
             }
             Script::BuiltIn(_) | Script::Folder(_) => {
                 self.workload(asked).map(Box::new).map(Work::Statements)
@@ -210,7 +211,7 @@ impl Known for Inventory {
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
         if let Script::Profile { file, window } = script {
-            let (demand, digest) = demand(file, *window)?;
+            let (Recording { demand, .. }, digest) = recording(file, *window)?;
             return Ok(KnownWorkload {
                 parameters: BTreeMap::new(),
                 digest,
@@ -244,14 +245,16 @@ impl Known for Inventory {
     }
 }
 
-/// The demand of a profile's busiest `window`, and the digest of its file.
-fn demand(file: &str, window: Duration) -> Result<(DemandSeries, String), String> {
+/// The busiest `window` of a profile, and the digest of its file.
+fn recording(file: &str, window: Duration) -> Result<(Recording, String), String> {
     let text = input::named(Path::new(file)).map_err(|error| {
         format!("{file}: {error}; give a profile, such as `dbstow record` writes")
     })?;
     let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
-    let demand = DemandSeries::of(&profile, window).map_err(|error| format!("{file}: {error}"))?;
-    Ok((demand, experiment::plan::digest_of(text.as_bytes())))
+    let profile = profile.busiest(window);
+    let demand = DemandSeries::of(&profile).map_err(|error| format!("{file}: {error}"))?;
+    let digest = experiment::plan::digest_of(text.as_bytes());
+    Ok((Recording { profile, demand }, digest))
 }
 
 #[cfg(test)]

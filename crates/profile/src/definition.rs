@@ -165,6 +165,13 @@ impl Profile {
         self.intervals.iter().map(|interval| interval.length).sum()
     }
 
+    /// The same, but only the `window` with the most requests, or the most operations where no requests were counted; all
+    /// of a shorter profile.
+    pub fn busiest(self, window: Duration) -> Profile {
+        let intervals = super::series::busiest(&self.intervals, window).to_vec();
+        Profile { intervals, ..self }
+    }
+
     /// The sum of a figure over all intervals; `None` where an interval lacks it.
     pub fn total(&self, figure: impl Fn(&Interval) -> Option<f64>) -> Option<f64> {
         self.intervals.iter().map(figure).sum()

@@ -27,6 +27,7 @@
 //! ```
 
 mod answers;
+mod backtest;
 mod check;
 mod columns;
 mod definition;
@@ -39,6 +40,7 @@ mod summary;
 mod wire;
 
 pub use answers::{Answer, Question, answers};
+pub use backtest::{BackTest, Figure, Measure, Misfit, OFF_MAX, Replayed};
 pub use check::ProfileError;
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,

@@ -125,7 +125,8 @@ pub enum ReplayError {
     Timeless,
     /// Operations arrive faster than they end.
     #[error(
-        "operations arrive faster than they end: after {0}, 65,536 are under way; these disks do not serve this demand"
+        "operations arrive faster than they end: after {:.1} s, 65,536 are under way; these disks do not serve this demand",
+        .0.as_secs_f64()
     )]
     Behind(Duration),
     /// It was stopped.

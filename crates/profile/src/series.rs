@@ -32,15 +32,14 @@ pub struct Period {
 }
 
 impl DemandSeries {
-    /// What a profile's busiest `window` asks for: the one with the most requests, or the most operations where none were
-    /// counted. All of a profile that is shorter.
+    /// What a server asked for while it was recorded.
     ///
     /// A period is as many intervals as it takes for 100 operations. Gaps are left out.
     ///
     /// # Errors
     /// When the profile lacks what a demand takes.
-    pub fn of(profile: &Profile, window: Duration) -> Result<DemandSeries, DemandError> {
-        let intervals = busiest(&profile.intervals, window);
+    pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
+        let intervals = &profile.intervals;
         // What is wrong with all of it is said of all of it.
         Demand::of(intervals)?;
         let separate = profile.roles();
@@ -137,7 +136,7 @@ fn load(interval: &Interval) -> f64 {
 }
 
 /// The intervals that begin and end within `window` of each other, where they ask for most.
-fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
+pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
     let (mut first, mut sum) = (0, 0.0);
     let mut best = (0..0, -1.0);
     for (at, last) in intervals.iter().enumerate() {

@@ -9,9 +9,10 @@ use clap::ValueHint;
 use super::choice::{self, MODES, one_of};
 use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
+use experiment::build;
 use experiment::plan::Plan;
 use experiment::spec::{
-    Arm, EngineName, Mode, Spec, SpecError, Variant, builtin_names, builtin_text,
+    Arm, EngineName, Mode, Role, Spec, SpecError, Variant, builtin_names, builtin_text,
 };
 use files::input::{self, Reach};
 use lab::engine::{self, EngineProvider, provider};
@@ -23,7 +24,7 @@ use lab::trial;
 pub struct Asked {
     /// Name of a built-in experiment, or path of an experiment file
     #[arg(add = names::experiment_or_file())]
-    pub experiment: String,
+    pub experiment: Option<String>,
     /// Set a key of the experiment, such as workload.sessions=4; several values, such as volume.d.iops=3000,6000, make an
     /// arm of each; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
@@ -87,9 +88,55 @@ impl Asked {
     /// When something cannot be read, has a mistake, or does not go together.
     pub fn understand(&self, aa: bool) -> Result<ResolvedRun> {
         let (file, text) = self.text()?;
+        self.resolve(&file, &text, Vec::new(), aa)
+    }
+
+    /// The profile on the layout in the file `today`, or, without one, on the disks that the profile itself names.
+    ///
+    /// # Errors
+    /// When there is no such layout, or it has a mistake.
+    pub fn understand_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
+        let profile = self.profile.as_deref().unwrap_or_default();
+        let (file, text) = match today {
+            Some(file) => (file.to_owned(), named(file)?),
+            None => (profile.to_owned(), layout_of(profile)?),
+        };
+        let is_given = |key: &str| {
+            let table: Option<toml::Table> = toml::from_str(&text).ok();
+            table.is_none_or(|table| table.contains_key(key))
+        };
+        let named = [
+            ("name", "today"),
+            (
+                "question",
+                "Does the profile fit the disks that its server has?",
+            ),
+        ];
+        let named = named.into_iter().filter(|(key, _)| !is_given(key));
+        let named = named.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let layout = match self.experiment {
+            // What is set, is set of the layout.
+            None => self.clone(),
+            Some(_) => Asked {
+                set: Vec::new(),
+                disk: Vec::new(),
+                ..self.clone()
+            },
+        };
+        layout.resolve(&file, &text, named.collect(), false)
+    }
+
+    /// Reads and checks `text` of `file`, with `added` keys and what was asked for.
+    fn resolve(
+        &self,
+        file: &str,
+        text: &str,
+        added: Vec<(String, String)>,
+        aa: bool,
+    ) -> Result<ResolvedRun> {
         let variant = Variant {
             mode: self.mode,
-            engine: (self.engine.clone()).unwrap_or_else(|| EngineName::meant_by(&text)),
+            engine: (self.engine.clone()).unwrap_or_else(|| EngineName::meant_by(text)),
             quick: self.quick,
         };
         let inventory = Inventory::builtin().of_engine(&variant.engine);
@@ -101,8 +148,8 @@ impl Asked {
             read.insert(file.as_path(), inventory.add_catalogue(&text, &shown)?);
         }
         let disks = self.add_disks(&mut inventory, read)?;
-        let overrides = self.overrides(&text, &disks)?;
-        let spec = Spec::swept(&file, &text, &overrides, &variant, &inventory);
+        let overrides = [added, self.overrides(text, &disks)?].concat();
+        let spec = Spec::swept(file, text, &overrides, &variant, &inventory);
         let spec = spec.map_err(|error| self.in_options(error))?;
         let spec = self.without_what_does_not_apply(spec);
         if variant.mode == Mode::Simulate && !self.allow_large {
@@ -158,18 +205,17 @@ impl Asked {
 
     /// The experiment's text, and what its file is called.
     fn text(&self) -> Result<(String, String)> {
-        let name = &self.experiment;
+        let Some(name) = &self.experiment else {
+            let message = "no experiment is named; give one of `dbstow experiments`, or a file";
+            return Err(Mistake(message.to_owned()).into());
+        };
         if !is_path(name) {
             return Ok((
                 format!("experiments/{name}.toml"),
                 builtin_text(name)?.to_owned(),
             ));
         }
-        let text = input::named(Path::new(name)).map_err(|error| SpecError::Unreadable {
-            file: name.clone(),
-            why: error.to_string(),
-        })?;
-        Ok((name.clone(), text))
+        Ok((name.clone(), named(name)?))
     }
 
     /// Nobody published figures of the user's own workload, and nothing was fitted to real disks.
@@ -275,6 +321,59 @@ impl Asked {
             .chain(volumes)
             .collect())
     }
+}
+
+/// The text of an experiment's file.
+fn named(file: &str) -> Result<String, SpecError> {
+    input::named(Path::new(file)).map_err(|error| SpecError::Unreadable {
+        file: file.to_owned(),
+        why: error.to_string(),
+    })
+}
+
+/// The layout that a profile itself names, as an experiment's file has it.
+fn layout_of(file: &str) -> Result<String> {
+    let profile = super::profile::load(Path::new(file))?;
+    let disks = profile.volumes.iter().map(|volume| volume.disk.as_deref());
+    let disks: Option<Vec<&str>> = disks.collect();
+    let known = profile.machine.name.as_deref().zip(disks);
+    let Some((machine, disks)) = known.filter(|(_, disks)| !disks.is_empty()) else {
+        let message = format!(
+            "{file}: it does not name the machine and the disks of its server; give them with --today FILE (machine, volumes \
+             and one placement), or name an experiment to run it in"
+        );
+        return Err(Mistake(message).into());
+    };
+    let mut layout = build::Experiment::new("today", "Does the profile fit its server's disks?");
+    layout = layout.machine(machine);
+    let name = |number: usize| format!("v{}", number + 1);
+    for (number, (volume, disk)) in profile.volumes.iter().zip(disks).enumerate() {
+        let asked = build::Volume::of(disk);
+        let asked = match volume.size {
+            Some(size) => asked.set("size", size.to_string()),
+            None => asked,
+        };
+        layout = layout.volume(&name(number), asked);
+    }
+    let holding = |role: Role| -> Vec<String> {
+        let volumes = profile.volumes.iter().enumerate();
+        let held = volumes.filter(|(_, volume)| volume.roles.contains(&role));
+        held.map(|(number, _)| name(number)).collect()
+    };
+    let mut placement = build::Placement::on(&name(0));
+    for role in Role::ALL {
+        let own = holding(role);
+        // Files of which nothing was recorded are with the data.
+        let volumes = if own.is_empty() {
+            holding(Role::Data)
+        } else {
+            own
+        };
+        let volumes: Vec<&str> = volumes.iter().map(String::as_str).collect();
+        placement = placement.files(role.name(), &volumes, volumes.len() as u32);
+    }
+    let layout = layout.placement("today", placement);
+    Ok(layout.workload(build::Workload::profile(file)).text())
 }
 
 /// Where the files of a workload may be.

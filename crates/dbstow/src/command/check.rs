@@ -32,7 +32,7 @@ pub fn run(args: &Args) -> Result<()> {
              it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
     }
-    let experiment = &args.asked.experiment;
+    let experiment = args.asked.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
     // Trials are in a random order.
     let place = |name: &str| plan.all_arms().position(|arm| arm.name == name);

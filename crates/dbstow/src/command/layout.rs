@@ -231,7 +231,7 @@ impl Args {
 
     fn of_experiment(&self, experiment: &str) -> Result<LayoutRequest> {
         let asked = Asked {
-            experiment: experiment.to_owned(),
+            experiment: Some(experiment.to_owned()),
             set: self.set.clone(),
             workload: None,
             profile: None,

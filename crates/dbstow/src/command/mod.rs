@@ -1,6 +1,7 @@
 //! What a user can ask of the program: one file a subcommand, and the only place that prints.
 
 mod asked;
+mod backtest;
 mod listing;
 mod login;
 mod names;

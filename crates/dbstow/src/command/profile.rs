@@ -43,7 +43,8 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(args.format.print(&text)?)
 }
 
-fn load(file: &Path) -> Result<Profile> {
+/// Reads a profile.
+pub(super) fn load(file: &Path) -> Result<Profile> {
     let name = file.display().to_string();
     let text = input::named(file).map_err(|error| {
         Mistake(format!(

@@ -22,7 +22,11 @@ impl Spec {
             Err(fault) => Err(self.origin.error(fault, |origin| {
                 let (place, text) = (origin.place.clone(), origin.text.source());
                 let spec = Spec::read(place, text, &origin.overrides, origin.variant.clone());
-                spec.ok()?.look_up(known).err()
+                match spec {
+                    Ok(mut spec) => spec.look_up(known).err(),
+                    // Another fault, which is not looked at any closer.
+                    Err(_) => Some(Fault::at(&[], "")),
+                }
             })),
         }
     }

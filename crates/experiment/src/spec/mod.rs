@@ -316,18 +316,21 @@ impl Origin {
     /// Places a fault: at the override that brought it in, or at its line.
     ///
     /// `found` looks for a fault with other overrides. The one to blame is the last without which there is no such
-    /// fault: the key of a fault does not tell, since what does not go together has two keys.
+    /// fault: the key of a fault does not tell, since what does not go together has two keys. Only where another fault is
+    /// there instead does it.
     fn error(&self, fault: Fault, found: impl Fn(&Origin) -> Option<Fault>) -> SpecError {
-        let is_there = |first: usize| {
-            let with = Origin {
-                overrides: self.overrides[..first].to_vec(),
+        let brings_in = |at: &usize| {
+            let without = Origin {
+                overrides: self.overrides[..*at].to_vec(),
                 ..self.clone()
             };
-            found(&with).is_some_and(|other| other.message == fault.message)
+            match found(&without) {
+                None => true,
+                Some(other) if other.message == fault.message => false,
+                Some(_) => touches(&self.overrides[*at].0, &fault.key),
+            }
         };
-        let brought_in = (0..self.overrides.len())
-            .rev()
-            .find(|first| !is_there(*first));
+        let brought_in = (0..self.overrides.len()).rev().find(brings_in);
         match brought_in {
             None => self.in_file(fault),
             Some(at) => {

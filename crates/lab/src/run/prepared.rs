@@ -6,15 +6,15 @@ use experiment::plan::{self, Plan, Trial};
 use experiment::question::{ArmQuestion, Fitted, Question, Variation};
 use experiment::record::Record;
 use experiment::spec::{Arm, Mode, Role};
-use profile::DemandSeries;
+use profile::{BackTest, DemandSeries, ReplayError};
 use workload::{Database, Workload};
 
 use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
-    self, Cancel, Cancelled, Forecast, RehearsalError, Replayed, Stage, StageError, Subject, Tell,
-    TrialId, Work, rehearse,
+    self, Cancel, Cancelled, Forecast, Recording, RehearsalError, Replayed, Stage, StageError,
+    Subject, Tell, TrialId, Work, rehearse,
 };
 
 /// Why a load cannot be part of a simulated run.
@@ -200,7 +200,7 @@ impl Prepared {
     fn forecast(&self, id: &TrialId) -> Result<Forecast, RehearsalError> {
         match self.of(id).1.work {
             Work::Statements(_) => rehearse(&self.subject(id)),
-            Work::Demand(_) => Ok(Forecast::default()),
+            Work::Recording(_) => Ok(Forecast::default()),
         }
     }
 
@@ -214,16 +214,33 @@ impl Prepared {
         let (arm, ready) = self.of(id);
         match &ready.work {
             Work::Statements(_) => trial::simulate(&self.subject(id), cancelled, tell),
-            Work::Demand(demand) => {
-                let replayed = Replayed {
-                    id,
-                    settings: &arm.settings,
-                    stage: &ready.stage,
-                    demand,
-                };
-                trial::replay(&replayed, cancelled, tell)
+            Work::Recording(recording) => {
+                trial::replay(&replayed(id, arm, ready, recording), cancelled, tell)
             }
         }
+    }
+
+    /// Replays the profile of the plan's only arm once a block, and holds what that did against the profile.
+    ///
+    /// # Errors
+    /// When a replay comes to no end, or `cancelled` says so.
+    ///
+    /// # Panics
+    /// When the arm replays no profile.
+    pub fn backtest(&self, cancelled: &Cancel) -> Result<BackTest, ReplayError> {
+        let of_trial = |trial: &Trial| {
+            let id = self.id(trial);
+            let (arm, ready) = self.of(&id);
+            let outcome = replayed(&id, arm, ready, ready.recording()).run(cancelled)?;
+            Ok(profile::Replayed {
+                operations_per_s: outcome.operations_per_s(),
+                roles: Role::ALL.map(|role| (role, outcome.rates(role))).into(),
+            })
+        };
+        let trials = self.plan.trials().iter();
+        let replays: Vec<profile::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
+        let Recording { profile, demand } = self.arms[0].recording();
+        Ok(BackTest::of(profile, demand, &replays))
     }
 
     /// What a trial of the plan is of.
@@ -266,6 +283,20 @@ fn variation(variation: &plan::Variation) -> Variation {
         name: variation.arm.name.clone(),
         key: variation.key.clone(),
         value: variation.value.clone(),
+    }
+}
+
+fn replayed<'a>(
+    id: &'a TrialId,
+    arm: &'a Arm,
+    ready: &'a Ready,
+    recording: &'a Recording,
+) -> Replayed<'a> {
+    Replayed {
+        id,
+        settings: &arm.settings,
+        stage: &ready.stage,
+        demand: &recording.demand,
     }
 }
 
@@ -313,16 +344,23 @@ impl Ready {
                 let adapted = engine.adapt(*workload, options)?;
                 Ok(Work::Statements(Box::new(adapted)))
             }
-            Work::Demand(_) => Ok(work),
+            Work::Recording(_) => Ok(work),
         });
         let work = work.map_err(PrepareError::Workload)?;
         Ok(Ready { stage, work })
     }
 
+    fn recording(&self) -> &Recording {
+        match &self.work {
+            Work::Recording(recording) => recording,
+            Work::Statements(_) => panic!("a workload's statements are not a recording"),
+        }
+    }
+
     fn statements(&self) -> Option<&Workload> {
         match &self.work {
             Work::Statements(workload) => Some(workload),
-            Work::Demand(_) => None,
+            Work::Recording(_) => None,
         }
     }
 
@@ -336,8 +374,8 @@ impl Ready {
                 let is_possible = mode != Mode::Simulate || !loads_together;
                 (!is_possible).then(|| MEASURED_SHARED.to_owned())
             }
-            Work::Demand(_) if mode != Mode::Simulate => Some(REPLAY_SIMULATED.to_owned()),
-            Work::Demand(demand) => separates(demand, arm),
+            Work::Recording(_) if mode != Mode::Simulate => Some(REPLAY_SIMULATED.to_owned()),
+            Work::Recording(recording) => separates(&recording.demand, arm),
         };
         refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }

@@ -20,7 +20,7 @@ pub use stage::{Stage, StageError};
 
 use crate::engine::EngineProvider;
 use experiment::spec::{Mode, Settings};
-use profile::DemandSeries;
+use profile::{DemandSeries, Profile};
 use workload::Workload;
 
 /// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
@@ -53,7 +53,15 @@ pub enum Work {
     /// The statements of a workload.
     Statements(Box<Workload>),
     /// What a profile counted, replayed; simulate only.
-    Demand(DemandSeries),
+    Recording(Box<Recording>),
+}
+
+/// What a server did, as it is replayed.
+pub struct Recording {
+    /// The part of its profile that is.
+    pub profile: Profile,
+    /// What it asks for, with the sessions and the rate of the experiment.
+    pub demand: DemandSeries,
 }
 
 /// What a trial of a workload's statements is of.

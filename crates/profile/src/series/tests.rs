@@ -31,8 +31,6 @@ fn profile(intervals: Vec<Interval>) -> Profile {
     }
 }
 
-const HOUR: Duration = Duration::from_secs(3_600);
-
 #[test]
 fn bursts_are_periods_of_their_own() {
     let intervals = vec![
@@ -40,7 +38,7 @@ fn bursts_are_periods_of_their_own() {
         interval(1, 5_000.0, 30_000.0),
         interval(2, 1_000.0, 2_000.0),
     ];
-    let series = DemandSeries::of(&profile(intervals), HOUR).expect("it has all that it takes");
+    let series = DemandSeries::of(&profile(intervals)).expect("it has all that it takes");
     let reads: Vec<f64> = series
         .periods()
         .iter()
@@ -56,7 +54,7 @@ fn bursts_are_periods_of_their_own() {
 fn intervals_of_few_operations_are_taken_together() {
     let few = [40.0, 0.0, 60.0, 90.0, 30.0, 5.0];
     let intervals = (0..).zip(few).map(|(at, few)| interval(at, few, 2.0 * few));
-    let series = DemandSeries::of(&profile(intervals.collect()), HOUR).expect("enough");
+    let series = DemandSeries::of(&profile(intervals.collect())).expect("enough");
     // 40 + 0 + 60, then 90 + 30; the 5 at the end are no period.
     let lengths: Vec<f64> = series
         .periods()
@@ -68,7 +66,7 @@ fn intervals_of_few_operations_are_taken_together() {
 
 #[test]
 fn an_idle_server_is_refused_and_one_operation_is_not() {
-    let of = |operations| DemandSeries::of(&profile(vec![interval(0, operations, 7.0)]), HOUR);
+    let of = |operations| DemandSeries::of(&profile(vec![interval(0, operations, 7.0)]));
     assert_eq!(of(0.0), Err(DemandError::Idle));
     assert_eq!(of(1.0).expect("one will do").periods().len(), 1);
 }
@@ -81,7 +79,8 @@ fn the_busiest_window_is_the_one_with_the_most_requests() {
         .map(|(at, reads)| interval(at, 500.0, reads));
     let profile = profile(intervals.collect());
     let of = |seconds| {
-        let series = DemandSeries::of(&profile, Duration::from_secs(seconds)).expect("enough");
+        let series = DemandSeries::of(&profile.clone().busiest(Duration::from_secs(seconds)))
+            .expect("enough");
         let reads = series.periods().iter();
         let reads = reads.map(|period| 500.0 * period.demand.data.reads.per_operation);
         reads.map(f64::round).collect::<Vec<f64>>()
@@ -98,7 +97,7 @@ fn the_busiest_window_is_the_one_with_the_most_requests() {
 #[test]
 fn sessions_and_rates_change_in_proportion() {
     let intervals = vec![interval(0, 1_000.0, 2_000.0), interval(1, 3_000.0, 6_000.0)];
-    let mut series = DemandSeries::of(&profile(intervals), HOUR).expect("enough");
+    let mut series = DemandSeries::of(&profile(intervals)).expect("enough");
     series.periods[0].demand.sessions = 1;
     let more = series.clone().with_sessions(6);
     let sessions = more.periods().iter().map(|period| period.demand.sessions);

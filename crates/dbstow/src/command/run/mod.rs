@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use clap::ValueHint;
 
 use interruption::Interruption;
 use shown::Shown;
 
+use super::listing::ListFormat;
 use super::output::note;
-use super::report::{Output, all_completed, show};
+use super::report::{Format, Output, all_completed, show};
 use super::{Asked, Mistake, ResolvedRun, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
@@ -32,6 +34,8 @@ use lab::{Prepared, RunError, RunInputs, run_into};
     dbstow run tempdb-scale-out --blocks 10 --seed 7\n  \
     dbstow run tempdb-spill --set engine.memory=\"8 MiB\" --format json\n  \
     dbstow run postgres-wal-volume --set volume.data.iops=3000,6000,12000\n  \
+    dbstow run --profile shop.toml --today today.toml\n  \
+    dbstow run wal-apart.toml --profile shop.toml\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
@@ -41,6 +45,13 @@ pub struct Args {
     /// The experiment
     #[command(flatten)]
     pub asked: Asked,
+    /// First replay the profile on the layout in this file (machine, volumes and one placement), which its server has today,
+    /// and stop with exit code 3 where that is not what was recorded; without an experiment, that is all
+    #[arg(long, value_name = "FILE", requires = "profile", value_hint = ValueHint::FilePath)]
+    pub today: Option<String>,
+    /// Go on with a profile that does not fit the layout of today
+    #[arg(long, requires = "profile")]
+    pub untested: bool,
     /// Also compare the baseline with itself, to measure the noise floor
     #[arg(long)]
     pub aa: bool,
@@ -66,6 +77,12 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
 pub fn run(args: &Args) -> Result<()> {
+    if args.asked.profile.is_some() && (args.today.is_some() || args.asked.experiment.is_none()) {
+        backtest(args)?;
+        if args.asked.experiment.is_none() {
+            return Ok(());
+        }
+    }
     let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
@@ -120,6 +137,25 @@ pub fn run(args: &Args) -> Result<()> {
     let findings = show(&results, &args.output)?;
     check_end(&findings, &left)?;
     args.output.judge(|share| Slower::of(&findings, share))
+}
+
+/// Holds the profile against the disks that its server has.
+fn backtest(args: &Args) -> Result<()> {
+    let layout = args.asked.understand_today(args.today.as_deref())?;
+    let format = match args.output.format {
+        Format::Text => ListFormat::Text,
+        Format::Json if args.asked.experiment.is_none() => ListFormat::Json,
+        // One document is printed, and it is the experiment's.
+        Format::Json | Format::Csv | Format::Markdown if args.asked.experiment.is_some() => {
+            return super::backtest::quietly(&layout, args.untested);
+        }
+        Format::Json | Format::Csv | Format::Markdown => {
+            let message =
+                "a back-test is printed as text or json; give --format text or --format json";
+            return Err(Mistake(message.to_owned()).into());
+        }
+    };
+    super::backtest::run(&layout, format, args.untested)
 }
 
 /// The trials of `plan` that `folder` has no record of.

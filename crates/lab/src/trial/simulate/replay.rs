@@ -1,7 +1,7 @@
 //! A trial that replays a profile, in virtual time.
 
-use model::{Duration, Instant};
-use profile::{Arrivals, DemandSeries, Follow, Places, Replay, ReplayError};
+use model::{Duration, Instant, Observer};
+use profile::{Arrivals, DemandSeries, Follow, Outcome, Places, Replay, ReplayError};
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
@@ -27,6 +27,43 @@ pub struct Replayed<'a> {
     pub demand: &'a DemandSeries,
 }
 
+impl Replayed<'_> {
+    /// Replays it, and nothing else.
+    ///
+    /// # Errors
+    /// When it comes to no end, or `cancelled` says so.
+    pub(crate) fn run(&self, cancelled: &Cancel) -> Result<Outcome, ReplayError> {
+        self.follow(Box::new(()), &mut Cancellable(cancelled))
+    }
+
+    fn follow(
+        &self,
+        observer: Box<dyn Observer>,
+        follow: &mut dyn Follow,
+    ) -> Result<Outcome, ReplayError> {
+        let Replayed {
+            id,
+            settings,
+            stage,
+            demand,
+        } = *self;
+        let replay = Replay {
+            demand,
+            arrivals: match settings.workload.arrival {
+                Arrival::Closed { .. } => Arrivals::Closed,
+                Arrival::Open { .. } => Arrivals::Open,
+            },
+            machine: &stage.machine,
+            volumes: &stage.volumes,
+            places: &places(self),
+            warm_up: settings.workload.warm_up,
+            length: length(settings),
+            seed: id.seed,
+        };
+        replay.run(observer, follow)
+    }
+}
+
 /// Replays a profile, and tells how far it is. A trial that fails is a record too.
 ///
 /// # Errors
@@ -41,7 +78,7 @@ pub fn replay(
         id,
         settings,
         stage,
-        demand,
+        ..
     } = *replayed;
     let (warm_up, length) = (settings.workload.warm_up, length(settings));
     let window = [Instant::ZERO + warm_up, Instant::ZERO + warm_up + length];
@@ -53,20 +90,7 @@ pub fn replay(
         progress: Progress::until(window[1], tell),
         cancelled,
     };
-    let replay = Replay {
-        demand,
-        arrivals: match settings.workload.arrival {
-            Arrival::Closed { .. } => Arrivals::Closed,
-            Arrival::Open { .. } => Arrivals::Open,
-        },
-        machine: &stage.machine,
-        volumes: &stage.volumes,
-        places: &places(replayed),
-        warm_up,
-        length,
-        seed: id.seed,
-    };
-    let outcome = match replay.run(Box::new(meter.clone()), &mut follower) {
+    let outcome = match replayed.follow(Box::new(meter.clone()), &mut follower) {
         Ok(outcome) => outcome,
         Err(ReplayError::Stopped) => return Err(Cancelled),
         Err(error @ (ReplayError::Timeless | ReplayError::Behind(_))) => {
@@ -165,6 +189,17 @@ fn phases([from, until]: [Instant; 2]) -> Vec<Phase> {
     let warm_up = (from > Instant::ZERO).then_some(warm_up);
     let run = phase("run", from, until, true);
     warm_up.into_iter().chain([run]).collect()
+}
+
+/// Ends a replay when it is cancelled.
+struct Cancellable<'a>(&'a Cancel);
+
+impl Follow for Cancellable<'_> {
+    fn ended(&mut self, _began: Instant, _now: Instant) {}
+
+    fn is_stopped(&self) -> bool {
+        (self.0)()
+    }
 }
 
 /// Counts operations, and tells how far the replay is.

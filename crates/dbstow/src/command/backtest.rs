@@ -1,0 +1,138 @@
+//! `dbstow run --profile .. --today ..`: a profile held against the disks that its server has.
+
+use std::rc::Rc;
+
+use anyhow::Result;
+use profile::{BackTest, Figure};
+use serde_json::json;
+
+use super::listing::{self, ListFormat};
+use super::output::note;
+use super::{Mistake, NotMet, ResolvedRun};
+use analysis::quantity::{self, percent_signed};
+use lab::Prepared;
+use lab::engine::Options;
+use lab::trial::Cancel;
+
+/// Replays a profile on the layout that its server has today, prints recorded beside simulated, and refuses to go on where
+/// they are too far apart.
+///
+/// # Errors
+/// When the layout or the profile has a mistake, or, unless `untested`, the profile does not fit.
+pub(super) fn run(layout: &ResolvedRun, format: ListFormat, untested: bool) -> Result<()> {
+    let backtest = replayed(layout)?;
+    format.print(&match format {
+        ListFormat::Text => text(&backtest),
+        ListFormat::Json => document(&backtest),
+    })?;
+    judge(&backtest, untested)
+}
+
+/// The same, but prints nothing.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn quietly(layout: &ResolvedRun, untested: bool) -> Result<()> {
+    judge(&replayed(layout)?, untested)
+}
+
+fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
+    let ResolvedRun { inventory, plan } = layout;
+    let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    if names.len() != 1 {
+        let message = format!(
+            "--today: the file has {} placements ({}), and a server has one; keep that one",
+            names.len(),
+            names.join(", ")
+        );
+        return Err(Mistake(message).into());
+    }
+    let prepared = Prepared::new(plan, inventory, &Options::default())?;
+    // There is nothing to clean up: Ctrl-C ends the program.
+    let backtest = prepared.backtest(&(Rc::new(|| false) as Cancel));
+    let backtest = backtest.map_err(|error| Mistake(format!("the back-test: {error}")))?;
+    Ok(backtest)
+}
+
+/// Refuses to go on with a profile that does not fit.
+fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
+    let Some((misfit, figure)) = backtest.misfit() else {
+        return Ok(());
+    };
+    let message = format!(
+        "the profile does not fit this layout: {} is {} off; {}; {}",
+        name(figure),
+        percent_signed(figure.off()),
+        misfit.reason(),
+        misfit.remedy()
+    );
+    if untested {
+        note(&format!("dbstow: {message}"));
+        return Ok(());
+    }
+    Err(NotMet(format!("{message}; --untested goes on all the same")).into())
+}
+
+fn text(backtest: &BackTest) -> String {
+    let row = |figure: &Figure| {
+        vec![
+            figure.role.map_or("", reading::Role::name).to_owned(),
+            figure.measure.to_string(),
+            quantity::number(figure.recorded),
+            quantity::number(figure.simulated),
+            percent_signed(figure.off()),
+            judged(figure).to_owned(),
+        ]
+    };
+    let rows = backtest.figures.iter().map(row).collect();
+    let table = listing::table(&["", "", "recorded", "simulated", "off", ""], rows);
+    let verdict = match backtest.fits() {
+        true => format!(
+            "The profile fits this layout: no figure that sessions wait for is more than {} off.\n",
+            quantity::percent(profile::OFF_MAX)
+        ),
+        false => String::new(),
+    };
+    format!("Back-test: the profile on the disks that the server has\n\n{table}\n{verdict}")
+}
+
+/// What a figure says.
+fn judged(figure: &Figure) -> &'static str {
+    match (figure.decides, figure.fits()) {
+        (true, true) => "fits",
+        (true, false) => "does not fit",
+        (false, _) => "nobody waits for it",
+    }
+}
+
+fn name(figure: &Figure) -> String {
+    let role = figure
+        .role
+        .map_or_else(String::new, |role| format!("{role}: "));
+    format!("{role}{}", figure.measure)
+}
+
+fn document(backtest: &BackTest) -> String {
+    let figure = |figure: &Figure| {
+        json!({
+            "role": figure.role,
+            "figure": figure.measure.to_string(),
+            "recorded": figure.recorded,
+            "simulated": figure.simulated,
+            "off": figure.off(),
+            "decides": figure.decides,
+            "fits": figure.fits(),
+        })
+    };
+    let figures: Vec<_> = backtest.figures.iter().map(figure).collect();
+    let misfit = backtest.misfit().map(|(misfit, _)| misfit);
+    let document = json!({
+        "schema": "dbstow.backtest/1",
+        "off_max": profile::OFF_MAX,
+        "fits": backtest.fits(),
+        "figures": figures,
+        "reason": misfit.map(profile::Misfit::reason),
+        "remedy": misfit.map(profile::Misfit::remedy),
+    });
+    format!("{document:#}\n")
+}

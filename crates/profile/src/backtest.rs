@@ -1,0 +1,369 @@
+//! A profile held against a replay of it on the disks that its server is said to have.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use model::Duration;
+use reading::Role;
+
+use super::definition::Profile;
+use super::series::DemandSeries;
+use super::summary::{Rates, RequestRates, summary};
+
+/// How far a figure may be off, as a share of what was recorded.
+pub const OFF_MAX: f64 = 0.2;
+
+/// The share of all time waited for disks from which requests of a kind decide: of fewer, nobody notices the latency.
+const DECIDES_FROM: f64 = 0.05;
+
+/// What a replay did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// Operations per second.
+    pub operations_per_s: f64,
+    /// Requests per second, and their latency.
+    pub roles: BTreeMap<Role, Rates>,
+}
+
+/// What was recorded beside what was simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackTest {
+    /// Every figure that both have; operations first, then by role.
+    pub figures: Vec<Figure>,
+}
+
+/// A figure, recorded and simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// What it is of: files of one role, or all.
+    pub role: Option<Role>,
+    /// What it is.
+    pub measure: Measure,
+    /// As it was recorded; above 0.
+    pub recorded: f64,
+    /// As the replays had it, on average.
+    pub simulated: f64,
+    /// Whether the profile fits only if this does: sessions wait for it.
+    pub decides: bool,
+}
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Operations per second.
+    Operations,
+    /// Reads and writes per second.
+    Iops,
+    /// Megabytes per second, read and written.
+    Throughput,
+    /// Reads per second.
+    Reads,
+    /// Mean latency of reads, in milliseconds.
+    ReadLatency,
+    /// Writes per second.
+    Writes,
+    /// Mean latency of writes, in milliseconds.
+    WriteLatency,
+    /// Flushes per second.
+    Flushes,
+    /// Mean latency of flushes, in milliseconds.
+    FlushLatency,
+}
+
+/// Why a profile probably does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// Requests took longer than these disks would take.
+    Slower,
+    /// Requests were answered sooner than these disks would.
+    Faster,
+    /// Latencies fit, and rates do not.
+    Otherwise,
+}
+
+impl BackTest {
+    /// Holds `profile`, whose demand this is, against replays of it, which differ in their seeds alone.
+    ///
+    /// # Panics
+    /// When there is no replay.
+    pub fn of(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> BackTest {
+        assert!(!replays.is_empty(), "a back-test is of replays");
+        let summary = summary(profile);
+        let recorded: BTreeMap<Role, Rates> = summary
+            .roles
+            .iter()
+            .map(|role| (role.role, role.mean))
+            .collect();
+        let simulated = |figure: &dyn Fn(&Replayed) -> Option<f64>| {
+            let sum: Option<f64> = replays.iter().map(figure).sum();
+            Some(sum? / replays.len() as f64)
+        };
+        let mut figures = Vec::new();
+        let mut add = |role, measure, recorded: Option<f64>, simulated: Option<f64>, decides| {
+            // What was not recorded cannot be compared, nor a share be taken of nothing.
+            if let (Some(recorded), Some(simulated)) = (recorded.filter(|at| *at > 0.0), simulated)
+            {
+                figures.push(Figure {
+                    role,
+                    measure,
+                    recorded,
+                    simulated,
+                    decides,
+                });
+            }
+        };
+        let operations = summary.operations.map(|operations| operations.mean);
+        let of_replay = simulated(&|replay| Some(replay.operations_per_s));
+        add(None, Measure::Operations, operations, of_replay, true);
+        for (measure, total) in [
+            (Measure::Iops, iops as fn(&Rates) -> Option<f64>),
+            (Measure::Throughput, megabytes),
+        ] {
+            let all = sum(recorded.values(), total);
+            // Roles that were not recorded are not replayed either.
+            let replayed = simulated(&|replay| {
+                let roles = recorded.keys().map(|role| &replay.roles[role]);
+                sum(roles, |rates| Some(total(rates).unwrap_or(0.0)))
+            });
+            add(None, measure, all, replayed, true);
+        }
+        let waits = Waits::of(demand, &recorded);
+        for role in Role::ALL {
+            let Some(rates) = recorded.get(&role) else {
+                continue;
+            };
+            for kind in Kind::ALL {
+                let of = |rates: &Rates| kind.rates(rates);
+                let decides = waits.decide(role, kind);
+                let [count, latency] = kind.measures();
+                let replayed = simulated(&|replay| of(&replay.roles[&role]).per_second);
+                add(Some(role), count, of(rates).per_second, replayed, decides);
+                let ms = |rates: RequestRates| rates.latency.map(Duration::as_millis_f64);
+                let replayed = simulated(&|replay| ms(of(&replay.roles[&role])));
+                add(Some(role), latency, ms(of(rates)), replayed, decides);
+            }
+        }
+        BackTest { figures }
+    }
+
+    /// Whether every figure that decides is within [`OFF_MAX`].
+    pub fn fits(&self) -> bool {
+        self.figures
+            .iter()
+            .all(|figure| !figure.decides || figure.fits())
+    }
+
+    /// Why it probably does not fit, and the figure that shows it: of those that decide the latency that is furthest off, or
+    /// else the rate. `None` where it fits.
+    pub fn misfit(&self) -> Option<(Misfit, &Figure)> {
+        let furthest = |is_latency: bool| {
+            let off = self.figures.iter().filter(|figure| {
+                figure.decides && !figure.fits() && figure.measure.is_latency() == is_latency
+            });
+            off.max_by(|a, b| a.off().abs().total_cmp(&b.off().abs()))
+        };
+        let by_latency = |figure: &Figure| match figure.off() > 0.0 {
+            true => Misfit::Faster,
+            false => Misfit::Slower,
+        };
+        furthest(true)
+            .map(|figure| (by_latency(figure), figure))
+            .or_else(|| Some((Misfit::Otherwise, furthest(false)?)))
+    }
+}
+
+impl Figure {
+    /// By what share of the recorded figure the simulated one is above it.
+    pub fn off(&self) -> f64 {
+        self.simulated / self.recorded - 1.0
+    }
+
+    /// Whether it is within [`OFF_MAX`].
+    pub fn fits(&self) -> bool {
+        self.off().abs() <= OFF_MAX
+    }
+}
+
+impl Measure {
+    /// Whether it is a latency.
+    pub fn is_latency(self) -> bool {
+        match self {
+            Measure::ReadLatency | Measure::WriteLatency | Measure::FlushLatency => true,
+            Measure::Operations
+            | Measure::Iops
+            | Measure::Throughput
+            | Measure::Reads
+            | Measure::Writes
+            | Measure::Flushes => false,
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Measure::Operations => "operations/s",
+            Measure::Iops => "IOPS",
+            Measure::Throughput => "MB/s",
+            Measure::Reads => "reads/s",
+            Measure::ReadLatency => "read ms",
+            Measure::Writes => "writes/s",
+            Measure::WriteLatency => "write ms",
+            Measure::Flushes => "flushes/s",
+            Measure::FlushLatency => "flush ms",
+        })
+    }
+}
+
+impl Misfit {
+    /// What it probably is.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Misfit::Slower => {
+                "the server waited longer than these disks take: its disks are slower, burst credits were spent, or other \
+                 machines share them"
+            }
+            Misfit::Faster => {
+                "the server was answered sooner than these disks answer: its disks are faster, or a cache answered in \
+                 between"
+            }
+            Misfit::Otherwise => {
+                "the disks' latencies fit, and the rate does not: something else held the server up that was not recorded, \
+                 such as locks, or an hour of different loads counts as one"
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Misfit::Slower => {
+                "check disk, size and provisioned rates, try --sustained, or measure a disk (`dbstow calibrate`) and give it \
+                 with --disk VOLUME=FILE"
+            }
+            Misfit::Faster => {
+                "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and give it with --disk \
+                 VOLUME=FILE"
+            }
+            Misfit::Otherwise => {
+                "record a time of one kind of load, with sessions (`dbstow record`)"
+            }
+        }
+    }
+}
+
+/// A kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Reads,
+    Writes,
+    Flushes,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Reads, Kind::Writes, Kind::Flushes];
+
+    fn rates(self, rates: &Rates) -> RequestRates {
+        match self {
+            Kind::Reads => rates.reads,
+            Kind::Writes => rates.writes,
+            Kind::Flushes => rates.flushes,
+        }
+    }
+
+    /// Of their count and their latency.
+    fn measures(self) -> [Measure; 2] {
+        match self {
+            Kind::Reads => [Measure::Reads, Measure::ReadLatency],
+            Kind::Writes => [Measure::Writes, Measure::WriteLatency],
+            Kind::Flushes => [Measure::Flushes, Measure::FlushLatency],
+        }
+    }
+}
+
+/// How long sessions wait for requests of each kind, a second.
+struct Waits(Vec<(Role, Kind, f64)>);
+
+impl Waits {
+    fn of(demand: &DemandSeries, recorded: &BTreeMap<Role, Rates>) -> Waits {
+        let any = |of: fn(&super::Demand) -> f64| {
+            let mut periods = demand.periods().iter();
+            periods.any(|period| of(&period.demand) > 0.0)
+        };
+        let waited_for = [
+            (
+                Role::Data,
+                Kind::Reads,
+                any(|demand| demand.data.reads.per_operation),
+            ),
+            (
+                Role::Data,
+                Kind::Writes,
+                any(|demand| demand.data.writes.per_operation),
+            ),
+            (
+                Role::Temp,
+                Kind::Reads,
+                any(|demand| demand.temp.reads.per_operation),
+            ),
+            (
+                Role::Temp,
+                Kind::Writes,
+                any(|demand| demand.temp.writes.per_operation),
+            ),
+            (
+                Role::Log,
+                Kind::Writes,
+                any(|demand| demand.log.commits_per_operation),
+            ),
+            (
+                Role::Log,
+                Kind::Flushes,
+                any(|demand| demand.log.commits_per_operation),
+            ),
+        ];
+        let waits = waited_for.into_iter().filter(|(_, _, is)| *is);
+        let waited = |(role, kind, _): (Role, Kind, bool)| {
+            let rates = kind.rates(recorded.get(&role)?);
+            // Where latencies are not known, all that is waited for decides.
+            let latency = rates.latency.map_or(1.0, Duration::as_secs_f64);
+            Some((role, kind, rates.per_second? * latency))
+        };
+        Waits(waits.filter_map(waited).collect())
+    }
+
+    fn decide(&self, role: Role, kind: Kind) -> bool {
+        let all: f64 = self.0.iter().map(|(_, _, waited)| waited).sum();
+        let mut own = self
+            .0
+            .iter()
+            .filter(|wait| (wait.0, wait.1) == (role, kind));
+        own.any(|(_, _, waited)| *waited >= DECIDES_FROM * all)
+    }
+}
+
+/// The sum over roles; `None` where one does not have it.
+fn sum<'a>(
+    roles: impl Iterator<Item = &'a Rates>,
+    of: impl Fn(&Rates) -> Option<f64>,
+) -> Option<f64> {
+    roles.map(of).sum()
+}
+
+fn iops(rates: &Rates) -> Option<f64> {
+    either(rates.reads.per_second, rates.writes.per_second)
+}
+
+fn megabytes(rates: &Rates) -> Option<f64> {
+    let bytes = either(rates.reads.bytes_per_second, rates.writes.bytes_per_second)?;
+    Some(bytes / 1e6)
+}
+
+/// The sum of what is known.
+fn either(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.or(b)?;
+    Some(a.unwrap_or(0.0) + b.unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests;
