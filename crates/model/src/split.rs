@@ -1,6 +1,6 @@
 //! Where a session's time went; the parts sum to the whole.
 
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::request::Throttle;
 use crate::store::{Cause, Wait};
@@ -33,14 +33,20 @@ pub enum Part {
 }
 
 /// Time by how it was spent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TimeSplit(BTreeMap<Spent, Duration>);
+#[derive(Clone, Debug, Default)]
+pub struct TimeSplit(
+    /// In the order in which they came first: there are few, and time is added far more often than it is looked at.
+    Vec<(Spent, Duration)>,
+);
 
 impl TimeSplit {
     /// Adds time spent in one way.
     pub fn add(&mut self, spent: Spent, time: Duration) {
         if time > Duration::ZERO {
-            *self.0.entry(spent).or_default() += time;
+            match self.0.iter_mut().find(|(known, _)| *known == spent) {
+                Some((_, sum)) => *sum += time,
+                None => self.0.push((spent, time)),
+            }
         }
     }
 
@@ -63,10 +69,8 @@ impl TimeSplit {
 
     /// What came since `earlier`, a former state of the same split.
     pub fn since(&self, earlier: &TimeSplit) -> TimeSplit {
-        let later = |(spent, time): (Spent, Duration)| {
-            let before = earlier.0.get(&spent).copied().unwrap_or_default();
-            (spent, time.saturating_sub(before))
-        };
+        let later =
+            |(spent, time): (Spent, Duration)| (spent, time.saturating_sub(earlier.of(spent)));
         TimeSplit(
             self.iter()
                 .map(later)
@@ -77,18 +81,32 @@ impl TimeSplit {
 
     /// All of it.
     pub fn total(&self) -> Duration {
-        self.0.values().copied().sum()
+        self.0.iter().map(|(_, time)| *time).sum()
     }
 
     /// Each way and its time.
     pub fn iter(&self) -> impl Iterator<Item = (Spent, Duration)> {
-        self.0.iter().map(|(spent, time)| (*spent, *time))
+        self.0.iter().copied()
+    }
+
+    fn of(&self, spent: Spent) -> Duration {
+        let mut times = self.0.iter();
+        let known = times.find(|(known, _)| *known == spent);
+        known.map_or(Duration::ZERO, |(_, time)| *time)
     }
 }
 
+impl PartialEq for TimeSplit {
+    /// Whatever came first.
+    fn eq(&self, other: &TimeSplit) -> bool {
+        self.0.len() == other.0.len() && self.iter().all(|(spent, time)| other.of(spent) == time)
+    }
+}
+
+impl Eq for TimeSplit {}
+
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
 
     use super::*;
 

@@ -7,7 +7,8 @@ use model::Duration;
 use reading::Role;
 
 use super::definition::Profile;
-use super::series::DemandSeries;
+use super::demand::Demand;
+use super::series::{DemandSeries, Period};
 use super::summary::{Rates, RequestRates, summary};
 
 /// How far a figure may be off, as a share of what was recorded.
@@ -281,64 +282,61 @@ impl Kind {
     }
 }
 
-/// How long sessions wait for requests of each kind, a second.
-struct Waits(Vec<(Role, Kind, f64)>);
+/// How long sessions wait for requests of each kind, a second; `None` where that was not recorded.
+struct Waits(Vec<(Role, Kind, Option<f64>)>);
 
 impl Waits {
     fn of(demand: &DemandSeries, recorded: &BTreeMap<Role, Rates>) -> Waits {
-        let any = |of: fn(&super::Demand) -> f64| {
-            let mut periods = demand.periods().iter();
-            periods.any(|period| of(&period.demand) > 0.0)
+        // Requests per second that sessions wait for.
+        let per_second = |per_operation: fn(&Demand) -> f64| {
+            let of = |period: &Period| {
+                let operations = period.operations_per_s * period.length.as_secs_f64();
+                per_operation(&period.demand) * operations
+            };
+            let all: f64 = demand.periods().iter().map(of).sum();
+            all / demand.length().as_secs_f64()
         };
+        // A commit waits for a write and a flush.
+        let commits = per_second(|demand| demand.log.commits_per_operation);
         let waited_for = [
             (
                 Role::Data,
                 Kind::Reads,
-                any(|demand| demand.data.reads.per_operation),
+                per_second(|demand| demand.data.reads.per_operation),
             ),
             (
                 Role::Data,
                 Kind::Writes,
-                any(|demand| demand.data.writes.per_operation),
+                per_second(|demand| demand.data.writes.per_operation),
             ),
             (
                 Role::Temp,
                 Kind::Reads,
-                any(|demand| demand.temp.reads.per_operation),
+                per_second(|demand| demand.temp.reads.per_operation),
             ),
             (
                 Role::Temp,
                 Kind::Writes,
-                any(|demand| demand.temp.writes.per_operation),
+                per_second(|demand| demand.temp.writes.per_operation),
             ),
-            (
-                Role::Log,
-                Kind::Writes,
-                any(|demand| demand.log.commits_per_operation),
-            ),
-            (
-                Role::Log,
-                Kind::Flushes,
-                any(|demand| demand.log.commits_per_operation),
-            ),
+            (Role::Log, Kind::Writes, commits),
+            (Role::Log, Kind::Flushes, commits),
         ];
-        let waits = waited_for.into_iter().filter(|(_, _, is)| *is);
-        let waited = |(role, kind, _): (Role, Kind, bool)| {
-            let rates = kind.rates(recorded.get(&role)?);
-            // Where latencies are not known, all that is waited for decides.
-            let latency = rates.latency.map_or(1.0, Duration::as_secs_f64);
-            Some((role, kind, rates.per_second? * latency))
+        let waited = |(role, kind, per_second): (Role, Kind, f64)| {
+            let latency = kind.rates(recorded.get(&role)?).latency;
+            let waited = latency.map(|latency| per_second * latency.as_secs_f64());
+            (per_second > 0.0).then_some((role, kind, waited))
         };
-        Waits(waits.filter_map(waited).collect())
+        Waits(waited_for.into_iter().filter_map(waited).collect())
     }
 
     fn decide(&self, role: Role, kind: Kind) -> bool {
-        let all: f64 = self.0.iter().map(|(_, _, waited)| waited).sum();
+        let all: f64 = self.0.iter().filter_map(|(_, _, waited)| *waited).sum();
         let mut own = self
             .0
             .iter()
             .filter(|wait| (wait.0, wait.1) == (role, kind));
-        own.any(|(_, _, waited)| *waited >= DECIDES_FROM * all)
+        own.any(|(_, _, waited)| waited.is_none_or(|waited| waited >= DECIDES_FROM * all))
     }
 }
 

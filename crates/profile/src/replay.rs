@@ -30,7 +30,7 @@ use reading::Role;
 use thiserror::Error;
 
 use super::definition::{Io, Requests};
-use super::demand::{Access, Demand, Each};
+use super::demand::{Demand, Each};
 use super::series::{DemandSeries, Period};
 use super::summary::Rates;
 
@@ -40,6 +40,12 @@ const LOG_BLOCK: u64 = 8 << 10;
 
 /// Where a log begins again: it is sequential, and its place on the disk decides nothing.
 const LOG_WRAPS: u64 = 1 << 30;
+
+/// Writes that nobody waits for come together, so many at once: PostgreSQL's `checkpoint_flush_after`, on Linux. SQL
+/// Server's checkpoint has as many in flight.
+///
+/// Source: *PostgreSQL 18 documentation*, 19.5.2, <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
+const WRITTEN_TOGETHER: u64 = 256 << 10;
 
 /// Sizes of random requests are multiples of this, and so are their places.
 const SECTOR: u64 = 512;
@@ -194,11 +200,13 @@ impl Replay<'_> {
             cores: Cores::new(self.machine.cores),
             random: random::stream(self.seed, "replay"),
             queue: BinaryHeap::new(),
+            has_happened: false,
             order: 0,
             sessions: Vec::new(),
             dormant: Vec::new(),
             arrival: 0,
             log: Log::default(),
+            unwritten: Default::default(),
             from: Instant::ZERO + self.warm_up,
             until: Instant::ZERO + self.warm_up + self.length,
             counted: Default::default(),
@@ -297,6 +305,8 @@ struct Run<'a> {
     cores: Cores,
     random: Stream,
     queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    /// Whether the first of the queue has happened, so that what follows it can take its place.
+    has_happened: bool,
     order: u64,
     sessions: Vec<Session>,
     /// Sessions that have nothing to do: those above a period's number, or, in an open system, all that ended.
@@ -304,6 +314,8 @@ struct Run<'a> {
     /// Number of the arrival that is expected; another one's time was drawn in a period that is over.
     arrival: u64,
     log: Log,
+    /// Bytes that are to be written in the background, by role.
+    unwritten: [u64; Role::ALL.len()],
     /// When counting begins.
     from: Instant,
     until: Instant,
@@ -321,7 +333,7 @@ impl Run<'_> {
         self.begin_first_period();
         let mut before = None;
         let (mut last, mut since_moved, mut events) = (Instant::ZERO, 0_u64, 0_u64);
-        while let Some(Reverse((now, _, event))) = self.queue.pop() {
+        while let Some((now, event)) = self.next() {
             if before.is_none() && now >= self.from {
                 before = Some(self.storage.usage(self.from));
             }
@@ -378,9 +390,27 @@ impl Run<'_> {
         &self.periods[self.period].demand
     }
 
+    /// What happens next. It stays in the queue until something is pushed or the next is asked for: most events have one
+    /// that follows, and replacing the first is half the work of taking it out and putting another in.
+    fn next(&mut self) -> Option<(Instant, Event)> {
+        if std::mem::take(&mut self.has_happened) {
+            self.queue.pop();
+        }
+        let Reverse((now, _, event)) = *self.queue.peek()?;
+        self.has_happened = true;
+        Some((now, event))
+    }
+
     fn push(&mut self, at: Instant, event: Event) {
         self.order += 1;
-        self.queue.push(Reverse((at, self.order, event)));
+        let entry = Reverse((at, self.order, event));
+        if std::mem::take(&mut self.has_happened)
+            && let Some(mut first) = self.queue.peek_mut()
+        {
+            *first = entry;
+            return;
+        }
+        self.queue.push(entry);
     }
 
     /// Begins so far within the demand that its beginning is that of counting.
@@ -597,23 +627,26 @@ impl Run<'_> {
         }
         let Demand { data, temp, .. } = self.periods[period].demand;
         for (role, access) in [(Role::Data, data), (Role::Temp, temp)] {
-            let Access {
-                background_reads,
-                background_writes,
-                ..
-            } = access;
-            for (operation, each) in [
-                (Operation::Read, background_reads),
-                (Operation::Write, background_writes),
-            ] {
-                for _ in 0..self.count(each) {
-                    self.request(now, role, operation, each.size);
-                }
+            for _ in 0..self.count(access.background_reads) {
+                self.request(now, role, Operation::Read, access.background_reads.size);
             }
+            self.write_later(now, role, access.background_writes);
         }
         match self.replay.arrivals {
             Arrivals::Closed => self.rest(now, session),
             Arrivals::Open => self.dormant.push(session),
+        }
+    }
+
+    /// Writes in the background: with others, once there are enough.
+    fn write_later(&mut self, now: Instant, role: Role, each: Each) {
+        let size = each.size.0.max(1);
+        self.unwritten[role as usize] += self.count(each) * size;
+        if self.unwritten[role as usize] < WRITTEN_TOGETHER {
+            return;
+        }
+        for _ in 0..std::mem::take(&mut self.unwritten[role as usize]) / size {
+            self.request(now, role, Operation::Write, each.size);
         }
     }
 

@@ -2,7 +2,7 @@ use model::{DiskSpec, Iops, LatencySpec, Throughput};
 use proptest::prelude::*;
 
 use super::*;
-use crate::demand::LogDemand;
+use crate::demand::{Access, LogDemand};
 
 fn disk(iops: u64, [read, write, flush]: [f64; 3]) -> DiskSpec {
     let latency = |ms: f64| LatencySpec::constant(Duration::from_secs_f64(ms / 1e3));

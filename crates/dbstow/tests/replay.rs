@@ -1,0 +1,324 @@
+//! `dbstow run --profile` and `--today` as a user runs them.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// One volume that a layout has, and what of it a test changes.
+const LAYOUT: &str = r#"[machine]
+cores = 2
+memory = "8 GiB"
+[volume.d]
+disk = "azure.premium.p30"
+[placement.today]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+"#;
+
+/// Data and log, together or apart.
+const WAL_APART: &str = r#"name = "wal-apart"
+question = "Should WAL have a volume of its own?"
+[machine]
+cores = 2
+memory = "8 GiB"
+[volume.one]
+disk = "aws.gp3"
+size = "100 GiB"
+[volume.wal]
+disk = "aws.gp3"
+size = "100 GiB"
+[placement.together]
+data = { volumes = "one" }
+temp = { volumes = "one" }
+log = { volumes = "one" }
+[placement.apart]
+data = { volumes = "one" }
+temp = { volumes = "one" }
+log = { volumes = "wal" }
+[workload]
+name = "trade"
+operations = 10
+[engine]
+memory = "1 GiB"
+"#;
+
+/// Ten intervals of 10 s of a server of 8 sessions, which wait for most of their time for reads of `read_ms` and for the
+/// log; `log` says whether its requests were counted separately.
+fn profile(operations_per_s: f64, read_ms: f64, log: bool) -> String {
+    let column = |per_operation: f64| {
+        let value = 10.0 * operations_per_s * per_operation;
+        format!("[{}]", vec![format!("{value:.4}"); 10].join(", "))
+    };
+    let same = |value: f64| format!("[{}]", vec![format!("{value:.1}"); 10].join(", "));
+    let starts: Vec<String> = (0..10).map(|at| format!("{}.0", 10 * at)).collect();
+    let log = match log {
+        true => format!(
+            "[intervals.log]\nwrites = {0}\nwrite_bytes = {1}\nwrite_wait_s = {2}\n",
+            column(0.7),
+            column(4_000.0),
+            column(0.7 * 0.002)
+        ),
+        false => String::new(),
+    };
+    let volumes = match log.is_empty() {
+        true => "[[volume]]\nroles = [\"data\", \"log\"]\n",
+        false => "",
+    };
+    format!(
+        "format = \"dbstow.profile/1\"\nstart = \"2026-11-22T10:00:00Z\"\n[origin]\ntool = \"dbstow record\"\n{volumes}\
+         [intervals]\nat_s = [{}]\nlength_s = {}\noperations = {}\nprocessor_s = {}\nsessions = {}\n\
+         [intervals.data]\nreads = {}\nread_bytes = {}\nread_wait_s = {}\n{log}",
+        starts.join(", "),
+        same(10.0),
+        column(1.0),
+        column(0.0005),
+        same(8.0),
+        column(2.0),
+        column(2.0 * 8192.0),
+        column(2.0 * read_ms / 1e3),
+    )
+}
+
+/// A folder with a layout, an experiment and profiles.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // 8 sessions at two reads of 4 ms, 2 ms of log and half a millisecond of processor, with 4.5 ms of delay.
+    let files = [
+        ("p30.toml", profile(500.0, 4.0, true)),
+        ("merged.toml", profile(500.0, 4.0, false)),
+        ("fast.toml", profile(1_500.0, 0.5, true)),
+        ("idle.toml", profile(0.0, 4.0, true)),
+        ("today.toml", LAYOUT.to_owned()),
+        (
+            "p10.toml",
+            LAYOUT.replace("p30\"", "p10\"\nbursting = false"),
+        ),
+        ("typo.toml", LAYOUT.replace("premium.p30", "premium.p31")),
+        ("wal-apart.toml", WAL_APART.to_owned()),
+    ];
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("the folder is ours");
+    }
+    folder
+}
+
+fn run(folder: &TempDir, arguments: &[&str]) -> Assert {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    command.current_dir(folder.path()).arg("run");
+    command.args(arguments).assert()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+/// What is printed on standard error by a run that ends with `code`; whole sentences, one line.
+fn fails(folder: &TempDir, code: i32, arguments: &[&str]) -> String {
+    let assert = run(folder, arguments).code(code);
+    let said = text(&assert.get_output().stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+#[test]
+fn a_profile_fits_the_disks_that_it_was_recorded_on() {
+    let folder = folder();
+    let assert = run(&folder, &["--profile", "p30.toml", "--today", "today.toml"]).success();
+    let said = text(&assert.get_output().stdout);
+    assert!(said.contains("The profile fits this layout"), "{said}");
+    assert!(!said.contains("does not fit"), "{said}");
+    assert!(!Path::new(&folder.path().join("dbstow-results")).exists());
+}
+
+#[test]
+fn a_profile_of_other_disks_than_are_said_is_refused_with_the_reason() {
+    let folder = folder();
+    for (profile, layout, reason) in [
+        ("p30.toml", "p10.toml", "answered sooner than these disks"),
+        (
+            "fast.toml",
+            "today.toml",
+            "answered sooner than these disks",
+        ),
+    ] {
+        let said = fails(&folder, 3, &["--profile", profile, "--today", layout]);
+        assert!(
+            said.contains(reason) && said.contains("--untested"),
+            "{said}"
+        );
+    }
+    let slow = profile(190.0, 15.0, true);
+    fs::write(folder.path().join("p10-recorded.toml"), slow).expect("the folder is ours");
+    let p10_recorded = ["--profile", "p10-recorded.toml", "--today", "today.toml"];
+    let said = fails(&folder, 3, &p10_recorded);
+    assert!(
+        said.contains("waited longer than these disks take"),
+        "{said}"
+    );
+    let json = [&p10_recorded[..], &["--format", "json", "--untested"]].concat();
+    let assert = run(&folder, &json).success();
+    let document: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
+    assert_eq!(document["schema"], "dbstow.backtest/1");
+    assert_eq!(document["fits"], false);
+    assert!(
+        document["remedy"]
+            .as_str()
+            .is_some_and(|remedy| remedy.contains("calibrate"))
+    );
+}
+
+#[test]
+fn nothing_else_runs_with_a_profile_that_does_not_fit() {
+    let folder = folder();
+    let both = ["wal-apart.toml", "--profile", "p30.toml", "--today"];
+    fails(
+        &folder,
+        3,
+        &[&both[..], &["p10.toml", "--format", "json"]].concat(),
+    );
+    assert!(!folder.path().join("dbstow-results").exists());
+    let assert = run(
+        &folder,
+        &[&both[..], &["today.toml", "--format", "json"]].concat(),
+    )
+    .success();
+    let findings: Value =
+        serde_json::from_slice(&assert.get_output().stdout).expect("one document");
+    assert_eq!(findings["experiment"], "wal-apart");
+}
+
+#[test]
+fn the_same_demand_runs_on_another_placement() {
+    let folder = folder();
+    let arguments = [
+        "wal-apart.toml",
+        "--profile",
+        "p30.toml",
+        "--format",
+        "json",
+    ];
+    let one = run(&folder, &arguments).success();
+    let two = run(&folder, &[&arguments[..], &["--fresh"]].concat()).success();
+    let [one, two] = [one, two].map(|assert| text(&assert.get_output().stdout));
+    assert_eq!(one, two, "same seed, same outcome");
+    let findings: Value = serde_json::from_str(&one).expect("a document");
+    assert_eq!(findings["comparisons"][0]["metric"], "operations_per_s", "{findings:#}");
+    for arm in findings["arms"].as_array().expect("two arms") {
+        let rate = arm["metrics"]["operations_per_s"]["mean"].as_f64();
+        // A gp3 reads in a fraction of the time: more than the 500 that were recorded.
+        assert!(rate > Some(600.0), "{arm:#}");
+    }
+}
+
+#[test]
+fn bad_input_gets_one_message_with_place_and_remedy() {
+    let folder = folder();
+    let profile = ["wal-apart.toml", "--profile"];
+    for (arguments, parts) in [
+        (
+            vec!["missing.toml"],
+            &["--profile missing.toml", "dbstow record"][..],
+        ),
+        (vec!["today.toml"], &["--profile today.toml"]),
+        (vec!["idle.toml"], &["idle.toml", "idle"]),
+        (
+            vec!["merged.toml"],
+            &[
+                "arm \"apart\"",
+                "requests for log are among those for data",
+                "--device log=",
+            ],
+        ),
+        (
+            vec!["p30.toml", "--set", "engine.memory=2 GiB"],
+            &["--set engine.memory=2 GiB", "changes nothing here"],
+        ),
+        (
+            vec!["p30.toml", "--set", "protocol.metric=elapsed_s"],
+            &["protocol.metric", "operations_per_s"],
+        ),
+        (
+            vec!["p30.toml", "--set", "workload.operations=5"],
+            &["workload.operations", "has no operations"],
+        ),
+        (vec!["p30.toml", "--mode", "emulate"], &["virtual time"]),
+    ] {
+        let said = fails(&folder, 2, &[&profile[..], &arguments].concat());
+        for part in parts {
+            assert!(said.contains(part), "no {part:?} in: {said}");
+        }
+    }
+    for (arguments, part) in [
+        (vec![], "no experiment is named"),
+        (vec!["--profile", "p30.toml"], "--today FILE"),
+        (
+            vec!["--profile", "p30.toml", "--today", "typo.toml"],
+            "typo.toml:4: volume \"d\": there is no disk `azure.premium.p31`",
+        ),
+        (
+            vec!["--profile", "p30.toml", "--today", "wal-apart.toml"],
+            "2 placements (together, apart)",
+        ),
+        (
+            vec![
+                "--profile",
+                "p30.toml",
+                "--today",
+                "today.toml",
+                "--format",
+                "csv",
+            ],
+            "--format json",
+        ),
+    ] {
+        let said = fails(&folder, 2, &arguments);
+        assert!(said.contains(part), "no {part:?} in: {said}");
+    }
+}
+
+#[test]
+fn a_profile_that_names_machine_and_disks_needs_no_layout() {
+    let folder = folder();
+    let named = profile(500.0, 4.0, true).replace(
+        "[intervals]\n",
+        "[machine]\nname = \"azure.DS14_v2\"\n[[volume]]\nroles = [\"data\", \"log\"]\ndisk = \"azure.premium.p30\"\n\
+         [intervals]\n",
+    );
+    fs::write(folder.path().join("named.toml"), named).expect("the folder is ours");
+    let assert = run(&folder, &["--profile", "named.toml"]).success();
+    let said = text(&assert.get_output().stdout);
+    assert!(said.contains("The profile fits this layout"), "{said}");
+}
+
+#[test]
+fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
+    let folder = folder();
+    let open = [
+        "wal-apart.toml",
+        "--profile",
+        "p30.toml",
+        "--set",
+        "workload.demand=open",
+    ];
+    let assert = run(&folder, &[&open[..], &["--format", "json"]].concat()).success();
+    let findings: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
+    assert_eq!(findings["comparisons"][0]["metric"], "operation_latency_mean_ms");
+    for arm in findings["arms"].as_array().expect("two arms") {
+        let rate = arm["metrics"]["operations_per_s"]["mean"]
+            .as_f64()
+            .expect("a rate");
+        assert!((480.0..520.0).contains(&rate), "{arm:#}");
+    }
+    let too_much = [&open[..], &["--set", "workload.rate=100000"]].concat();
+    let assert = run(&folder, &too_much).code(1);
+    let said = text(&assert.get_output().stdout);
+    assert!(
+        said.contains("operations arrive faster than they end"),
+        "{said}"
+    );
+}
