@@ -25,6 +25,9 @@ pub trait Model: Send + 'static {
     /// A pooled connection's next user has come.
     fn reset(&mut self, _session: &Session) {}
 
+    /// The reply to what a session asked is sent, or the client has given it up.
+    fn answered(&mut self, _session: &Session) {}
+
     /// A session ended.
     fn closed(&mut self, _session: &Session) {}
 }

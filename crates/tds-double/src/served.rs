@@ -143,7 +143,9 @@ impl<'c, 'a> Served<'c, 'a> {
         }
         fill(&mut encoder);
         let encoded = encoder.finish();
-        self.connection.send(encoded)
+        let sent = self.connection.send(encoded);
+        self.connection.shared.model().answered(&self.session);
+        sent
     }
 
     /// The model's reply, or error 50001.

@@ -339,8 +339,84 @@ pub const STATEMENTS: Question = Question {
     azure_database: true,
 };
 
+/// When the service started, the processor time of its process over all processors, and the clock.
+///
+/// Source: Microsoft, "sys.dm_os_sys_info" (read 2026-11): `process_kernel_time_ms` and `process_user_time_ms` are of all
+/// threads of SQL Server, from 2008 R2 on. Unlike `total_cpu_usage_ms` of the resource pools, nothing resets them but a
+/// restart.
+pub const PROCESS: Question = Question {
+    name: "process",
+    text: "SELECT CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started, \
+        CAST(process_kernel_time_ms + process_user_time_ms AS bigint) AS processor_ms, \
+        CONVERT(nvarchar(40), SYSUTCDATETIME(), 126) AS now_utc FROM sys.dm_os_sys_info;",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: false,
+};
+
+/// What each file did since its database was opened, and what it is for. `sys.master_files` leaves out files that the
+/// login may not see: of these, the kind is NULL.
+pub const FILE_REQUESTS: Question = Question {
+    name: "requests by file",
+    text: "SELECT CAST(vfs.database_id AS bigint) AS database_id, CAST(vfs.file_id AS bigint) AS file_id, \
+        CAST(mf.type_desc AS nvarchar(60)) AS kind, CAST(vfs.num_of_reads AS bigint) AS reads, \
+        CAST(vfs.num_of_bytes_read AS bigint) AS read_bytes, CAST(vfs.io_stall_read_ms AS bigint) AS read_stall_ms, \
+        CAST(vfs.num_of_writes AS bigint) AS writes, CAST(vfs.num_of_bytes_written AS bigint) AS written_bytes, \
+        CAST(vfs.io_stall_write_ms AS bigint) AS write_stall_ms \
+        FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS vfs LEFT JOIN sys.master_files AS mf \
+        ON mf.database_id = vfs.database_id AND mf.file_id = vfs.file_id ORDER BY vfs.database_id, vfs.file_id;",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: false,
+};
+
+/// Batches that clients sent, and transactions that wrote and were committed: of all databases, and of tempdb.
+///
+/// Source: Microsoft, "SQL Server, SQL Statistics object" and "SQL Server, Databases object" (read 2026-11).
+pub const BATCHES: Question = Question {
+    name: "batches and commits",
+    text: "SELECT CAST(RTRIM(counter_name) AS nvarchar(128)) AS counter, \
+        CAST(RTRIM(instance_name) AS nvarchar(128)) AS instance, CAST(cntr_value AS bigint) AS value, \
+        CAST(cntr_type AS bigint) AS kind FROM sys.dm_os_performance_counters \
+        WHERE (object_name LIKE N'%:SQL Statistics%' AND counter_name = N'Batch Requests/sec') \
+        OR (object_name LIKE N'%:Databases%' AND counter_name = N'Write Transactions/sec' \
+        AND instance_name IN (N'tempdb', N'_Total'));",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: false,
+};
+
+/// Sessions of users, and when each began its last request: another time means that it had something to do. Without
+/// the session that asks.
+pub const LAST_REQUESTS: Question = Question {
+    name: "last requests",
+    text: "SELECT CAST(session_id AS bigint) AS session_id, \
+        CONVERT(nvarchar(40), last_request_start_time, 126) AS last_request FROM sys.dm_exec_sessions \
+        WHERE is_user_process = 1 AND session_id <> @@SPID ORDER BY session_id;",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: false,
+};
+
+/// Requests of users that are under way, and what each waits for; one that waits for its own workers waits for what the
+/// one of them does that has waited longest. Without the request that asks.
+pub const REQUESTS: Question = Question {
+    name: "requests under way",
+    text: "SELECT CAST(r.session_id AS bigint) AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
+        CAST(COALESCE(w.wait_type, r.wait_type) AS nvarchar(60)) AS wait_type, \
+        CAST(COALESCE(w.resource_description, r.wait_resource) AS nvarchar(256)) AS wait_resource \
+        FROM sys.dm_exec_requests AS r INNER JOIN sys.dm_exec_sessions AS s ON s.session_id = r.session_id \
+        OUTER APPLY (SELECT TOP (1) t.wait_type, t.resource_description FROM sys.dm_os_waiting_tasks AS t \
+        WHERE r.wait_type LIKE N'CX%' AND t.session_id = r.session_id AND t.wait_type NOT LIKE N'CX%' \
+        ORDER BY t.wait_duration_ms DESC) AS w \
+        WHERE s.is_user_process = 1 AND r.session_id <> @@SPID ORDER BY r.session_id;",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: false,
+};
+
 /// All of them.
-pub const QUESTIONS: [&Question; 21] = [
+pub const QUESTIONS: [&Question; 26] = [
     &IDENTITY,
     &PERMISSIONS,
     &HOST,
@@ -362,4 +438,9 @@ pub const QUESTIONS: [&Question; 21] = [
     &WAITING,
     &SESSION_READS,
     &STATEMENTS,
+    &PROCESS,
+    &FILE_REQUESTS,
+    &BATCHES,
+    &LAST_REQUESTS,
+    &REQUESTS,
 ];

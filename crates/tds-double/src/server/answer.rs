@@ -3,7 +3,7 @@
 use sqlserver::tsql::question::{self, Needs};
 
 use super::error;
-use super::state::{Database, File, TEMPDB};
+use super::state::{BATCHES, COMMITS, COMMITS_OF_TEMPDB, Database, File, TEMPDB, Waiting};
 use super::text::{Max, PAGE};
 use super::{AZURE_DATABASE, SqlServer};
 use crate::model::Session;
@@ -82,9 +82,14 @@ fn rows(server: &SqlServer, session: &Session, text: &str) -> Option<Rows> {
         _ if text == question::TEMPDB_SPACE.text => tempdb_space(server),
         _ if text == question::TRACE_FLAGS.text => table("TraceFlag Status Global Session", "nnnn"),
         _ if text == question::PERFORMANCE.text => performance(server),
-        _ if text == question::WAITING.text => waiting(server),
+        _ if text == question::WAITING.text => waiting(server.waiting.iter()),
         _ if text == question::SESSION_READS.text => session_reads(server),
         _ if text == question::STATEMENTS.text => statements(server),
+        _ if text == question::PROCESS.text => process(server),
+        _ if text == question::FILE_REQUESTS.text => file_requests(server, session),
+        _ if text == question::BATCHES.text => batches(server),
+        _ if text == question::LAST_REQUESTS.text => last_requests(server, session),
+        _ if text == question::REQUESTS.text => requests(server, session),
         _ => return None,
     };
     Some(rows)
@@ -211,14 +216,18 @@ fn kind(file: &File) -> &'static str {
     if file.log { "LOG" } else { "ROWS" }
 }
 
-/// Of tempdb as of the next start. Without the permission, a login sees nothing of the files of others.
-fn files(server: &SqlServer, session: &Session) -> Rows {
-    let names = "database_id id kind name path size_pages max_pages growth percent_growth state";
-    let sees = ["VIEW ANY DEFINITION", "ALTER ANY DATABASE"]
+/// Without the permission, a login sees nothing of the files of others in `sys.master_files`.
+fn sees(server: &SqlServer, session: &Session, database: &Database) -> bool {
+    let all = ["VIEW ANY DEFINITION", "ALTER ANY DATABASE"]
         .iter()
         .any(|name| server.may(&session.login, name));
-    let seen =
-        each_file(server).filter(|(_, _, database, _)| sees || database.owner == session.login);
+    all || database.owner == session.login
+}
+
+/// Of tempdb as of the next start.
+fn files(server: &SqlServer, session: &Session) -> Rows {
+    let names = "database_id id kind name path size_pages max_pages growth percent_growth state";
+    let seen = each_file(server).filter(|(_, _, database, _)| sees(server, session, database));
     seen.fold(
         table(names, "nntttnnnnt"),
         |rows, (id, file_id, database, file)| {
@@ -313,6 +322,74 @@ fn file_io(server: &SqlServer) -> Rows {
     )
 }
 
+fn process(server: &SqlServer) -> Rows {
+    table("started processor_ms now_utc", "tnt").row([
+        started(server).into(),
+        server.processor_ms.into(),
+        "2026-02-01T12:00:00.0000000".into(),
+    ])
+}
+
+fn file_requests(server: &SqlServer, session: &Session) -> Rows {
+    let names = "database_id file_id kind reads read_bytes read_stall_ms writes written_bytes write_stall_ms";
+    each_file(server).fold(
+        table(names, "nntnnnnnn"),
+        |rows, (id, file_id, database, file)| {
+            let io = file.io;
+            rows.row([
+                id.into(),
+                file_id.into(),
+                Value::from(sees(server, session, database).then(|| kind(file).to_owned())),
+                io.reads.into(),
+                io.read_bytes.into(),
+                io.read_stall_ms.into(),
+                io.writes.into(),
+                io.written_bytes.into(),
+                io.write_stall_ms.into(),
+            ])
+        },
+    )
+}
+
+fn batches(server: &SqlServer) -> Rows {
+    let counted = [BATCHES, COMMITS, COMMITS_OF_TEMPDB];
+    let rows = table("counter instance value kind", "ttnn");
+    server
+        .performance
+        .iter()
+        .fold(rows, |rows, (name, (value, kind))| {
+            if !counted.iter().any(|counted| counted == name) {
+                return rows;
+            }
+            let [_, counter, instance] = name;
+            rows.row([
+                counter.as_str().into(),
+                instance.as_str().into(),
+                (*value).into(),
+                (*kind).into(),
+            ])
+        })
+}
+
+/// A second later for each text that any session sent: the double has no clock. A session that sent none is not there.
+fn last_requests(server: &SqlServer, session: &Session) -> Rows {
+    let others = server.asked.iter().filter(|(id, _)| **id != session.id);
+    others.fold(
+        table("session_id last_request", "nt"),
+        |rows, (id, asked)| {
+            let (minutes, second) = (asked / 60, asked % 60);
+            let (day, hour, minute) = (1 + minutes / 1440 % 28, minutes / 60 % 24, minutes % 60);
+            let time = format!("2026-02-{day:02}T{hour:02}:{minute:02}:{second:02}");
+            rows.row([i64::from(*id).into(), time.into()])
+        },
+    )
+}
+
+fn requests(server: &SqlServer, session: &Session) -> Rows {
+    let others = server.under_way.iter().filter(|(id, _)| **id != session.id);
+    waiting(others.map(|(_, waiting)| waiting))
+}
+
 fn waits(server: &SqlServer) -> Rows {
     let counted = server.waits.iter().filter(|(_, wait)| wait.tasks > 0);
     counted.fold(
@@ -361,7 +438,10 @@ fn tempdb_space(server: &SqlServer) -> Rows {
 
 fn performance(server: &SqlServer) -> Rows {
     let rows = table("object counter instance value kind", "tttnn");
-    server.performance.iter().fold(
+    // Commits are not among the counters that this question asks for.
+    let counters = server.performance.iter();
+    let counters = counters.filter(|([_, counter, _], _)| counter != COMMITS[1]);
+    counters.fold(
         rows,
         |rows, ([object, counter, instance], (value, kind))| {
             rows.row([
@@ -375,9 +455,9 @@ fn performance(server: &SqlServer) -> Rows {
     )
 }
 
-fn waiting(server: &SqlServer) -> Rows {
+fn waiting<'a>(all: impl Iterator<Item = &'a Waiting>) -> Rows {
     let rows = table("session_id status wait_type wait_resource", "nttt");
-    server.waiting.iter().fold(rows, |rows, waiting| {
+    all.fold(rows, |rows, waiting| {
         rows.row([
             waiting.session.into(),
             waiting.status.clone().into(),

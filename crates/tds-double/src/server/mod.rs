@@ -41,6 +41,9 @@ const AZURE_DATABASE: i64 = 5;
 /// `EngineEdition` of Azure SQL Managed Instance.
 const MANAGED_INSTANCE: i64 = 8;
 
+/// Milliseconds of processor that a start takes.
+const START_MS: i64 = 1_200;
+
 /// Longer than any test waits.
 const AGES: Duration = Duration::from_secs(3600);
 
@@ -68,7 +71,10 @@ pub struct SqlServer {
     pub accounts: Vec<Account>,
     /// An access token that logs its owner in as the first account
     pub token: Option<String>,
-    /// By object, counter and instance: value and type, as `sys.dm_os_performance_counters` has them
+    /// Milliseconds of processor that its process used since the start
+    pub processor_ms: i64,
+    /// By object, counter and instance: value and type, as `sys.dm_os_performance_counters` has them. Batches and commits
+    /// are counted; what else is in it is what a test puts there
     pub performance: BTreeMap<[String; 3], (i64, i64)>,
     /// Of dbstow's sessions: logical reads, reads, writes, milliseconds of processor; `None` while there are none
     pub session_reads: Option<[i64; 4]>,
@@ -92,7 +98,11 @@ pub struct SqlServer {
     /// What was executed of other texts since the start: most threads, and all pages spilled
     pub plan_cache: BTreeMap<String, (i64, i64)>,
     works: Vec<Rule>,
-    hangs: Vec<Known>,
+    hangs: Vec<(Known, Waiting)>,
+    /// When each session sent its last text, by number: counted in texts of all sessions
+    asked: BTreeMap<u16, u64>,
+    /// Requests that are not answered yet, by session
+    under_way: BTreeMap<u16, Waiting>,
     /// `@shown` of the batch under way
     kept: i64,
 }
@@ -201,7 +211,8 @@ impl SqlServer {
             settings: settings.map(setting).into(),
             accounts: vec![account("sa", password, &["CONTROL SERVER"])],
             token: None,
-            performance: BTreeMap::new(),
+            processor_ms: START_MS,
+            performance: state::counters(),
             session_reads: None,
             waiting: Vec::new(),
             in_the_way: Vec::new(),
@@ -214,6 +225,8 @@ impl SqlServer {
             plan_cache: BTreeMap::new(),
             works: Vec::new(),
             hangs: Vec::new(),
+            asked: BTreeMap::new(),
+            under_way: BTreeMap::new(),
             kept: 0,
         }
     }
@@ -245,7 +258,40 @@ impl SqlServer {
     /// Texts that come to no end: a client has to give up with an attention. Nothing of them happens, since the server
     /// rolls back what an attention ends.
     pub fn hangs(&mut self, known: impl Fn(&Question) -> bool + Send + 'static) {
-        self.hangs.push(Box::new(known));
+        let computes = Waiting {
+            status: Some("running".to_owned()),
+            ..Waiting::default()
+        };
+        self.hangs.push((Box::new(known), computes));
+    }
+
+    /// The same, of texts that wait for something: type of wait, and what for.
+    pub fn waits_for(
+        &mut self,
+        known: impl Fn(&Question) -> bool + Send + 'static,
+        kind: &str,
+        resource: &str,
+    ) {
+        let waiting = Waiting {
+            status: Some("suspended".to_owned()),
+            kind: Some(kind.to_owned()),
+            resource: Some(resource.to_owned()),
+            ..Waiting::default()
+        };
+        self.hangs.push((Box::new(known), waiting));
+    }
+
+    /// Numbers of the sessions whose request is under way.
+    pub fn under_way(&self) -> impl Iterator<Item = u16> {
+        self.under_way.keys().copied()
+    }
+
+    /// Lets a performance counter grow.
+    fn count(&mut self, [object, counter, instance]: [&str; 3], more: i64) {
+        let name = [object, counter, instance].map(str::to_owned);
+        if let Some((value, _)) = self.performance.get_mut(&name) {
+            *value += more;
+        }
     }
 
     /// Stops and starts. What was pending is in force then, tempdb is new, and counters are at zero.
@@ -378,7 +424,15 @@ impl Model for SqlServer {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
-        if self.hangs.iter().any(|known| known(question)) {
+        self.count(state::BATCHES, 1);
+        let last = self.asked.values().max().copied().unwrap_or(0);
+        self.asked.insert(session.id, last + 1);
+        if let Some((_, waiting)) = self.hangs.iter().find(|(known, _)| known(question)) {
+            let waiting = Waiting {
+                session: i64::from(session.id),
+                ..waiting.clone()
+            };
+            self.under_way.insert(session.id, waiting);
             return Some(Reply::new().with(Item::Delay(AGES)).done());
         }
         if self.recovering > 0 && needs_tempdb(&question.text) {
@@ -405,6 +459,15 @@ impl Model for SqlServer {
             Ok(()) => reply,
             Err(error) => Reply::error(error),
         })
+    }
+
+    fn answered(&mut self, session: &Session) {
+        self.under_way.remove(&session.id);
+    }
+
+    fn closed(&mut self, session: &Session) {
+        self.under_way.remove(&session.id);
+        self.asked.remove(&session.id);
     }
 }
 

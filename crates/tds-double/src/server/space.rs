@@ -1,9 +1,11 @@
 //! Where files are, what is left there, how they fill, and what a restart makes of them.
 
 use super::error::{self, System};
-use super::state::{Database, File, FileState, Io, TEMPDB, Volume, Work};
+use super::state::{
+    COMMITS, COMMITS_OF_TEMPDB, Database, File, FileState, Io, TEMPDB, Volume, Work, counters,
+};
 use super::text::PAGE;
-use super::{NotStarted, SqlServer};
+use super::{NotStarted, START_MS, SqlServer};
 use crate::reply::Message;
 
 /// Lets a text's work happen.
@@ -26,6 +28,13 @@ pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
         all.wait_ms += wait.wait_ms;
         all.signal_ms += wait.signal_ms;
     }
+    for (name, commits) in &work.commits {
+        server.count(COMMITS, *commits);
+        if server.id_of(name) == Some(TEMPDB) {
+            server.count(COMMITS_OF_TEMPDB, *commits);
+        }
+    }
+    server.processor_ms += work.session_reads[3];
     let read = server.session_reads.get_or_insert_default();
     for (sum, more) in read.iter_mut().zip(work.session_reads) {
         *sum += more;
@@ -124,6 +133,8 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
     server.waits.clear();
     server.plan_cache.clear();
     server.session_reads = None;
+    server.processor_ms = START_MS;
+    server.performance.extend(counters());
     for database in server.databases.values_mut() {
         (database.clean_pages, database.dirty_pages) = (0, 0);
         for file in database.files.values_mut() {

@@ -147,6 +147,24 @@ pub struct Waiting {
     pub resource: Option<String>,
 }
 
+/// What `sys.dm_os_performance_counters` has under one object, counter and instance.
+pub(super) const BATCHES: [&str; 3] = ["SQLServer:SQL Statistics", "Batch Requests/sec", ""];
+/// The same of all databases.
+pub(super) const COMMITS: [&str; 3] = ["SQLServer:Databases", "Write Transactions/sec", "_Total"];
+/// The same of tempdb.
+pub(super) const COMMITS_OF_TEMPDB: [&str; 3] =
+    ["SQLServer:Databases", "Write Transactions/sec", "tempdb"];
+
+/// `cntr_type` of a counter that only grows, of 64 bits.
+const CUMULATIVE: i64 = 272_696_576;
+
+/// Counters that grow with what is executed, at the start of a server.
+pub(super) fn counters() -> BTreeMap<[String; 3], (i64, i64)> {
+    let counted = [BATCHES, COMMITS, COMMITS_OF_TEMPDB];
+    let zero = |name: [&str; 3]| (name.map(str::to_owned), (0, CUMULATIVE));
+    counted.map(zero).into()
+}
+
 /// What a text that is executed does to the counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -156,7 +174,10 @@ pub struct Work {
     pub log: BTreeMap<String, Io>,
     /// Waits by type
     pub waits: BTreeMap<String, Wait>,
-    /// What the sums over dbstow's sessions grow by: logical reads, reads, writes, milliseconds of processor
+    /// Transactions that write in these databases and are committed
+    pub commits: BTreeMap<String, i64>,
+    /// What the sums over dbstow's sessions grow by: logical reads, reads, writes, milliseconds of processor, which the
+    /// process uses too
     pub session_reads: [i64; 4],
     /// Pages of these databases that come into memory and are not changed
     pub cached_pages: BTreeMap<String, u64>,

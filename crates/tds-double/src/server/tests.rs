@@ -373,3 +373,64 @@ fn other_texts_are_unscripted() {
     let almost = format!("{} ", question::FILES.text);
     assert!(ask(&mut server, "sa", &almost).is_none());
 }
+
+#[test]
+fn batches_commits_and_processor_time_grow_with_what_is_executed() {
+    let mut server = SqlServer::windows("x");
+    let work = |database: &str| Work {
+        commits: BTreeMap::from([(database.to_owned(), 2)]),
+        session_reads: [0, 0, 0, 7],
+        ..Work::default()
+    };
+    let (master, tempdb) = (work("master"), work("tempdb"));
+    server.works(|question| question.text == "one", master, Reply::new());
+    server.works(|question| question.text == "two", tempdb, Reply::new());
+    let counted = |server: &mut SqlServer| {
+        let rows = rows(server, &question::BATCHES);
+        let names = texts(&rows, 0).into_iter().zip(texts(&rows, 1));
+        let named = names.map(|(counter, instance)| format!("{counter} {instance}"));
+        named
+            .zip(rows.into_iter().map(|row| row[2].clone()))
+            .collect::<BTreeMap<String, Value>>()
+    };
+    let process = |server: &mut SqlServer| rows(server, &question::PROCESS)[0][1].clone();
+    for text in ["one", "two", "one"] {
+        assert!(ask(&mut server, "sa", text).is_some());
+    }
+    let counters = counted(&mut server);
+    // The question counts too.
+    assert_eq!(counters["Batch Requests/sec "], Value::Int(4));
+    assert_eq!(counters["Write Transactions/sec _Total"], Value::Int(6));
+    assert_eq!(counters["Write Transactions/sec tempdb"], Value::Int(2));
+    assert_eq!(process(&mut server), Value::Int(START_MS + 21));
+    server.restart().expect("it starts");
+    assert_eq!(counted(&mut server)["Batch Requests/sec "], Value::Int(1));
+    assert_eq!(process(&mut server), Value::Int(START_MS));
+}
+
+#[test]
+fn a_request_is_under_way_until_it_is_answered_and_sessions_show_their_last_one() {
+    let mut server = SqlServer::windows("x");
+    server.waits_for(|question| question.text == "blocked", "WRITELOG", "");
+    let mut blocked = Session {
+        id: 52,
+        ..session("sa", "master")
+    };
+    let text = |text: &str| super::Question {
+        text: text.to_owned(),
+        parameters: Vec::new(),
+        form: Form::Batch,
+    };
+    assert!(server.answer(&mut blocked, &text("blocked")).is_some());
+    let under_way = rows(&mut server, &question::REQUESTS);
+    assert_eq!(texts(&under_way, 2), ["WRITELOG"]);
+    let last = |server: &mut SqlServer| texts(&rows(server, &question::LAST_REQUESTS), 1);
+    let before = last(&mut server);
+    assert_eq!((before.len(), last(&mut server)), (1, before.clone()));
+    server.answered(&blocked);
+    assert_eq!(rows(&mut server, &question::REQUESTS).len(), 0);
+    assert!(server.answer(&mut blocked, &text("CHECKPOINT")).is_some());
+    assert_ne!(last(&mut server), before);
+    server.closed(&blocked);
+    assert_eq!(last(&mut server).len(), 0);
+}
