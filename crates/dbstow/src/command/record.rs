@@ -70,21 +70,21 @@ fn recorded(_: &Args) -> Result<()> {
 #[cfg(all(unix, feature = "postgres"))]
 fn recorded(args: &Args) -> Result<()> {
     use lab::engine::EngineError;
-    use lab::engine::postgres::ServerUrl;
-    use lab::engine::postgres::watch::{self, RecordError, Recording};
+    use lab::engine::postgres::{ServerUrl, watch};
+    use lab::engine::watch::{RecordError, Recording};
 
     let wrong = |error: EngineError| match error {
         // What is missing before anything was tried is a mistake in what was asked.
         EngineError::Missing(text) => Mistake(text).into(),
         EngineError::Failed { .. } => anyhow::Error::from(error),
     };
+    let server = ServerUrl::parse(&args.server).map_err(wrong)?;
     let recording = Recording {
-        server: ServerUrl::parse(&args.server).map_err(wrong)?,
         length: args.length,
         every: args.every,
     };
     let shown = live::Shown::new(args.length)?;
-    let recorded = watch::record(&recording, &shown);
+    let recorded = watch::record(&server, recording, &shown);
     shown.end();
     let profile = recorded.map_err(|error| match error {
         RecordError::Server(error) => wrong(error),
@@ -100,7 +100,7 @@ mod live {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result};
-    use lab::engine::postgres::watch::Watcher;
+    use lab::engine::watch::Watcher;
     use model::Duration;
 
     use crate::command::import::seconds;

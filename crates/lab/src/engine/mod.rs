@@ -15,6 +15,8 @@ mod registry;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
+#[cfg(all(unix, feature = "postgres"))]
+pub mod watch;
 
 pub use check::{OptionsError, check};
 pub use options::{

@@ -1,28 +1,20 @@
 //! Two snapshots and the looks between them make an interval, or a reason why there is none. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::Duration;
-use profile::{Interval, Io, Lost, Requests, Wait};
+use profile::{Interval, Io, Lost, Requests};
 use reading::Role;
 use volume::plain::DiskCounters;
 
 use super::host::{Host, HostCounters};
+use crate::engine::watch::Looks;
 
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
 
 /// Where the kernel's times of a disk start over.
 const TIMES_MAX: f64 = 4_294_967_296.0;
-
-const WAITS: [Wait; 6] = [
-    Wait::DataRead,
-    Wait::DataWrite,
-    Wait::Log,
-    Wait::Temp,
-    Wait::Lock,
-    Wait::Other,
-];
 
 /// What a server answered at an instant.
 #[derive(Clone, Debug, Default)]
@@ -48,15 +40,6 @@ pub(super) struct Snapshot {
     pub(super) sessions: BTreeMap<u32, f64>,
     /// What this machine counted, where the server is on it.
     pub(super) host: Option<HostCounters>,
-}
-
-/// What sessions did between two snapshots.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Looks {
-    count: f64,
-    active: f64,
-    waiting: BTreeMap<Wait, f64>,
-    seen: BTreeSet<u32>,
 }
 
 impl Snapshot {
@@ -98,20 +81,6 @@ impl Snapshot {
     }
 }
 
-impl Looks {
-    /// One look: active sessions, and what they wait for.
-    pub(super) fn add(&mut self, sessions: impl Iterator<Item = (u32, Option<Wait>)>) {
-        self.count += 1.0;
-        for (process, wait) in sessions {
-            self.active += 1.0;
-            self.seen.insert(process);
-            if let Some(wait) = wait {
-                *self.waiting.entry(wait).or_default() += 1.0;
-            }
-        }
-    }
-}
-
 /// What was counted from `before` to `after`.
 ///
 /// # Errors
@@ -125,26 +94,11 @@ pub(super) fn interval(
     let grown = comparable(before, after)?;
     let seen = after.sessions.iter();
     let changed = seen.filter(|(_, since)| **since >= before.server_time_s);
-    let sessions: BTreeSet<u32> = changed
-        .map(|(process, _)| *process)
-        .chain(looks.seen.iter().copied())
-        .collect();
-    let mean = |sum: f64| {
-        if looks.count > 0.0 {
-            sum / looks.count
-        } else {
-            0.0
-        }
-    };
-    let of = |wait: &Wait| mean(looks.waiting.get(wait).copied().unwrap_or(0.0));
     let ended = grown.of("database.xact_commit").unwrap_or(0.0)
         + grown.of("database.xact_rollback").unwrap_or(0.0);
     let mut figures = Interval {
         operations: Some((ended - (after.own - before.own)).max(0.0)),
-        sessions: Some(sessions.len() as f64),
-        running: Some(mean(looks.active)),
-        waiting: WAITS.iter().map(|wait| (*wait, of(wait))).collect(),
-        ..Interval::default()
+        ..looks.interval(changed.map(|(process, _)| *process))
     };
     let log = log(&grown, after.is_on("track_wal_io_timing"));
     match host {
@@ -477,6 +431,7 @@ fn millis(ms: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use profile::Wait;
 
     /// A snapshot so many seconds into the recording.
     fn snapshot(at_s: u64, rows: &[(&str, &str, &str)]) -> Snapshot {

@@ -7,9 +7,10 @@ use volume::clock::Clock;
 use super::super::ServerUrl;
 use super::super::login::{self, OBSERVER};
 use super::super::wire::{Connection, Failure, Row};
-use super::difference::{Looks, Snapshot};
+use super::difference::Snapshot;
 use super::queries;
 use crate::engine::EngineError;
+use crate::engine::watch::Looks;
 
 /// How long an answer may take: a connection without one is lost.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
