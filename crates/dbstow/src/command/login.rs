@@ -6,7 +6,7 @@ use super::choice::{ENCRYPTIONS, one_of};
 use lab::engine::{EncryptKind, LoginOptions};
 
 /// How to log in to a SQL Server. No password is taken here: it would be in the list of processes.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "SQL Server: login (a password comes from SQLCMDPASSWORD)")]
 pub struct ServerLogin {
     /// Log in with the access token in this environment variable

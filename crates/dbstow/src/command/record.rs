@@ -1,11 +1,11 @@
-//! `dbstow record`: watches a running PostgreSQL, and writes a profile. It changes nothing there.
+//! `dbstow record`: watches a running PostgreSQL or SQL Server, and writes a profile. It changes nothing there.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use model::Duration;
 
-use super::Mistake;
+use super::{Mistake, ServerLogin};
 
 /// Shortest interval: servers count at most once a second.
 const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -13,18 +13,22 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 /// Arguments of `record`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "It only sends queries, and changes nothing on the server. The login needs pg_monitor; where the \
-        server is on this machine, run dbstow as root or as the server's user, so that disks and processors are \
-        counted too. A password comes from PGPASSWORD or ~/.pgpass. There is no TLS yet.\n\n\
-        Ctrl-C ends the recording early and writes what there is.\n\n\
+    after_help = "It only sends queries, and changes nothing on the server. Ctrl-C ends the recording early and \
+        writes what there is.\n\n\
+        PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
+        server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
+        There is no TLS yet.\n\n\
+        SQL Server: the login needs VIEW SERVER STATE, from 2022 on VIEW SERVER PERFORMANCE STATE; a password comes \
+        from SQLCMDPASSWORD. Parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
         Examples:\n  \
         dbstow record --server postgresql://postgres@localhost/ --for 30m --out shop.toml\n  \
-        dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1m --out day.toml\n\n\
+        dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1m --out day.toml\n  \
+        SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30m --out shop.toml\n\n\
         Show the result: dbstow profile shop.toml\n\
         Exit codes: 0 success, 1 the server could not be queried, 2 usage error, an idle server, or too little time."
 )]
 pub struct Args {
-    /// The server: postgresql://USER@HOST:PORT/DATABASE; all its databases are recorded
+    /// The server: postgresql://USER@HOST:PORT/DATABASE or sqlserver://USER@HOST:PORT; all its databases are recorded
     #[arg(long, value_name = "URL")]
     pub server: String,
     /// How long to record
@@ -36,6 +40,31 @@ pub struct Args {
     /// Profile to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// How to log in
+    #[command(flatten)]
+    pub login: ServerLogin,
+}
+
+/// What can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Product {
+    PostgreSql,
+    SqlServer,
+}
+
+impl Product {
+    /// By the URL's scheme; the rest may hold a password, and is not repeated.
+    fn of(server: &str) -> Result<Product, Mistake> {
+        match server.trim_start().split_once("://") {
+            Some(("postgresql" | "postgres", _)) => Ok(Product::PostgreSql),
+            Some(("sqlserver" | "mssql", _)) => Ok(Product::SqlServer),
+            Some(_) | None => Err(Mistake(
+                "--server is not the URL of a PostgreSQL or SQL Server; give postgresql://USER@HOST:PORT/DATABASE or \
+                 sqlserver://USER@HOST:PORT"
+                    .to_owned(),
+            )),
+        }
+    }
 }
 
 /// Runs `dbstow record`.
@@ -56,58 +85,102 @@ pub fn run(args: &Args) -> Result<()> {
             args.length, args.every
         ));
     }
+    let product = Product::of(&args.server)?;
+    let is_of_sql_server = args.login != ServerLogin::default();
+    if product == Product::PostgreSql && is_of_sql_server {
+        return mistake(
+            "--access-token-env, --access-token-file, --encrypt and --trust-server-certificate are for SQL Server; \
+             leave them out for PostgreSQL"
+                .to_owned(),
+        );
+    }
     super::import::check_free(&args.out)?;
-    recorded(args)
+    match product {
+        Product::PostgreSql => postgres(args),
+        Product::SqlServer => sql_server(args),
+    }
 }
 
 #[cfg(not(all(unix, feature = "postgres")))]
-fn recorded(_: &Args) -> Result<()> {
+fn postgres(_: &Args) -> Result<()> {
     let text = "this dbstow was built without PostgreSQL (cargo feature `postgres`, Unix only); use another build, or \
                 import what other tools recorded (dbstow import)";
     Err(Mistake(text.to_owned()).into())
 }
 
 #[cfg(all(unix, feature = "postgres"))]
-fn recorded(args: &Args) -> Result<()> {
-    use lab::engine::EngineError;
+fn postgres(args: &Args) -> Result<()> {
     use lab::engine::postgres::{ServerUrl, watch};
-    use lab::engine::watch::{RecordError, Recording};
 
-    let wrong = |error: EngineError| match error {
-        // What is missing before anything was tried is a mistake in what was asked.
-        EngineError::Missing(text) => Mistake(text).into(),
-        EngineError::Failed { .. } => anyhow::Error::from(error),
-    };
-    let server = ServerUrl::parse(&args.server).map_err(wrong)?;
-    let recording = Recording {
-        length: args.length,
-        every: args.every,
-    };
-    let shown = live::Shown::new(args.length)?;
-    let recorded = watch::record(&server, recording, &shown);
-    shown.end();
-    let profile = recorded.map_err(|error| match error {
-        RecordError::Server(error) => wrong(error),
-        RecordError::Nothing(text) => Mistake(text).into(),
-    })?;
-    super::import::save(&args.out, "dbstow record", &profile)
+    let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
+    live::record(args, |recording, watcher| {
+        watch::record(&server, recording, watcher)
+    })
 }
 
-/// Progress, and Ctrl-C.
-#[cfg(all(unix, feature = "postgres"))]
+#[cfg(not(feature = "sqlserver"))]
+fn sql_server(_: &Args) -> Result<()> {
+    let text = "this dbstow was built without SQL Server (cargo feature `sqlserver`); use another build, or import \
+                what other tools recorded (dbstow import)";
+    Err(Mistake(text.to_owned()).into())
+}
+
+#[cfg(feature = "sqlserver")]
+fn sql_server(args: &Args) -> Result<()> {
+    use lab::engine::sqlserver::{Access, watch};
+
+    let access = Access::new(&args.server, &args.login.options()).map_err(live::in_words)?;
+    live::record(args, |recording, watcher| {
+        watch::record(&access, recording, watcher)
+    })
+}
+
+/// A recording under way: progress, and Ctrl-C.
+#[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 mod live {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result};
-    use lab::engine::watch::Watcher;
+    use lab::engine::EngineError;
+    use lab::engine::watch::{RecordError, Recording, Watcher};
     use model::Duration;
+    use profile::Profile;
 
-    use crate::command::import::seconds;
+    use super::Args;
+    use crate::command::Mistake;
+    use crate::command::import::{save, seconds};
     use crate::command::output::note;
     use crate::command::progress::Progress;
 
-    pub(super) struct Shown {
+    /// Records as `engine` does, and writes the profile.
+    pub(super) fn record(
+        args: &Args,
+        engine: impl FnOnce(Recording, &dyn Watcher) -> Result<Profile, RecordError>,
+    ) -> Result<()> {
+        let recording = Recording {
+            length: args.length,
+            every: args.every,
+        };
+        let shown = Shown::new(args.length)?;
+        let recorded = engine(recording, &shown);
+        shown.end();
+        let profile = recorded.map_err(|error| match error {
+            RecordError::Server(error) => in_words(error),
+            RecordError::Nothing(text) => Mistake(text).into(),
+        })?;
+        save(&args.out, "dbstow record", &profile)
+    }
+
+    /// What is missing before anything was tried is a mistake in what was asked.
+    pub(super) fn in_words(error: EngineError) -> anyhow::Error {
+        match error {
+            EngineError::Missing(text) => Mistake(text).into(),
+            EngineError::Failed { .. } => anyhow::Error::from(error),
+        }
+    }
+
+    struct Shown {
         length: Duration,
         progress: Progress,
         /// Seconds that the bar shows.
@@ -116,7 +189,7 @@ mod live {
     }
 
     impl Shown {
-        pub(super) fn new(length: Duration) -> Result<Shown> {
+        fn new(length: Duration) -> Result<Shown> {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
             ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed))
@@ -130,7 +203,7 @@ mod live {
             })
         }
 
-        pub(super) fn end(&self) {
+        fn end(&self) {
             self.progress.end();
         }
     }

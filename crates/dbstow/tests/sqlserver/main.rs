@@ -14,6 +14,7 @@ mod emulated;
 mod ends;
 mod faults;
 mod prompted;
+mod recorded;
 mod relay;
 mod restarts;
 mod runs;

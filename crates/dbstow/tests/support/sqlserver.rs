@@ -4,7 +4,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, Command as Process, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -201,11 +201,18 @@ impl UnderWay<'_> {
     }
 
     /// Ends it as a user does, and gives what it says.
-    pub(crate) fn interrupt(mut self) -> String {
+    pub(crate) fn interrupt(self) -> String {
+        let (status, said) = self.stop();
+        assert!(!status.success());
+        said
+    }
+
+    /// The same, with how it ended.
+    pub(crate) fn stop(mut self) -> (ExitStatus, String) {
         let process = Pid::from_raw(self.child.id().cast_signed());
         kill(process, Signal::SIGINT).expect("it runs");
-        assert!(!self.child.wait().expect("it ends").success());
-        said(&mut self.child)
+        let status = self.child.wait().expect("it ends");
+        (status, said(&mut self.child))
     }
 
     /// Ends it without a word.

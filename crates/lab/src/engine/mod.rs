@@ -15,7 +15,7 @@ mod registry;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
-#[cfg(all(unix, feature = "postgres"))]
+#[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 pub mod watch;
 
 pub use check::{OptionsError, check};

@@ -31,6 +31,7 @@ mod steps;
 mod tell;
 mod tempdb;
 mod waits;
+pub mod watch;
 
 pub use access::Access;
 pub use run::{OPERATIONS_PER_TRIP, ServerRun};

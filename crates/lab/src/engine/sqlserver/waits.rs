@@ -74,14 +74,14 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
 
 /// A page that a session waits for, in memory or on its way there: `database:file:page`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Page {
+pub(super) struct Page {
     /// Database and file.
     file: (i64, i64),
     number: u64,
 }
 
 impl Page {
-    fn of(resource: &str) -> Option<Page> {
+    pub(super) fn of(resource: &str) -> Option<Page> {
         let mut parts = resource.trim().split(':').map(str::trim);
         let database = parts.next()?.parse().ok()?;
         let file = parts.next()?.parse().ok()?;
@@ -89,6 +89,11 @@ impl Page {
             file: (database, file),
             number: parts.next()?.parse().ok()?,
         })
+    }
+
+    /// Number of its database.
+    pub(super) fn database(self) -> i64 {
+        self.file.0
     }
 
     /// Whether it says what is free in a file of tempdb: PFS (page 1, and every 8,088th), GAM and SGAM (2 and 3,
@@ -100,7 +105,7 @@ impl Page {
         let page = self.number;
         let map = page == 2 || page == 3 || (page > 3 && page % 511_232 <= 1);
         let space = page == 1 || (page > 0 && page.is_multiple_of(8_088));
-        self.file.0 == TEMPDB && (space || map)
+        self.database() == TEMPDB && (space || map)
     }
 }
 
