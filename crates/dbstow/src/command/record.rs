@@ -21,9 +21,9 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         SQL Server: the login needs VIEW SERVER STATE, from 2022 on VIEW SERVER PERFORMANCE STATE; a password comes \
         from SQLCMDPASSWORD. Parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
         Examples:\n  \
-        dbstow record --server postgresql://postgres@localhost/ --for 30m --out shop.toml\n  \
-        dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1m --out day.toml\n  \
-        SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30m --out shop.toml\n\n\
+        dbstow record --server postgresql://postgres@localhost/ --for 30min --out shop.toml\n  \
+        dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1min --out day.toml\n  \
+        SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30min --out shop.toml\n\n\
         Show the result: dbstow profile shop.toml\n\
         Exit codes: 0 success, 1 the server could not be queried, 2 usage error, an idle server, or too little time."
 )]
@@ -229,5 +229,47 @@ mod live {
 
     fn whole_seconds(time: Duration) -> u64 {
         time.as_nanos() / 1_000_000_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command};
+
+    use super::*;
+
+    #[test]
+    fn the_examples_of_the_help_are_accepted() {
+        let command = Args::augment_args(Command::new("record"));
+        let help = command.get_after_help().expect("it has examples");
+        let help = help.to_string();
+        let examples = help
+            .lines()
+            .filter_map(|line| line.split_once("dbstow record "))
+            .filter(|(_, example)| example.starts_with("--server"));
+        let mut count = 0;
+        for (_, example) in examples {
+            let words = shell_words::split(&format!("record {example}")).expect("words");
+            let parsed = command.clone().try_get_matches_from(words);
+            assert!(parsed.is_ok(), "{example}: {parsed:?}");
+            count += 1;
+        }
+        assert_eq!(count, 3);
+    }
+
+    #[test]
+    fn the_scheme_of_the_url_is_the_product() {
+        for (url, product) in [
+            ("postgresql://me@db1/shop", Product::PostgreSql),
+            ("postgres://db1", Product::PostgreSql),
+            ("sqlserver://sa@db1", Product::SqlServer),
+            ("mssql://db1", Product::SqlServer),
+        ] {
+            assert_eq!(Product::of(url).expect(url), product);
+        }
+        for url in ["", "db1,1433", "mysql://me:hunter2@db1", "://db1"] {
+            let error = Product::of(url).expect_err(url).to_string();
+            assert!(error.contains("give postgresql://") && !error.contains("hunter2"));
+        }
     }
 }
