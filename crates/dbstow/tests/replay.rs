@@ -207,7 +207,10 @@ fn the_same_demand_runs_on_another_placement() {
     let [one, two] = [one, two].map(|assert| text(&assert.get_output().stdout));
     assert_eq!(one, two, "same seed, same outcome");
     let findings: Value = serde_json::from_str(&one).expect("a document");
-    assert_eq!(findings["comparisons"][0]["metric"], "operations_per_s", "{findings:#}");
+    assert_eq!(
+        findings["comparisons"][0]["metric"], "operations_per_s",
+        "{findings:#}"
+    );
     for arm in findings["arms"].as_array().expect("two arms") {
         let rate = arm["metrics"]["operations_per_s"]["mean"].as_f64();
         // A gp3 reads in a fraction of the time: more than the 500 that were recorded.
@@ -307,7 +310,10 @@ fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
     ];
     let assert = run(&folder, &[&open[..], &["--format", "json"]].concat()).success();
     let findings: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
-    assert_eq!(findings["comparisons"][0]["metric"], "operation_latency_mean_ms");
+    assert_eq!(
+        findings["comparisons"][0]["metric"],
+        "operation_latency_mean_ms"
+    );
     for arm in findings["arms"].as_array().expect("two arms") {
         let rate = arm["metrics"]["operations_per_s"]["mean"]
             .as_f64()

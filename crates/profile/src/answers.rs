@@ -5,7 +5,7 @@ use std::fmt;
 use reading::Role;
 
 use super::definition::{Interval, Io, Profile};
-use super::demand::Demand;
+use super::series::DemandSeries;
 use model::Duration;
 
 /// A question that advice on placements depends on.
@@ -109,7 +109,7 @@ fn apart(profile: &Profile, role: Role) -> Result<String, String> {
 }
 
 fn closed_loop(profile: &Profile) -> Result<String, String> {
-    Demand::of(&profile.intervals).map_err(|error| error.to_string())?;
+    DemandSeries::of(profile).map_err(|error| error.to_string())?;
     let has = |figure: fn(&Interval) -> Option<f64>| profile.total(figure).is_some();
     let sessions = has(|interval| interval.running) || has(|interval| interval.sessions);
     Ok(match sessions {

@@ -59,14 +59,28 @@ pub struct Each {
 }
 
 /// What an operation logs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogDemand {
-    /// Bytes.
+    /// Bytes, without what a write adds to fill its pages.
     pub bytes_per_operation: f64,
     /// Share of the operations that wait for the log, 0 to 1.
     pub commits_per_operation: f64,
     /// Whether the log is flushed after it was written.
     pub is_flushed: bool,
+    /// Writes are whole pages of this size, the one that the last write ended in once more; above 0.
+    pub page: Bytes,
+}
+
+impl Default for LogDemand {
+    /// Nothing is logged.
+    fn default() -> LogDemand {
+        LogDemand {
+            bytes_per_operation: 0.0,
+            commits_per_operation: 0.0,
+            is_flushed: false,
+            page: SECTOR,
+        }
+    }
 }
 
 /// Why a profile gives no demand of operations.
@@ -104,7 +118,8 @@ pub enum DemandError {
 }
 
 impl Demand {
-    /// What the operations of these intervals of a profile ask for.
+    /// What the operations of these intervals of a profile ask for, of a server that writes its log in pages of
+    /// `log_page`.
     ///
     /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
     /// recorded, all reads and no writes are. An operation waits for the log once where it has one, unless commits were
@@ -112,7 +127,7 @@ impl Demand {
     ///
     /// # Errors
     /// When it lacks what this takes.
-    pub fn of(intervals: &[Interval]) -> Result<Demand, DemandError> {
+    pub fn of(intervals: &[Interval], log_page: Bytes) -> Result<Demand, DemandError> {
         let totals = Totals { intervals };
         let operations = totals.sum(|interval| interval.operations);
         let operations = operations.ok_or(DemandError::NoOperations)?;
@@ -139,7 +154,7 @@ impl Demand {
             .unwrap_or(spent);
         let (data, temp) = (totals.data(operations), totals.temp(operations));
         let requests = data.requests() + temp.requests();
-        let log = totals.log(operations);
+        let log = totals.log(operations, log_page);
         let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];
         let bytes = sizes.into_iter().fold(0.0, f64::max);
         let is_possible =
@@ -162,6 +177,21 @@ impl Demand {
             temp,
             log,
         })
+    }
+}
+
+/// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
+const POSTGRES_LOG_PAGE: Bytes = Bytes::kib(8);
+
+/// Others write sectors. Source for SQL Server: *Transaction log architecture and management guide*, "log block" (a multiple
+/// of 512 bytes).
+const SECTOR: Bytes = Bytes(512);
+
+/// What a server of this product writes its log in.
+pub(super) fn log_page(product: Option<&str>) -> Bytes {
+    match product {
+        Some("PostgreSQL") => POSTGRES_LOG_PAGE,
+        Some(_) | None => SECTOR,
     }
 }
 
@@ -274,13 +304,17 @@ impl Totals<'_> {
         }
     }
 
-    fn log(&self, operations: f64) -> LogDemand {
+    fn log(&self, operations: f64, page: Bytes) -> LogDemand {
         let writes = self.requests(Role::Log, |io| &io.writes);
         let flushes = self.requests(Role::Log, |io| &io.flushes).count;
         let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
         let commits = self.sum(|interval| interval.commits);
+        // What a write adds: on average half of its first page, and half of its last.
+        let added = writes.count.unwrap_or(0.0) * page.0 as f64;
+        let bytes = (writes.bytes.unwrap_or(0.0) - added).max(0.0);
         LogDemand {
-            bytes_per_operation: writes.bytes.unwrap_or(0.0) / operations,
+            page,
+            bytes_per_operation: bytes / operations,
             commits_per_operation: match (has_log, commits) {
                 (false, _) => 0.0,
                 (true, None) => 1.0,

@@ -34,10 +34,6 @@ use super::demand::{Demand, Each};
 use super::series::{DemandSeries, Period};
 use super::summary::Rates;
 
-/// Log writes are whole blocks of this size: PostgreSQL's `XLOG_BLCKSZ`. SQL Server writes sectors, which no limit on
-/// requests tells apart.
-const LOG_BLOCK: u64 = 8 << 10;
-
 /// Where a log begins again: it is sequential, and its place on the disk decides nothing.
 const LOG_WRAPS: u64 = 1 << 30;
 
@@ -279,7 +275,8 @@ struct Log {
     group: Vec<u32>,
     /// Bytes that are not written yet.
     bytes: f64,
-    offset: u64,
+    /// Where the last write ended.
+    end: u64,
     /// What the group waits for: the write, and the flush after it.
     parts: Vec<Completion>,
 }
@@ -580,11 +577,14 @@ impl Run<'_> {
     fn write_log(&mut self, now: Instant) {
         self.log.is_busy = true;
         self.log.group = std::mem::take(&mut self.log.waiting);
-        let blocks = (self.log.bytes / LOG_BLOCK as f64).ceil().max(1.0) as u64;
-        self.log.bytes = 0.0;
-        let length = blocks.saturating_mul(LOG_BLOCK);
-        let request = Request::write(self.log.offset % LOG_WRAPS, Bytes(length));
-        self.log.offset = self.log.offset.wrapping_add(length);
+        let page = self.demand().log.page.0.max(1);
+        let bytes = std::mem::take(&mut self.log.bytes).ceil() as u64;
+        // From the page that the last write ended in.
+        let from = self.log.end / page * page;
+        let end = self.log.end.saturating_add(bytes).max(from + 1);
+        let length = end.next_multiple_of(page) - from;
+        let request = Request::write(from, Bytes(length));
+        self.log.end = end % LOG_WRAPS;
         let write = self.submit(now, Role::Log, self.replay.places.log, request);
         self.log.parts = vec![write];
         self.push(write.done, Event::LogWritten);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::Duration;
+use model::{Bytes, Duration};
 use reading::Role;
 
 use super::definition::{Interval, Profile};
-use super::demand::{Demand, DemandError};
+use super::demand::{Demand, DemandError, log_page};
 
 /// Least number of operations that a mean is taken over: with fewer, a period would be one operation's chance.
 const OPERATIONS_MIN: f64 = 100.0;
@@ -40,12 +40,13 @@ impl DemandSeries {
     /// When the profile lacks what a demand takes.
     pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
         let intervals = &profile.intervals;
+        let log_page = log_page(profile.origin.product.as_deref());
         // What is wrong with all of it is said of all of it.
-        Demand::of(intervals)?;
+        Demand::of(intervals, log_page)?;
         let separate = profile.roles();
         let on_volumes = profile.volumes.iter().flat_map(|volume| &volume.roles);
         Ok(DemandSeries {
-            periods: periods(intervals)?,
+            periods: periods(intervals, log_page)?,
             merged: on_volumes
                 .copied()
                 .filter(|role| !separate.contains(role))
@@ -153,7 +154,7 @@ pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
 }
 
 /// Periods of enough operations each; what is left at the end belongs to the last.
-fn periods(intervals: &[Interval]) -> Result<Vec<Period>, DemandError> {
+fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, DemandError> {
     let mut parts: Vec<&[Interval]> = Vec::new();
     let (mut from, mut operations) = (0, 0.0);
     for (at, interval) in intervals.iter().enumerate() {
@@ -167,16 +168,17 @@ fn periods(intervals: &[Interval]) -> Result<Vec<Period>, DemandError> {
         let from = parts.pop().map_or(0, |last| from - last.len());
         parts.push(&intervals[from..]);
     }
+    let period = |intervals| period(intervals, log_page);
     parts.into_iter().map(period).collect()
 }
 
-fn period(intervals: &[Interval]) -> Result<Period, DemandError> {
+fn period(intervals: &[Interval], log_page: Bytes) -> Result<Period, DemandError> {
     let length: Duration = intervals.iter().map(|interval| interval.length).sum();
     let operations = intervals.iter().filter_map(|interval| interval.operations);
     Ok(Period {
         length,
         operations_per_s: operations.sum::<f64>() / length.as_secs_f64(),
-        demand: Demand::of(intervals)?,
+        demand: Demand::of(intervals, log_page)?,
     })
 }
 

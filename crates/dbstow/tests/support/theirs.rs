@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lab::engine::postgres::{self, Binaries, Owner};
@@ -20,10 +20,25 @@ pub(crate) struct Theirs {
     binaries: Binaries,
     owner: Option<Owner>,
     folder: TempDir,
+    /// Where its data directory is, if not in the folder.
+    data: Option<PathBuf>,
 }
 
 impl Theirs {
     pub(crate) fn start(binaries: &Binaries) -> Theirs {
+        Theirs::start_in(binaries, None)
+    }
+
+    /// The same with its data in a directory that its user may write to.
+    pub(crate) fn start_on(binaries: &Binaries, volume: &Path) -> Theirs {
+        let owner = postgres::owner().expect("a user");
+        if let Some((user, group)) = owner {
+            chown(volume, Some(user), Some(group)).unwrap();
+        }
+        Theirs::start_in(binaries, Some(volume.join("data")))
+    }
+
+    fn start_in(binaries: &Binaries, data: Option<PathBuf>) -> Theirs {
         let folder = tempfile::Builder::new()
             .prefix("theirs-")
             .tempdir_in("/tmp")
@@ -32,6 +47,7 @@ impl Theirs {
             binaries: binaries.clone(),
             owner: postgres::owner().expect("a user"),
             folder,
+            data,
         };
         let password = theirs.path("password");
         fs::write(&password, PASSWORD).unwrap();
@@ -48,7 +64,7 @@ impl Theirs {
                     "--no-sync",
                     "--pgdata",
                 ])
-                .arg(theirs.path("data"))
+                .arg(theirs.data())
                 .arg("--pwfile")
                 .arg(&password)
         });
@@ -60,12 +76,16 @@ impl Theirs {
         theirs.run("pg_ctl", |command| {
             command
                 .args(["start", "--wait", "--pgdata"])
-                .arg(theirs.path("data"))
+                .arg(theirs.data())
                 .arg("--log")
                 .arg(theirs.path("log"))
                 .args(["--options", &options])
         });
         theirs
+    }
+
+    fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| self.path("data"))
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -135,7 +155,7 @@ impl Theirs {
 
 impl Drop for Theirs {
     fn drop(&mut self) {
-        let data = self.path("data");
+        let data = self.data();
         self.run("pg_ctl", |command| {
             command
                 .args(["stop", "--wait", "--mode=immediate", "--pgdata"])

@@ -217,21 +217,29 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         // Nor what it was compared by.
         protocol.remove("metric");
     }
-    if *tables == ["volume"] {
-        // Another volume: what was fitted of the old one is not there any more.
-        let part = format!("volume.{last}.");
-        let fitted = root
-            .get_mut("fitted")
-            .and_then(Item::as_array_of_tables_mut);
-        if let Some(fitted) = fitted {
-            let of_volume = |entry: &Table| {
-                let parameter = entry.get("parameter").and_then(Item::as_str);
-                parameter.is_some_and(|parameter| parameter.starts_with(&part))
-            };
-            fitted.retain(|entry| !of_volume(entry));
+    // What was fitted of the old one is not there any more.
+    match path {
+        ["volume", name] => forget_fitted(root, &format!("volume.{name}.")),
+        ["workload", "folder"] => forget_fitted(root, "workload.parameters."),
+        ["workload", "profile"] => {
+            forget_fitted(root, "workload.");
+            forget_fitted(root, "engine.");
         }
+        _ => {}
     }
     Ok(())
+}
+
+/// Removes fitted parameters whose key begins so.
+fn forget_fitted(root: &mut dyn TableLike, begins: &str) {
+    let fitted = root.get_mut("fitted");
+    if let Some(fitted) = fitted.and_then(Item::as_array_of_tables_mut) {
+        let is_of_it = |entry: &Table| {
+            let parameter = entry.get("parameter").and_then(Item::as_str);
+            parameter.is_some_and(|parameter| parameter.starts_with(begins))
+        };
+        fitted.retain(|entry| !is_of_it(entry));
+    }
 }
 
 /// The line, from 1, that the byte at `offset` stands on.

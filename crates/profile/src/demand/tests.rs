@@ -31,6 +31,7 @@ fn demand(text: &str) -> Result<Demand, DemandError> {
         &super::super::read("a.toml", text)
             .expect("a profile")
             .intervals,
+        SECTOR,
     )
 }
 
@@ -55,10 +56,12 @@ fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
     assert_eq!(demand.data.writes.per_operation, 0.0);
     assert_eq!(demand.data.background_writes.per_operation, 1.0);
     assert_eq!(demand.data.background_writes.size, Bytes(16_384));
+    // 4 MB, less a sector for each of 400 writes.
     let log = LogDemand {
-        bytes_per_operation: 4_000.0,
+        bytes_per_operation: 3_795.2,
         commits_per_operation: 1.0,
         is_flushed: true,
+        page: Bytes(512),
     };
     assert_eq!(demand.log, log);
 }

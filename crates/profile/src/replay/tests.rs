@@ -115,6 +115,7 @@ fn commits_that_come_meanwhile_share_the_next_write() {
         bytes_per_operation: 100.0,
         commits_per_operation: 1.0,
         is_flushed: true,
+        page: Bytes::kib(8),
     };
     let outcome = run(&demand, &[disk(1_000_000, [2.0, 1.5, 0.5])], 0, 1);
     // One in the first write, seven in the next: 8 in 2 x 2 ms, or, once all fall in step, 8 in each 2 ms.
@@ -161,6 +162,7 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
             bytes_per_operation: 9_000.0,
             commits_per_operation: 1.0,
             is_flushed: true,
+            page: Bytes::kib(8),
         },
     };
     let gp3 = |iops| disk(iops, [0.36, 0.59, 0.04]);
@@ -286,6 +288,7 @@ fn the_time_of_all_sessions_is_in_the_split() {
         bytes_per_operation: 100.0,
         commits_per_operation: 1.0,
         is_flushed: true,
+        page: Bytes::kib(8),
     };
     let outcome = run(&demand, &[disk(2_000, [2.0, 1.5, 0.5])], 0, 1);
     // 8 sessions of 60 s.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Result;
-use experiment::record::{Outcome, Phase, Record};
+use experiment::record::{Cause, Outcome, Phase, Record};
 use experiment::results::Results;
 use model::Duration;
-use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume};
+use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume, Wait};
 use reading::Role;
+use reading::cause::Io;
 
 use super::super::Mistake;
 use super::super::output::note;
@@ -44,7 +45,11 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         );
         return Err(Mistake(message).into());
     };
-    let intervals = intervals(record);
+    let settings = results.plan.all_arms().find(|known| known.name == arm);
+    let mut intervals = intervals(record);
+    if let Some(arm) = settings {
+        add_sessions(record, arm.settings.workload.sessions, &mut intervals);
+    }
     if intervals.len() < 2 {
         let seconds = Duration::from_nanos(record.series.interval_ns);
         let message = format!(
@@ -52,7 +57,6 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         );
         return Err(Mistake(message).into());
     }
-    let settings = results.plan.all_arms().find(|known| known.name == arm);
     let machine = settings.map(|arm| &arm.settings.machine);
     Ok(Profile {
         origin: Origin {
@@ -138,6 +142,60 @@ fn roles(record: &Record, number: u64) -> BTreeMap<Role, profile::Io> {
     roles
 }
 
+/// Adds what sessions did, which a record holds of the run as a whole.
+fn add_sessions(record: &Record, sessions: u32, intervals: &mut [Interval]) {
+    let all: u64 = record.time_split_ns.values().sum();
+    if all == 0 {
+        return;
+    }
+    let share = |of: &dyn Fn(&Cause) -> bool| {
+        let spent = record.time_split_ns.iter().filter(|(cause, _)| of(cause));
+        spent.map(|(_, ns)| *ns as f64).sum::<f64>() / all as f64
+    };
+    // A session waits for reads or writes of data or of temp; which, is divided as the time of these requests is.
+    let took = |role: Role, requests: fn(&profile::Io) -> &Requests| {
+        let io = intervals
+            .iter()
+            .filter_map(|interval| interval.roles.get(&role));
+        let waited = io.filter_map(|io| requests(io).waited);
+        waited.map(Duration::as_secs_f64).sum::<f64>()
+    };
+    let of_temp = |requests: fn(&profile::Io) -> &Requests| {
+        let (temp, data) = (took(Role::Temp, requests), took(Role::Data, requests));
+        if temp > 0.0 {
+            temp / (temp + data)
+        } else {
+            0.0
+        }
+    };
+    let io = |wanted: Io| share(&|cause| cause.io() == Some(wanted));
+    let (reads, writes) = (io(Io::Read), io(Io::Write));
+    let temp = [of_temp(|io| &io.reads), of_temp(|io| &io.writes)];
+    let waiting = BTreeMap::from([
+        (Wait::DataRead, reads * (1.0 - temp[0])),
+        (Wait::DataWrite, writes * (1.0 - temp[1])),
+        (Wait::Temp, reads * temp[0] + writes * temp[1]),
+        (Wait::Log, io(Io::Log)),
+        (Wait::Lock, share(&|cause| *cause == Cause::Lock)),
+        (Wait::Other, share(&|cause| *cause == Cause::Other)),
+    ]);
+    let (processor, idle) = (
+        share(&|cause| *cause == Cause::Cpu),
+        share(&|cause| *cause == Cause::Think),
+    );
+    let count = f64::from(sessions);
+    for interval in intervals {
+        interval.sessions = Some(count);
+        interval.running = Some(count * (1.0 - idle));
+        let seconds = interval.length.as_secs_f64() * count * processor;
+        interval.processor = Some(Duration::from_secs_f64(seconds));
+        let waiting = waiting.iter();
+        interval.waiting = waiting
+            .map(|(wait, share)| (*wait, count * share))
+            .collect();
+    }
+}
+
 /// What a volume's requests count for.
 fn role<'a>(roles: impl ExactSizeIterator<Item = &'a Role> + Clone) -> Role {
     let only = roles.clone().next().filter(|_| roles.len() == 1);
@@ -168,8 +226,10 @@ fn volumes(record: &Record) -> Vec<Volume> {
 }
 
 fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
-    let mut assumptions =
-        vec!["It is one trial; flushes are not in a record's series, and unknown.".to_owned()];
+    let mut assumptions = vec![
+        "It is one trial; flushes are not in a record's series, and unknown.".to_owned(),
+        "What sessions waited for and computed is known of the whole run: every interval has its mean.".to_owned(),
+    ];
     for volume in record
         .volumes
         .iter()

@@ -13,6 +13,9 @@ use crate::engine::watch::Looks;
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
 
+/// Page of the log, `XLOG_BLCKSZ`, in bytes.
+const LOG_PAGE: f64 = 8192.0;
+
 /// Where the kernel's times of a disk start over.
 const TIMES_MAX: f64 = 4_294_967_296.0;
 
@@ -128,7 +131,7 @@ pub(super) fn assumptions(first: &Snapshot, host: Option<&Host>) -> Vec<String> 
         .any(|name| name.ends_with("|wal|normal|write_bytes"))
     {
         assume(
-            "Bytes of the log are those of its records; it is written in whole pages, which are more.",
+            "Bytes of the log are those of its records, and a page more for each write, which is of whole pages.",
         );
     }
     match host {
@@ -140,9 +143,12 @@ pub(super) fn assumptions(first: &Snapshot, host: Option<&Host>) -> Vec<String> 
                 .any(|roles| roles.len() > 1 && roles.contains(&Role::Log))
             {
                 assume(
-                    "The log shares a disk: the server's log writes and flushes are taken off the disk's, and have its \
-                     mean latency.",
+                    "The log shares a disk: the server's log writes and flushes are taken off the disk's, at its mean \
+                     latency.",
                 );
+                if !first.is_on("track_wal_io_timing") {
+                    assume("track_wal_io_timing is off: the log's own latency was not recorded.");
+                }
             }
             if host
                 .disks
@@ -232,15 +238,18 @@ impl Grown<'_> {
 
 fn log(grown: &Grown, is_timed: bool) -> Io {
     let wal = |_: &str, object: &str, context: &str| object == "wal" && context == "normal";
-    let bytes = grown
+    let count = grown
+        .of("wal.wal_write")
+        .or_else(|| grown.io("writes", wal));
+    let records = grown
         .of("wal.wal_bytes")
         .or_else(|| grown.of("server.wal_lsn"));
+    // A write is whole pages: half of one more at each end, on average.
+    let bytes = records.map(|bytes| bytes + count.unwrap_or(0.0) * LOG_PAGE);
     let time = |ms: Option<f64>| ms.filter(|_| is_timed).map(millis);
     Io {
         writes: Requests {
-            count: grown
-                .of("wal.wal_write")
-                .or_else(|| grown.io("writes", wal)),
+            count,
             bytes: grown.io("write_bytes", wal).or(bytes),
             waited: time(
                 grown
@@ -338,16 +347,32 @@ fn of_host(
             .find(|role| on.contains(role));
         let role = role.unwrap_or(Role::Data);
         if on.contains(&Role::Log) && role != Role::Log {
-            let log = Io {
-                writes: take(&mut disk.writes, log.writes),
-                flushes: take(&mut disk.flushes, log.flushes),
-                ..Io::default()
-            };
-            add(roles.entry(Role::Log).or_default(), log);
+            add(roles.entry(Role::Log).or_default(), taken(&mut disk, log));
         }
         add(roles.entry(role).or_default(), disk);
     }
     Ok(roles)
+}
+
+/// Takes the log's requests off the disk's. Its latency is what the server timed, or not known: that of the disk is mostly
+/// of other writes.
+fn taken(disk: &mut Io, log: Io) -> Io {
+    let flushes = take(&mut disk.flushes, log.flushes);
+    // Linux writes the log's pages when the log is flushed.
+    let timed = log.writes.waited.zip(log.flushes.waited);
+    let timed = timed.map(|(writing, flushing)| {
+        let both = writing + flushing;
+        both.saturating_sub(flushes.waited.unwrap_or_default())
+    });
+    let writes = take(&mut disk.writes, log.writes);
+    Io {
+        writes: Requests {
+            waited: timed,
+            ..writes
+        },
+        flushes,
+        ..Io::default()
+    }
 }
 
 /// Takes a part off requests; it has their mean latency, and no more than there is.
@@ -604,13 +629,31 @@ mod tests {
             (data.writes.count, log.writes.count),
             (Some(6.0), Some(4.0))
         );
-        assert_eq!(log.writes.waited, Some(Duration::from_millis(8)));
+        // The log's are taken off at the disk's mean, and nobody knows their own.
+        assert_eq!(log.writes.waited, None);
         assert_eq!(data.writes.waited, Some(Duration::from_millis(12)));
         assert_eq!(
             (data.flushes.count, log.flushes.count),
             (Some(0.0), Some(4.0))
         );
         assert!(!interval.roles.contains_key(&Role::Temp));
+    }
+
+    #[test]
+    fn a_log_that_shares_a_disk_has_the_latency_that_the_server_timed() {
+        let host = Host::of(&[&[Role::Data, Role::Log]]);
+        let (mut before, mut after) = (on_disk(0, 0, 0), on_disk(10, 4, 20));
+        for (snapshot, writing, flushing) in [(&mut before, "0", "0"), (&mut after, "1", "15")] {
+            snapshot.note("setting", "track_wal_io_timing", "on");
+            snapshot.note("wal", "wal_write_time", writing);
+            snapshot.note("wal", "wal_sync_time", flushing);
+        }
+        let interval =
+            interval(&before, &after, &Looks::default(), Some(&host)).expect("an interval");
+        let log = interval.roles[&Role::Log];
+        // 16 ms, of which the disk flushed for 4.
+        assert_eq!(log.writes.waited, Some(Duration::from_millis(12)));
+        assert_eq!(log.flushes.waited, Some(Duration::from_millis(4)));
     }
 
     #[test]

@@ -1,0 +1,150 @@
+//! A PostgreSQL is recorded on a modelled disk, predicted on another, and then run on that: needs root and loop devices.
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+mod place;
+#[path = "support/server.rs"]
+mod server;
+#[path = "support/theirs.rs"]
+mod theirs;
+
+use std::fs;
+use std::process::{Child, Stdio};
+
+use place::{Place, dbstow, fails, succeeds};
+use serde_json::Value;
+use server::binaries;
+use theirs::{ENCODED, Theirs};
+
+/// A disk that takes this long for a write, with all files of a server on it.
+fn layout(write_latency: &str) -> String {
+    format!(
+        "[machine]\ncores = 2\nmemory = \"4 GiB\"\n[volume.d]\ndisk = \"unlimited\"\n\
+         override = {{ read_latency = \"1 ms\", write_latency = \"{write_latency}\" }}\n"
+    )
+}
+
+fn with_placement(layout: &str) -> String {
+    format!(
+        "{layout}[placement.all]\ndata = {{ volumes = \"d\" }}\ntemp = {{ volumes = \"d\" }}\nlog = {{ volumes = \"d\" }}\n"
+    )
+}
+
+/// A server on a modelled disk, on which four clients change rows for as long as it is there.
+struct Working {
+    server: Theirs,
+    clients: Child,
+}
+
+impl Working {
+    fn on(place: &Place, write_latency: &str) -> Option<Working> {
+        let binaries = binaries()?;
+        fs::write(place.path("disks.toml"), layout(write_latency)).unwrap();
+        let volumes = place.text("volumes");
+        succeeds(&[
+            "mount",
+            &place.text("disks.toml"),
+            &volumes,
+            "--size",
+            "1GiB",
+        ]);
+        // What made it may look inside; the server's user has to get there.
+        let server = Theirs::start_on(&binaries, &place.path("volumes/d"));
+        server.pgbench(&["-i", "-q", "-s", "1"]);
+        server.sql("ALTER SYSTEM SET track_wal_io_timing = on");
+        server.sql("SELECT pg_reload_conf()");
+        let mut clients = server.pgbench_command(&["-N", "-c", "4", "-T", "600", "-n"]);
+        let clients = clients.stdout(Stdio::null()).stderr(Stdio::null());
+        let clients = clients.spawn().unwrap();
+        Some(Working { server, clients })
+    }
+
+    /// Records what it does for some seconds.
+    fn record(&self, place: &Place, name: &str) -> String {
+        let out = place.text(name);
+        let url = self.server.url(ENCODED);
+        succeeds(&[
+            "record", "--server", &url, "--for", "8s", "--every", "2s", "--out", &out,
+        ]);
+        out
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let _ = self.clients.kill();
+        let _ = self.clients.wait();
+    }
+}
+
+fn operations_per_s(profile: &str) -> f64 {
+    let profile: Value = serde_json::from_str(&succeeds(&["profile", profile, "--format", "json"]))
+        .expect("it prints JSON");
+    profile["operations_per_s"]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower_one() {
+    let place = Place::new();
+    let Some(working) = Working::on(&place, "20 ms") else {
+        return;
+    };
+    let slow = working.record(&place, "slow.toml");
+    drop(working);
+    succeeds(&["unmount", &place.text("volumes")]);
+
+    // The recording fits the disk that it was made on, and no other.
+    for (name, latency) in [("today.toml", "20 ms"), ("other.toml", "5 ms")] {
+        fs::write(place.path(name), with_placement(&layout(latency))).unwrap();
+    }
+    let (today, other) = (place.text("today.toml"), place.text("other.toml"));
+    let said = succeeds(&["run", "--profile", &slow, "--today", &today]);
+    assert!(said.contains("The profile fits this layout"), "{said}");
+    let (code, said) = fails(&["run", "--profile", &slow, "--today", &other]);
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("waited longer than these disks take"),
+        "{said}"
+    );
+
+    let named = "name = \"other\"\nquestion = \"How fast?\"\n";
+    let experiment = format!("{named}{}", with_placement(&layout("5 ms")));
+    fs::write(place.path("experiment.toml"), experiment).unwrap();
+    let predicted = dbstow(&[
+        "run",
+        &place.text("experiment.toml"),
+        "--profile",
+        &slow,
+        "--out",
+        &place.text("results"),
+        "--format",
+        "json",
+    ]);
+    let mut predicted = predicted;
+    let output = predicted.output().unwrap();
+    let findings: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let metrics = &findings["arms"][0]["metrics"];
+    let predicted = metrics["operations_per_s"]["mean"].as_f64().unwrap();
+
+    let working = Working::on(&place, "5 ms").unwrap();
+    let fast = working.record(&place, "fast.toml");
+    drop(working);
+    let (before, run) = (operations_per_s(&slow), operations_per_s(&fast));
+    // Four times as fast a disk: nearly four times as much, less what is not the disk's.
+    assert!(run > 2.0 * before, "{before}, then {run}");
+    let ratio = predicted / run;
+    assert!(
+        (0.7..1.4).contains(&ratio),
+        "{predicted} predicted, {run} run, {before} before"
+    );
+    // The other way round, a recording of the fast disk is none of the slow one.
+    let (code, said) = fails(&["run", "--profile", &fast, "--today", &today]);
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("answered sooner than these disks answer"),
+        "{said}"
+    );
+}
