@@ -49,6 +49,7 @@ bench: packages ## Measure the model, the whole program, the client beside pgben
 	scripts/bench
 	scripts/bench-client
 	scripts/bench-cells
+	scripts/bench-profile
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
 

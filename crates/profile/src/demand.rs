@@ -166,7 +166,8 @@ impl Demand {
                 bytes,
             });
         }
-        let sessions = (sessions.round() as u32).max(1);
+        // A part of a session is one that has nothing to do for the rest of the time.
+        let sessions = (sessions.ceil() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
         let cycle_s = f64::from(sessions) * covered_s / operations;
         Ok(Demand {

@@ -74,11 +74,11 @@ fn without_seen_waits_latencies_and_running_sessions_stand_for_them() {
     );
     let text = text.replace("sessions = [4.0, 4.0]\n", "");
     let demand = demand(&text).expect("it has all that it takes");
-    // 20 s of reads and 2 s of processor in 10 s: 2.2 sessions.
-    assert_eq!(demand.sessions, 2);
+    // 20 s of reads and 2 s of processor in 10 s: 2.2 sessions, which are three that have pauses.
+    assert_eq!(demand.sessions, 3);
     assert_eq!(demand.data.reads.per_operation, 2.0);
-    // 20 ms, less 2 ms and 20 ms: nothing is left, and no time is negative.
-    assert_eq!(demand.delay, Duration::ZERO);
+    // 30 ms, less 2 ms and 20 ms.
+    assert_eq!(demand.delay, Duration::from_millis(8));
 }
 
 #[test]

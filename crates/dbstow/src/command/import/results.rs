@@ -145,12 +145,15 @@ fn roles(record: &Record, number: u64) -> BTreeMap<Role, profile::Io> {
 /// Adds what sessions did, which a record holds of the run as a whole.
 fn add_sessions(record: &Record, sessions: u32, intervals: &mut [Interval]) {
     let all: u64 = record.time_split_ns.values().sum();
-    if all == 0 {
+    let is_of_run = |phase: &Phase| !phase.measured || phase.name == RUN;
+    if all == 0 || !record.phases.iter().all(is_of_run) {
+        // Where the load is measured too, the times are of both.
         return;
     }
     let share = |of: &dyn Fn(&Cause) -> bool| {
         let spent = record.time_split_ns.iter().filter(|(cause, _)| of(cause));
-        spent.map(|(_, ns)| *ns as f64).sum::<f64>() / all as f64
+        let spent: u64 = spent.map(|(_, ns)| *ns).sum();
+        spent as f64 / all as f64
     };
     // A session waits for reads or writes of data or of temp; which, is divided as the time of these requests is.
     let took = |role: Role, requests: fn(&profile::Io) -> &Requests| {
@@ -228,7 +231,7 @@ fn volumes(record: &Record) -> Vec<Volume> {
 fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
     let mut assumptions = vec![
         "It is one trial; flushes are not in a record's series, and unknown.".to_owned(),
-        "What sessions waited for and computed is known of the whole run: every interval has its mean.".to_owned(),
+        "What sessions waited for and computed is known of the run as a whole: every interval has its mean.".to_owned(),
     ];
     for volume in record
         .volumes
