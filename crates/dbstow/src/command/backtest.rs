@@ -1,5 +1,6 @@
 //! `dbstow run --profile .. --today ..`: a profile held against the disks that its server has.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -8,11 +9,15 @@ use serde_json::json;
 
 use super::listing::{self, ListFormat};
 use super::output::note;
+use super::progress::Progress;
 use super::{Mistake, NotMet, ResolvedRun};
 use analysis::quantity::{self, percent_signed};
 use lab::Prepared;
 use lab::engine::Options;
 use lab::trial::Cancel;
+
+/// Steps of the progress bar.
+const STEPS: u64 = 500;
 
 /// Replays a profile on the layout that its server has today, prints recorded beside simulated, and refuses to go on where
 /// they are too far apart.
@@ -48,8 +53,16 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
         return Err(Mistake(message).into());
     }
     let prepared = Prepared::new(plan, inventory, &Options::default())?;
+    let progress = Progress::new(STEPS, "back-test {wide_bar}");
+    let shown = Cell::new(0);
+    let tell = |done: f64| {
+        let now = (done * STEPS as f64) as u64;
+        progress.step(now.saturating_sub(shown.replace(now)));
+    };
     // There is nothing to clean up: Ctrl-C ends the program.
-    let backtest = prepared.backtest(&(Rc::new(|| false) as Cancel));
+    let never = Rc::new(|| false) as Cancel;
+    let backtest = prepared.backtest(&never, &tell);
+    progress.end();
     let backtest = backtest.map_err(|error| Mistake(format!("the back-test: {error}")))?;
     Ok(backtest)
 }

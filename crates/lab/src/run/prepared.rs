@@ -13,8 +13,8 @@ use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
-    self, Cancel, Cancelled, Forecast, Recording, RehearsalError, Replayed, Stage, StageError,
-    Subject, Tell, TrialId, Work, rehearse,
+    self, Cancel, Cancelled, Forecast, Moment, Recording, RehearsalError, Replayed, Stage,
+    StageError, Subject, Tell, TrialId, Work, rehearse,
 };
 
 /// Why a load cannot be part of a simulated run.
@@ -220,24 +220,34 @@ impl Prepared {
         }
     }
 
-    /// Replays the profile of the plan's only arm once a block, and holds what that did against the profile.
+    /// Replays the profile of the plan's only arm once a block, and holds what that did against the profile. `tell` hears
+    /// how far it is, from 0 to 1.
     ///
     /// # Errors
     /// When a replay comes to no end, or `cancelled` says so.
     ///
     /// # Panics
     /// When the arm replays no profile.
-    pub fn backtest(&self, cancelled: &Cancel) -> Result<BackTest, ReplayError> {
-        let of_trial = |trial: &Trial| {
+    pub fn backtest(
+        &self,
+        cancelled: &Cancel,
+        tell: &dyn Fn(f64),
+    ) -> Result<BackTest, ReplayError> {
+        let all = self.plan.trials().len() as f64;
+        let of_trial = |(number, trial): (usize, &Trial)| {
             let id = self.id(trial);
             let (arm, ready) = self.of(&id);
-            let outcome = replayed(&id, arm, ready, ready.recording()).run(cancelled)?;
+            let tell = |moment| match moment {
+                Moment::Loading => tell(number as f64 / all),
+                Moment::Running { done, .. } => tell((number as f64 + done) / all),
+            };
+            let outcome = replayed(&id, arm, ready, ready.recording()).run(cancelled, &tell)?;
             Ok(profile::Replayed {
                 operations_per_s: outcome.operations_per_s(),
                 roles: Role::ALL.map(|role| (role, outcome.rates(role))).into(),
             })
         };
-        let trials = self.plan.trials().iter();
+        let trials = self.plan.trials().iter().enumerate();
         let replays: Vec<profile::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
         let Recording { profile, demand } = self.arms[0].recording();
         Ok(BackTest::of(profile, demand, &replays))

@@ -32,8 +32,19 @@ impl Replayed<'_> {
     ///
     /// # Errors
     /// When it comes to no end, or `cancelled` says so.
-    pub(crate) fn run(&self, cancelled: &Cancel) -> Result<Outcome, ReplayError> {
-        self.follow(Box::new(()), &mut Cancellable(cancelled))
+    pub(crate) fn run(&self, cancelled: &Cancel, tell: &Tell<'_>) -> Result<Outcome, ReplayError> {
+        self.follow(Box::new(()), &mut self.follower(cancelled, tell))
+    }
+
+    fn follower<'a>(&self, cancelled: &'a Cancel, tell: &'a Tell<'a>) -> Follower<'a> {
+        let from = Instant::ZERO + self.settings.workload.warm_up;
+        let window = [from, from + length(self.settings)];
+        Follower {
+            window,
+            tally: Tally::new(),
+            progress: Progress::until(window[1], tell),
+            cancelled,
+        }
     }
 
     fn follow(
@@ -80,16 +91,10 @@ pub fn replay(
         stage,
         ..
     } = *replayed;
-    let (warm_up, length) = (settings.workload.warm_up, length(settings));
-    let window = [Instant::ZERO + warm_up, Instant::ZERO + warm_up + length];
+    let mut follower = replayed.follower(cancelled, tell);
+    let (window, length) = (follower.window, length(settings));
     let meter = SharedMeter::of(stage);
     meter.0.borrow_mut().measure(window[0], window[1]);
-    let mut follower = Follower {
-        window,
-        tally: Tally::new(),
-        progress: Progress::until(window[1], tell),
-        cancelled,
-    };
     let outcome = match replayed.follow(Box::new(meter.clone()), &mut follower) {
         Ok(outcome) => outcome,
         Err(ReplayError::Stopped) => return Err(Cancelled),
@@ -189,17 +194,6 @@ fn phases([from, until]: [Instant; 2]) -> Vec<Phase> {
     let warm_up = (from > Instant::ZERO).then_some(warm_up);
     let run = phase("run", from, until, true);
     warm_up.into_iter().chain([run]).collect()
-}
-
-/// Ends a replay when it is cancelled.
-struct Cancellable<'a>(&'a Cancel);
-
-impl Follow for Cancellable<'_> {
-    fn ended(&mut self, _began: Instant, _now: Instant) {}
-
-    fn is_stopped(&self) -> bool {
-        (self.0)()
-    }
 }
 
 /// Counts operations, and tells how far the replay is.
