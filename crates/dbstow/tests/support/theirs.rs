@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,16 +18,19 @@ pub(crate) const ENCODED: &str = "correct-horse%25battery";
 
 /// Somebody's server, which asks for a password, with a database of theirs.
 pub(crate) struct Theirs {
-    binaries: Binaries,
+    server: Binaries,
+    /// `psql` and `pgbench`, which another version may lend.
+    clients: Binaries,
     owner: Option<Owner>,
     folder: TempDir,
     /// Where its data directory is, if not in the folder.
     data: Option<PathBuf>,
+    port: u16,
 }
 
 impl Theirs {
     pub(crate) fn start(binaries: &Binaries) -> Theirs {
-        Theirs::start_in(binaries, None)
+        Theirs::with_clients(binaries, binaries, &[])
     }
 
     /// The same with its data in a directory that its user may write to.
@@ -35,26 +39,40 @@ impl Theirs {
         if let Some((user, group)) = owner {
             chown(volume, Some(user), Some(group)).unwrap();
         }
-        Theirs::start_in(binaries, Some(volume.join("data")))
+        let theirs = Theirs::made_in(binaries, binaries, Some(volume.join("data")));
+        theirs.up(&[]);
+        theirs
     }
 
-    fn start_in(binaries: &Binaries, data: Option<PathBuf>) -> Theirs {
+    /// With `settings` of the server, such as `ssl=on`.
+    pub(crate) fn with_clients(server: &Binaries, clients: &Binaries, settings: &[&str]) -> Theirs {
+        let theirs = Theirs::made(server, clients);
+        theirs.up(settings);
+        theirs
+    }
+
+    /// Its files, without a server on them yet: [`Theirs::up`].
+    pub(crate) fn made(server: &Binaries, clients: &Binaries) -> Theirs {
+        Theirs::made_in(server, clients, None)
+    }
+
+    fn made_in(server: &Binaries, clients: &Binaries, data: Option<PathBuf>) -> Theirs {
         let folder = tempfile::Builder::new()
             .prefix("theirs-")
             .tempdir_in("/tmp")
             .unwrap();
         let theirs = Theirs {
-            binaries: binaries.clone(),
+            server: server.clone(),
+            clients: clients.clone(),
             owner: postgres::owner().expect("a user"),
             folder,
             data,
+            port: free_port(),
         };
         let password = theirs.path("password");
         fs::write(&password, PASSWORD).unwrap();
         for path in [theirs.folder.path(), &password] {
-            if let Some((user, group)) = theirs.owner {
-                chown(path, Some(user), Some(group)).unwrap();
-            }
+            theirs.hand_over(path);
         }
         theirs.run("initdb", |command| {
             command
@@ -72,16 +90,39 @@ impl Theirs {
         let passes = theirs.path("pgpass");
         fs::write(&passes, format!("*:*:*:*:{PASSWORD}\n")).unwrap();
         fs::set_permissions(&passes, fs::Permissions::from_mode(0o600)).unwrap();
-        let options = format!("-c listen_addresses= -k {}", theirs.folder.path().display());
-        theirs.run("pg_ctl", |command| {
+        theirs
+    }
+
+    /// Starts the server, or starts it again with other settings.
+    pub(crate) fn up(&self, settings: &[&str]) {
+        let mut options = format!(
+            "-c listen_addresses= -p {} -k {}",
+            self.port,
+            self.folder.path().display()
+        );
+        for setting in settings {
+            options.push_str(&format!(" -c {setting}"));
+        }
+        self.run("pg_ctl", |command| {
             command
-                .args(["start", "--wait", "--pgdata"])
-                .arg(theirs.data())
+                .args(["restart", "--wait", "--mode=fast", "--pgdata"])
+                .arg(self.data())
                 .arg("--log")
-                .arg(theirs.path("log"))
+                .arg(self.path("log"))
                 .args(["--options", &options])
         });
-        theirs
+    }
+
+    /// Where it listens, on a socket and, where its settings say so, at that address.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Hands a file of the test to the user that the server runs as.
+    pub(crate) fn hand_over(&self, path: &Path) {
+        if let Some((user, group)) = self.owner {
+            chown(path, Some(user), Some(group)).unwrap();
+        }
     }
 
     fn data(&self) -> PathBuf {
@@ -94,11 +135,12 @@ impl Theirs {
 
     pub(crate) fn url(&self, password: &str) -> String {
         let folder = self.folder.path().display();
-        format!("postgresql://boss:{password}@/postgres?host={folder}")
+        let port = self.port;
+        format!("postgresql://boss:{password}@/postgres?host={folder}&port={port}")
     }
 
     pub(crate) fn run(&self, program: &str, arguments: impl FnOnce(&mut Command) -> &mut Command) {
-        let mut command = Command::new(self.binaries.program(program));
+        let mut command = Command::new(self.server.program(program));
         command.current_dir("/");
         // Not captured: a server that stays would hold the pipe open.
         let output = fs::File::create(self.folder.path().join("output")).unwrap();
@@ -120,11 +162,11 @@ impl Theirs {
     }
 
     pub(crate) fn pgbench_command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.binaries.program("pgbench"));
+        let mut command = Command::new(self.clients.program("pgbench"));
         command
             .arg("-h")
             .arg(self.folder.path())
-            .args(["-U", "boss"])
+            .args(["-p", &self.port.to_string(), "-U", "boss"])
             .args(arguments)
             .arg("postgres")
             .env("PGPASSFILE", self.path("pgpass"));
@@ -141,10 +183,10 @@ impl Theirs {
 
     /// What a query answers.
     pub(crate) fn sql(&self, sql: &str) -> String {
-        let output = Command::new(self.binaries.program("psql"))
+        let output = Command::new(self.clients.program("psql"))
             .args(["-XAtc", sql, "-h"])
             .arg(self.folder.path())
-            .args(["-U", "boss", "postgres"])
+            .args(["-p", &self.port.to_string(), "-U", "boss", "postgres"])
             // Not in its environment: a test beside this one looks whether the password is in any.
             .env("PGPASSFILE", self.path("pgpass"))
             .output()
@@ -162,4 +204,10 @@ impl Drop for Theirs {
                 .arg(data)
         });
     }
+}
+
+/// A port that nobody listens at: servers of tests that run at once have one each.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    listener.local_addr().expect("its address").port()
 }
