@@ -17,12 +17,13 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         writes what there is.\n\n\
         PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
         server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
-        There is no TLS yet.\n\n\
+        Encrypted where the server offers TLS; sslmode and sslrootcert in the URL ask for more, as in libpq.\n\n\
         SQL Server: the login needs VIEW SERVER STATE, from 2022 on VIEW SERVER PERFORMANCE STATE; a password comes \
         from SQLCMDPASSWORD. Parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
         Examples:\n  \
         dbstow record --server postgresql://postgres@localhost/ --for 30min --out shop.toml\n  \
         dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1min --out day.toml\n  \
+        dbstow record --server 'postgresql://watcher@db1/shop?sslmode=verify-full' --for 30min --out shop.toml\n  \
         SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30min --out shop.toml\n\n\
         Show the result: dbstow profile shop.toml\n\
         Exit codes: 0 success, 1 the server could not be queried, 2 usage error, an idle server, or too little time."
@@ -254,7 +255,7 @@ mod tests {
             assert!(parsed.is_ok(), "{example}: {parsed:?}");
             count += 1;
         }
-        assert_eq!(count, 3);
+        assert_eq!(count, 4);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl<'a> Session<'a> {
 
     fn text(&self, failure: Failure) -> String {
         match failure {
-            Failure::Refused { .. } => failure.to_string(),
+            Failure::Refused { .. } | Failure::Tls(_) => failure.to_string(),
             Failure::Lost(_) => {
                 // A loop over a connection that is gone would otherwise spin.
                 Clock::sleep(SLEEP_MAX);

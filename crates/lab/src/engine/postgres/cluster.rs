@@ -21,6 +21,7 @@ use super::memory::Memory;
 use super::run_directory::{RunDirectory, USER};
 use super::settings;
 use super::target::{Address, Target};
+use super::tls::Encryption;
 use super::wire::Connection;
 use crate::engine::EngineError;
 use experiment::spec::Settings;
@@ -104,6 +105,7 @@ impl Cluster {
             user: USER.to_owned(),
             database: database.to_owned(),
             password: None,
+            encryption: Encryption::off(),
         }
     }
 

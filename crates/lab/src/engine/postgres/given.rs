@@ -22,6 +22,7 @@ pub(super) struct Given {
     /// Our own database in it.
     database: String,
     data_directory: String,
+    is_encrypted: bool,
 }
 
 impl Given {
@@ -57,6 +58,7 @@ impl Given {
             maintenance,
             database: format!("dbstow_{}", mark()),
             data_directory: column(1),
+            is_encrypted: connection.encrypted().is_some(),
         })
     }
 
@@ -102,7 +104,7 @@ impl Given {
 
     /// What cannot be done here, for people.
     pub(super) fn notes(&self) -> Vec<String> {
-        vec![
+        let mut notes = vec![
             "the given server keeps its own settings for the whole server, such as shared_buffers \
              and checkpoint_timeout: the experiment's memory and checkpoint are not in force"
                 .to_owned(),
@@ -110,7 +112,15 @@ impl Given {
                 "the given server keeps its log in {}/pg_wal, not on the experiment's log volume",
                 self.data_directory
             ),
-        ]
+        ];
+        if self.is_encrypted {
+            notes.push(
+                "sessions are encrypted (TLS), which takes processor time of both ends; sslmode=disable in the URL \
+                 turns that off"
+                    .to_owned(),
+            );
+        }
+        notes
     }
 
     /// Removes what was made; says what could not be.

@@ -9,6 +9,7 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::target::Target;
+use super::tls::Attempt;
 use super::wire::{self, Connection, Failure};
 use crate::engine::EngineError;
 
@@ -21,10 +22,54 @@ pub(super) const OBSERVER: &str = "dbstow";
 impl Connection {
     /// Connects and logs in; `application` is the name that the server shows for it.
     pub(super) fn open(target: &Target, application: &str) -> Result<Connection, Failure> {
-        let mut connection = Connection::connect(target)?;
+        let (first, otherwise) = target.encryption.attempts();
+        let opened = Connection::attempt(target, application, first);
+        match (opened, otherwise) {
+            (Err(failure), Some(otherwise)) if is_about_encryption(&failure) => {
+                Connection::attempt(target, application, otherwise)
+            }
+            (Err(Failure::Refused { code, message }), None)
+                if target.encryption.is_off()
+                    && code == NO_ENTRY
+                    && is_for_encrypted_only(&message) =>
+            {
+                Err(Failure::Refused {
+                    code,
+                    message: format!(
+                        "{message}; where it lets this login in with TLS, use sslmode=require"
+                    ),
+                })
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    fn attempt(
+        target: &Target,
+        application: &str,
+        attempt: Attempt,
+    ) -> Result<Connection, Failure> {
+        let mut connection = Connection::connect(target, attempt)?;
         log_in(&mut connection, target, application)?;
         Ok(connection)
     }
+}
+
+/// SQLSTATE of a login that no line of `pg_hba.conf` lets in.
+const NO_ENTRY: &str = "28000";
+
+/// Whether a connection that is encrypted, or is not, could do better. A wrong password is none of that.
+fn is_about_encryption(failure: &Failure) -> bool {
+    match failure {
+        Failure::Refused { code, .. } => code == NO_ENTRY,
+        Failure::Tls(_) => true,
+        Failure::Lost(_) => false,
+    }
+}
+
+/// How servers from version 14 on, and before, say that they looked for an entry without TLS.
+fn is_for_encrypted_only(message: &str) -> bool {
+    message.contains("no encryption") || message.contains("SSL off")
 }
 
 /// Connects and logs in; an error names the server's address.
@@ -72,18 +117,36 @@ fn authenticate(connection: &mut Connection, target: &Target) -> Result<(), Fail
     }
 }
 
-/// SCRAM-SHA-256: the password itself does not leave this process.
+/// SCRAM-SHA-256: the password itself does not leave this process. Over TLS the server also proves that the encrypted
+/// connection ends at it (channel binding), as libpq's default `channel_binding=prefer` has it.
 fn scram(
     connection: &mut Connection,
     body: &AuthenticationSaslBody,
     password: &[u8],
 ) -> Result<(), Failure> {
-    let mut mechanisms = body.mechanisms();
-    if !mechanisms.any(|name| Ok(name == sasl::SCRAM_SHA_256))? {
+    let offered: Vec<String> = body
+        .mechanisms()
+        .map(|name| Ok(name.to_owned()))
+        .collect()?;
+    let is_offered = |mechanism| offered.iter().any(|name| name == mechanism);
+    // What a certificate without a known hash has none of.
+    let end = connection
+        .encrypted()
+        .and_then(|tls| tls.tls_server_end_point().ok()?);
+    let (mechanism, binding) = match end {
+        Some(end) if is_offered(sasl::SCRAM_SHA_256_PLUS) => (
+            sasl::SCRAM_SHA_256_PLUS,
+            ChannelBinding::tls_server_end_point(end),
+        ),
+        // A server that did offer it then notices that somebody in between took it away.
+        Some(_) => (sasl::SCRAM_SHA_256, ChannelBinding::unrequested()),
+        None => (sasl::SCRAM_SHA_256, ChannelBinding::unsupported()),
+    };
+    if !is_offered(mechanism) {
         return Err(unknown_method());
     }
-    let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
-    frontend::sasl_initial_response(sasl::SCRAM_SHA_256, scram.message(), connection.outgoing())?;
+    let mut scram = ScramSha256::new(password, binding);
+    frontend::sasl_initial_response(mechanism, scram.message(), connection.outgoing())?;
     connection.send()?;
     loop {
         match connection.message()? {

@@ -24,6 +24,7 @@ mod server;
 mod settings;
 mod tablespaces;
 mod target;
+mod tls;
 mod url;
 mod waits;
 pub mod watch;

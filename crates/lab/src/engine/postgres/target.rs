@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::tls::Encryption;
+
 /// A server, a database in it, and who asks.
 #[derive(Clone)]
 pub(super) struct Target {
@@ -10,6 +12,7 @@ pub(super) struct Target {
     pub(super) user: String,
     pub(super) database: String,
     pub(super) password: Option<Password>,
+    pub(super) encryption: Encryption,
 }
 
 /// As a URL, without the password.

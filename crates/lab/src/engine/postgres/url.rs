@@ -11,6 +11,7 @@ use nix::unistd::{User, geteuid};
 use percent_encoding::percent_decode_str;
 
 use super::target::{Address, Password, Target};
+use super::tls::{self, Encryption};
 use crate::engine::EngineError;
 use files::input;
 
@@ -45,13 +46,17 @@ struct Parts {
     host: Option<String>,
     port: Option<u16>,
     database: Option<String>,
+    sslmode: Option<tls::Mode>,
+    sslrootcert: Option<String>,
 }
 
 impl ServerUrl {
-    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, and this machine's user.
+    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`, and this
+    /// machine's user.
     ///
     /// # Errors
-    /// When it is no such URL; the message does not show it, since it may hold a password.
+    /// When it is no such URL, or its root certificate cannot be read; the message does not show the URL, since it may
+    /// hold a password.
     pub fn parse(text: &str) -> Result<ServerUrl, EngineError> {
         let parts = Parts::of(text).map_err(|why| {
             EngineError::Missing(format!(
@@ -79,7 +84,10 @@ impl ServerUrl {
             .password
             .or_else(|| env::var("PGPASSWORD").ok())
             .or_else(|| from_file(&address, port, &database, &user));
+        let encryption = Encryption::of(&address, parts.sslmode, parts.sslrootcert)
+            .map_err(|why| EngineError::Missing(format!("--server: {why}")))?;
         let target = Target {
+            encryption,
             address,
             user,
             database,
@@ -141,16 +149,12 @@ impl Parts {
             "user" => self.user = value,
             "password" => self.password = value,
             "dbname" => self.database = value,
-            "sslmode" if matches!(value.as_deref(), Some("disable" | "allow" | "prefer")) => {}
-            "sslmode" => {
-                return Err(
-                    "TLS is not supported: use the server's socket or an SSH tunnel".to_owned(),
-                );
-            }
+            "sslmode" => self.sslmode = value.map(|mode| mode.parse()).transpose()?,
+            "sslrootcert" => self.sslrootcert = value,
             // Not by its name: where a password holds a `?`, that is a part of it.
             _ => {
                 return Err(
-                    "it has an unknown parameter (known: host, port, user, password, dbname, sslmode)"
+                    "it has an unknown parameter (known: host, port, user, password, dbname, sslmode, sslrootcert)"
                         .to_owned(),
                 );
             }
@@ -293,7 +297,8 @@ mod tests {
         for wrong in [
             "mysql://ann:hunter2@db/sales",
             "postgresql://ann:hunter2@db:port/sales",
-            "postgresql://ann:hunter2@db/sales?sslmode=require",
+            "postgresql://ann:hunter2@db/sales?sslmode=hunter2",
+            "postgresql://ann:hunter2@/sales?host=/run/pg&sslmode=require",
             "postgresql://ann@db/sales?password=hunter2&colour=red",
         ] {
             let error = ServerUrl::parse(wrong).unwrap_err().to_string();

@@ -1,8 +1,7 @@
 //! A connection to a PostgreSQL server: a blocking socket, and messages that `postgres-protocol` encodes.
 //!
 //! One statement is one write and, mostly, one read: no event loop stands in between, which is what keeps a
-//! session as cheap as pgbench's. There is no TLS, because a server whose files dbstow places is on this
-//! machine.
+//! session as cheap as pgbench's. TLS lies between the two where the server's URL says so ([`super::tls`]).
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -14,11 +13,13 @@ use std::time;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use model::Duration;
+use native_tls::TlsStream;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Header, Message};
 use postgres_protocol::message::frontend;
 
 use super::target::{Address, Target};
+use super::tls::{Attempt, TlsError};
 
 /// Bytes a connection reads at once; larger rows make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -37,6 +38,9 @@ pub(super) enum Failure {
         /// Its words.
         message: String,
     },
+    /// It is not encrypted as asked.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The connection broke.
     #[error("the connection to the server is lost: {0}")]
     Lost(#[from] io::Error),
@@ -56,17 +60,39 @@ pub(super) struct Connection {
 enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.write_all(bytes),
+            Stream::Tcp(stream) => stream.write_all(bytes),
+            Stream::Tls(stream) => stream.write_all(bytes),
+        }
+    }
+
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(room),
+            Stream::Tcp(stream) => stream.read(room),
+            Stream::Tls(stream) => stream.read(room),
+        }
+    }
 }
 
 impl Connection {
     /// Connects to the server of `target`, which has not been told who is there.
-    pub(super) fn connect(target: &Target) -> Result<Connection, Failure> {
+    pub(super) fn connect(target: &Target, attempt: Attempt) -> Result<Connection, Failure> {
         let stream = match &target.address {
             Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
             Address::Tcp(host, port) => {
                 let stream = TcpStream::connect((host.as_str(), *port))?;
                 stream.set_nodelay(true)?;
-                Stream::Tcp(stream)
+                match target.encryption.over(stream, host, attempt)? {
+                    Ok(stream) => Stream::Tls(Box::new(stream)),
+                    Err(stream) => Stream::Tcp(stream),
+                }
             }
         };
         Ok(Connection {
@@ -81,15 +107,23 @@ impl Connection {
     /// An answer that takes longer is a lost connection.
     pub(super) fn limit_waits(&self, limit: Duration) -> io::Result<()> {
         let limit = Some(time::Duration::from_nanos(limit.as_nanos()));
-        match &self.stream {
+        let socket = match &self.stream {
             Stream::Unix(stream) => {
                 stream.set_read_timeout(limit)?;
-                stream.set_write_timeout(limit)
+                return stream.set_write_timeout(limit);
             }
-            Stream::Tcp(stream) => {
-                stream.set_read_timeout(limit)?;
-                stream.set_write_timeout(limit)
-            }
+            Stream::Tcp(stream) => stream,
+            Stream::Tls(stream) => stream.get_ref(),
+        };
+        socket.set_read_timeout(limit)?;
+        socket.set_write_timeout(limit)
+    }
+
+    /// The TLS below it, if there is any.
+    pub(super) fn encrypted(&self) -> Option<&TlsStream<TcpStream>> {
+        match &self.stream {
+            Stream::Tls(stream) => Some(stream),
+            Stream::Unix(_) | Stream::Tcp(_) => None,
         }
     }
 
@@ -165,10 +199,7 @@ impl Connection {
 
     /// Sends what stands in the buffer.
     pub(super) fn send(&mut self) -> io::Result<()> {
-        match &mut self.stream {
-            Stream::Unix(stream) => stream.write_all(&self.outgoing)?,
-            Stream::Tcp(stream) => stream.write_all(&self.outgoing)?,
-        }
+        self.stream.write_all(&self.outgoing)?;
         self.outgoing.clear();
         Ok(())
     }
@@ -241,10 +272,7 @@ impl Connection {
             self.incoming.resize(wanted, 0);
         }
         let room = &mut self.incoming[self.unread.end..];
-        let length = match &mut self.stream {
-            Stream::Unix(stream) => stream.read(room)?,
-            Stream::Tcp(stream) => stream.read(room)?,
-        };
+        let length = self.stream.read(room)?;
         if length == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,

@@ -31,7 +31,7 @@ pub(super) struct Session {
 impl Session {
     /// Connects; `number` tells one connection from another.
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
-        let mut connection = login::open(server.target(), OBSERVER).map_err(without_tls)?;
+        let mut connection = login::open(server.target(), OBSERVER)?;
         connection
             .limit_waits(ANSWER_MAX)
             .map_err(|error| EngineError::failed("limit the time of an answer", error))?;
@@ -125,24 +125,6 @@ impl Session {
         let rows = self.query(sql)?;
         let value = rows.first().and_then(|row| row.first()?.as_deref());
         Ok(value == Some("t"))
-    }
-}
-
-/// A server that lets nobody in without TLS says so in its own way.
-fn without_tls(error: EngineError) -> EngineError {
-    match error {
-        EngineError::Failed { what, why }
-            if why.contains("no encryption") || why.contains("SSL off") =>
-        {
-            EngineError::Failed {
-                what,
-                why: format!(
-                    "{why}; dbstow does not support TLS: connect through the server's socket or an SSH tunnel, or add \
-                     a `host` line to its pg_hba.conf"
-                ),
-            }
-        }
-        other => other,
     }
 }
 

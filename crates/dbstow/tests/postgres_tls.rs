@@ -1,0 +1,282 @@
+//! Encrypted connections to a PostgreSQL: `sslmode` and `sslrootcert` do what they do in libpq.
+
+#![cfg(all(unix, feature = "postgres"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/server.rs"]
+mod server;
+#[path = "support/theirs.rs"]
+mod theirs;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use experiment::spec::Temperature;
+use lab::engine::Engine;
+use lab::engine::postgres::{Postgres, ServerUrl};
+use server::{Folders, SessionContext, binaries, experiment, load, run};
+use tempfile::TempDir;
+use theirs::{ENCODED, Theirs};
+
+/// Certificates, each with its key beside it.
+struct Certificates(TempDir);
+
+impl Certificates {
+    /// `authority` signs `server`, for the name localhost; `other` knows neither; `alone` signs itself as in
+    /// PostgreSQL's manual.
+    fn new() -> Certificates {
+        let certificates = Certificates(tempfile::tempdir().unwrap());
+        certificates.make("authority", "/CN=authority", &[]);
+        certificates.make("other", "/CN=other", &[]);
+        certificates.make("alone", "/CN=localhost", &[]);
+        let authority = certificates.path("authority.pem");
+        let key = certificates.path("authority.key");
+        certificates.make(
+            "server",
+            "/CN=somebody",
+            &[
+                "-CA",
+                &authority,
+                "-CAkey",
+                &key,
+                "-addext",
+                "subjectAltName=DNS:localhost",
+                "-addext",
+                "basicConstraints=critical,CA:FALSE",
+            ],
+        );
+        certificates
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    fn make(&self, name: &str, subject: &str, more: &[&str]) {
+        let output = Command::new("openssl")
+            .args([
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+            ])
+            .args(["-nodes", "-days", "2", "-subj", subject, "-out"])
+            .arg(self.path(&format!("{name}.pem")))
+            .arg("-keyout")
+            .arg(self.path(&format!("{name}.key")))
+            .args(more)
+            .output()
+            .expect("openssl");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+
+    /// Starts the server anew with one of them.
+    fn installed(&self, server: &Theirs, name: &str) {
+        for kind in ["pem", "key"] {
+            let to = server.path(&format!("server.{kind}"));
+            fs::copy(self.path(&format!("{name}.{kind}")), &to).unwrap();
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).unwrap();
+            server.hand_over(&to);
+        }
+        let certificate = format!("ssl_cert_file={}", server.path("server.pem").display());
+        let key = format!("ssl_key_file={}", server.path("server.key").display());
+        server.up(&["listen_addresses=127.0.0.1", "ssl=on", &certificate, &key]);
+    }
+}
+
+/// A recording that is started only for its connection.
+struct Recorder<'a> {
+    server: &'a Theirs,
+    folder: TempDir,
+}
+
+impl Recorder<'_> {
+    fn of(server: &Theirs) -> Recorder<'_> {
+        Recorder {
+            server,
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("profile.toml")
+    }
+
+    fn start(&self, host: &str, parameters: &str, environment: &[(&str, &str)]) -> Child {
+        let port = self.server.port();
+        let url = format!("postgresql://boss:{ENCODED}@{host}:{port}/postgres?{parameters}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+        command
+            .args([
+                "record", "--every", "1s", "--for", "600s", "--server", &url, "--out",
+            ])
+            .arg(self.out())
+            // Nobody's certificates but those of the URL.
+            .env("HOME", self.folder.path())
+            .env_remove("PGSSLMODE")
+            .env_remove("PGSSLROOTCERT")
+            .envs(environment.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Whether its connection is encrypted, by what the server says.
+    fn is_encrypted(&self, host: &str, parameters: &str, environment: &[(&str, &str)]) -> bool {
+        let mut recording = self.start(host, parameters, environment);
+        let state = "SELECT string_agg(ssl::text, ' ') FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                     WHERE application_name = 'dbstow' AND query LIKE 'EXECUTE look%'";
+        let state = loop {
+            let state = self.server.sql(state);
+            if !state.is_empty() {
+                break state;
+            }
+            if recording.try_wait().unwrap().is_some() {
+                panic!(
+                    "{host} {parameters}: {}",
+                    text(&recording.wait_with_output().unwrap())
+                );
+            }
+        };
+        recording.kill().unwrap();
+        recording.wait().unwrap();
+        let own = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'dbstow'";
+        while !self.server.sql(own).is_empty() {}
+        state == "true"
+    }
+
+    /// Asserts that it is refused with `texts`, and that nothing of the password is shown.
+    fn refused(&self, host: &str, parameters: &str, texts: &[&str]) {
+        let output = self
+            .start(host, parameters, &[])
+            .wait_with_output()
+            .unwrap();
+        let said = text(&output);
+        assert!(!output.status.success(), "{host} {parameters}: {said}");
+        for text in texts {
+            assert!(said.contains(text), "{host} {parameters}: {said}");
+        }
+        assert!(!said.contains(ENCODED), "{said}");
+        assert!(!self.out().exists());
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_connection_is_encrypted_as_the_url_says() {
+    let Some(binaries) = binaries() else { return };
+    let certificates = Certificates::new();
+    let server = Theirs::made(&binaries, &binaries);
+    certificates.installed(&server, "server");
+    let recorder = Recorder::of(&server);
+    let with =
+        |mode: &str, root: &str| format!("sslmode={mode}&sslrootcert={}", certificates.path(root));
+    assert!(recorder.is_encrypted("127.0.0.1", "", &[]), "prefer");
+    assert!(!recorder.is_encrypted("127.0.0.1", "sslmode=disable", &[]));
+    assert!(!recorder.is_encrypted("127.0.0.1", "sslmode=allow", &[]));
+    assert!(recorder.is_encrypted("127.0.0.1", "sslmode=require", &[]));
+    assert!(recorder.is_encrypted("127.0.0.1", &with("verify-ca", "authority.pem"), &[]));
+    assert!(recorder.is_encrypted("localhost", &with("verify-full", "authority.pem"), &[]));
+    let environment = [
+        ("PGSSLMODE", "verify-full"),
+        ("PGSSLROOTCERT", &certificates.path("authority.pem")),
+    ];
+    assert!(recorder.is_encrypted("localhost", "", &environment));
+
+    certificates.installed(&server, "alone");
+    assert!(recorder.is_encrypted("localhost", &with("verify-full", "alone.pem"), &[]));
+}
+
+#[test]
+fn what_is_not_as_required_is_refused_with_a_remedy() {
+    let Some(binaries) = binaries() else { return };
+    let certificates = Certificates::new();
+    let server = Theirs::made(&binaries, &binaries);
+    certificates.installed(&server, "server");
+    let recorder = Recorder::of(&server);
+    let with =
+        |mode: &str, root: &str| format!("sslmode={mode}&sslrootcert={}", certificates.path(root));
+    let other_name = ["is not for 127.0.0.1", "sslmode=verify-ca"];
+    recorder.refused(
+        "127.0.0.1",
+        &with("verify-full", "authority.pem"),
+        &other_name,
+    );
+    let untrusted = ["certificate is not trusted", "sslrootcert=FILE"];
+    recorder.refused("localhost", &with("verify-full", "other.pem"), &untrusted);
+    recorder.refused("localhost", &with("verify-ca", "other.pem"), &untrusted);
+    recorder.refused("localhost", &with("require", "other.pem"), &untrusted);
+    recorder.refused("localhost", "sslmode=verify-full", &untrusted);
+    recorder.refused("localhost", "sslmode=verify-ca", &["give sslrootcert=FILE"]);
+
+    // Nobody gets in without TLS.
+    let lines = "local all all scram-sha-256\nhostssl all all all scram-sha-256\n";
+    fs::write(server.path("data/pg_hba.conf"), lines).unwrap();
+    certificates.installed(&server, "server");
+    recorder.refused(
+        "localhost",
+        "sslmode=disable",
+        &["SQLSTATE 28000", "use sslmode=require"],
+    );
+    assert!(recorder.is_encrypted("localhost", "sslmode=allow", &[]));
+
+    // Nobody gets in with TLS.
+    let lines = "local all all scram-sha-256\nhostnossl all all all scram-sha-256\n";
+    fs::write(server.path("data/pg_hba.conf"), lines).unwrap();
+    certificates.installed(&server, "server");
+    recorder.refused("localhost", "sslmode=require", &["SQLSTATE 28000"]);
+    assert!(!recorder.is_encrypted("localhost", "", &[]));
+
+    server.up(&["listen_addresses=127.0.0.1", "ssl=off"]);
+    let none = ["does not offer TLS", "sslmode=disable"];
+    recorder.refused("localhost", "sslmode=require", &none);
+    recorder.refused("localhost", &with("verify-full", "authority.pem"), &none);
+    assert!(!recorder.is_encrypted("localhost", "", &[]));
+}
+
+#[test]
+fn sessions_of_a_run_on_a_given_server_are_encrypted_and_the_report_says_so() {
+    let Some(binaries) = binaries() else { return };
+    let certificates = Certificates::new();
+    let server = Theirs::made(&binaries, &binaries);
+    certificates.installed(&server, "server");
+    let (port, root) = (server.port(), certificates.path("authority.pem"));
+    let url = format!(
+        "postgresql://boss:{ENCODED}@localhost:{port}/postgres?sslmode=verify-full&sslrootcert={root}"
+    );
+    let site = Folders::new(2);
+    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
+    let mut engine = Postgres::given(
+        &ServerUrl::parse(&url).unwrap(),
+        &site,
+        &settings,
+        &workload,
+    )
+    .unwrap();
+    load(&engine, &workload, 1);
+    let notes = engine
+        .start(Temperature::Cold, &mut || Ok(Vec::new()))
+        .unwrap();
+    assert!(notes.join("\n").contains("sslmode=disable"), "{notes:?}");
+    let mut seat = SessionContext(engine.connect(0).unwrap());
+    assert_eq!(run(&mut seat, &workload, (0, 1), 20), [""; 0]);
+    let plain = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                 WHERE application_name LIKE 'dbstow%' AND NOT ssl";
+    assert_eq!(server.sql(plain), "0");
+    drop(seat);
+    engine.stop().unwrap();
+}

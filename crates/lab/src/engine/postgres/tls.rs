@@ -1,0 +1,384 @@
+//! Encrypted connections: `sslmode` and `sslrootcert` of a server's URL, as libpq has them.
+//!
+//! Source: <https://www.postgresql.org/docs/18/libpq-ssl.html>, "SSL Support", read 2026-11-23. Where libpq verifies
+//! a certificate and goes on without encryption when that fails (`prefer` with a root certificate), the URL is
+//! refused. Client certificates, lists of revoked ones, and TLS from the first byte are not supported.
+
+use std::env;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use bytes::BytesMut;
+use files::input;
+use native_tls::{Certificate, HandshakeError, Protocol, TlsConnector, TlsStream};
+use postgres_protocol::message::frontend;
+
+use super::target::Address;
+use super::wire::Failure;
+
+/// What is asked of a connection; the default is libpq's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    Disable,
+    Allow,
+    #[default]
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mode, String> {
+        MODES
+            .into_iter()
+            .find(|mode| mode.name() == text)
+            .ok_or_else(|| {
+                let known = MODES.map(Mode::name).join(", ");
+                format!("its sslmode is unknown (known: {known})")
+            })
+    }
+}
+
+const MODES: [Mode; 6] = [
+    Mode::Disable,
+    Mode::Allow,
+    Mode::Prefer,
+    Mode::Require,
+    Mode::VerifyCa,
+    Mode::VerifyFull,
+];
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Disable => "disable",
+            Mode::Allow => "allow",
+            Mode::Prefer => "prefer",
+            Mode::Require => "require",
+            Mode::VerifyCa => "verify-ca",
+            Mode::VerifyFull => "verify-full",
+        }
+    }
+
+    fn is_verifying(self) -> bool {
+        match self {
+            Mode::Disable | Mode::Allow | Mode::Prefer | Mode::Require => false,
+            Mode::VerifyCa | Mode::VerifyFull => true,
+        }
+    }
+}
+
+/// How connections to a server are encrypted.
+#[derive(Clone)]
+pub(super) struct Encryption {
+    mode: Mode,
+    /// None where nothing is ever encrypted.
+    connector: Option<TlsConnector>,
+}
+
+/// One way to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Plain,
+    /// Encrypted where the server can do that.
+    Offered,
+    Encrypted,
+}
+
+/// Why a connection is not encrypted as asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TlsError {
+    #[error(
+        "the server does not offer TLS, which sslmode={} requires; turn it on there (`ssl = on` in its \
+         postgresql.conf), connect through its socket, or allow an unencrypted connection with sslmode=disable",
+        .0.name()
+    )]
+    NotOffered(Mode),
+    #[error(
+        "the server's certificate is not trusted: {0}; give the certificate of its authority with sslrootcert=FILE"
+    )]
+    Untrusted(String),
+    #[error(
+        "the server's certificate is not valid now: {0}; renew it on the server, or correct this machine's clock"
+    )]
+    Expired(String),
+    #[error(
+        "the server's certificate is not for {host}: {why}; connect by the name that it is for, or accept any name of \
+         a trusted authority with sslmode=verify-ca"
+    )]
+    OtherName { host: String, why: String },
+    #[error(
+        "the TLS handshake failed: {0}; check that a PostgreSQL of version 13 or later answers at that address"
+    )]
+    Handshake(String),
+}
+
+impl Encryption {
+    /// None, which is enough for a socket of this machine.
+    pub(super) fn off() -> Encryption {
+        Encryption {
+            mode: Mode::Disable,
+            connector: None,
+        }
+    }
+
+    /// As the URL's `sslmode` and `sslrootcert` say, or else the environment, or libpq's defaults.
+    ///
+    /// # Errors
+    /// What does not go together, or a file that holds no certificate.
+    pub(super) fn of(
+        address: &Address,
+        mode: Option<Mode>,
+        root: Option<String>,
+    ) -> Result<Encryption, String> {
+        match address {
+            Address::Unix(_) => match mode {
+                Some(Mode::Require | Mode::VerifyCa | Mode::VerifyFull) => Err(
+                    "a socket of this machine has no TLS; leave sslmode out, or give a host to connect to".to_owned(),
+                ),
+                Some(Mode::Disable | Mode::Allow | Mode::Prefer) | None => Ok(Encryption::off()),
+            },
+            Address::Tcp(..) => {
+                let (mode, roots) = resolved(mode, root)?;
+                Ok(Encryption {
+                    mode,
+                    connector: connector(mode, roots.as_ref())?,
+                })
+            }
+        }
+    }
+
+    /// How to connect, and how else where the server refuses that.
+    pub(super) fn attempts(&self) -> (Attempt, Option<Attempt>) {
+        match self.mode {
+            Mode::Disable => (Attempt::Plain, None),
+            Mode::Allow => (Attempt::Plain, Some(Attempt::Offered)),
+            Mode::Prefer => (Attempt::Offered, Some(Attempt::Plain)),
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => (Attempt::Encrypted, None),
+        }
+    }
+
+    /// Whether the user said that nothing is to be encrypted.
+    pub(super) fn is_off(&self) -> bool {
+        self.connector.is_none()
+    }
+
+    /// Asks the server for TLS; gives the socket back where it has none and need not.
+    pub(super) fn over(
+        &self,
+        mut socket: TcpStream,
+        host: &str,
+        attempt: Attempt,
+    ) -> Result<Result<TlsStream<TcpStream>, TcpStream>, Failure> {
+        let Some(connector) = self
+            .connector
+            .as_ref()
+            .filter(|_| attempt != Attempt::Plain)
+        else {
+            return Ok(Err(socket));
+        };
+        let mut request = BytesMut::new();
+        frontend::ssl_request(&mut request);
+        socket.write_all(&request)?;
+        // One byte and no more: what somebody in between adds to it must not pass for what the server said encrypted.
+        let mut answer = [0];
+        socket.read_exact(&mut answer)?;
+        match (&answer, attempt) {
+            (b"S", _) => connector
+                .connect(host, socket)
+                .map(Ok)
+                .map_err(|error| refused(error, host).into()),
+            (b"N", Attempt::Encrypted) => Err(TlsError::NotOffered(self.mode).into()),
+            (b"N", Attempt::Offered | Attempt::Plain) => Ok(Err(socket)),
+            _ => Err(TlsError::Handshake(
+                "the server did not answer the request for TLS".to_owned(),
+            )
+            .into()),
+        }
+    }
+}
+
+/// Authorities that are trusted.
+#[derive(Debug, PartialEq, Eq)]
+enum Roots {
+    System,
+    File(PathBuf),
+}
+
+/// The mode in force, and whom it trusts where it verifies.
+fn resolved(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Option<Roots>), String> {
+    let of_environment = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    let is_asked = root.is_some();
+    let root = root.or_else(|| of_environment("PGSSLROOTCERT"));
+    let mode = match mode {
+        None => of_environment("PGSSLMODE")
+            .map(|mode| mode.parse())
+            .transpose()?,
+        mode => mode,
+    };
+    if root.as_deref() == Some("system") {
+        // Anybody can have a certificate of a public authority, for a name of their own.
+        return match mode {
+            None | Some(Mode::VerifyFull) => Ok((Mode::VerifyFull, Some(Roots::System))),
+            Some(_) if is_asked => {
+                Err("sslrootcert=system requires sslmode=verify-full".to_owned())
+            }
+            Some(mode) if mode.is_verifying() => {
+                Err("PGSSLROOTCERT=system requires sslmode=verify-full".to_owned())
+            }
+            Some(mode) => Ok((mode, None)),
+        };
+    }
+    let mode = mode.unwrap_or_default();
+    if is_asked && matches!(mode, Mode::Disable | Mode::Allow | Mode::Prefer) {
+        return Err(format!(
+            "sslrootcert has no effect with sslmode={}; give sslmode=verify-full too",
+            mode.name()
+        ));
+    }
+    let file = root.map(PathBuf::from).or_else(|| {
+        let home = PathBuf::from(env::var_os("HOME")?);
+        Some(home.join(".postgresql/root.crt")).filter(|file| file.exists())
+    });
+    match (mode, file) {
+        (Mode::Disable | Mode::Allow | Mode::Prefer, _) | (Mode::Require, None) => Ok((mode, None)),
+        // As libpq has it: who has such a file expects it to be used.
+        (Mode::Require, Some(file)) => Ok((Mode::VerifyCa, Some(Roots::File(file)))),
+        (Mode::VerifyFull, None) => Ok((mode, Some(Roots::System))),
+        (Mode::VerifyCa, None) => Err(
+            "sslmode=verify-ca requires the certificate of the server's authority; give sslrootcert=FILE, or \
+             sslmode=verify-full to trust this machine's authorities"
+                .to_owned(),
+        ),
+        (Mode::VerifyCa | Mode::VerifyFull, Some(file)) => Ok((mode, Some(Roots::File(file)))),
+    }
+}
+
+fn connector(mode: Mode, roots: Option<&Roots>) -> Result<Option<TlsConnector>, String> {
+    if mode == Mode::Disable {
+        return Ok(None);
+    }
+    let mut builder = TlsConnector::builder();
+    builder.min_protocol_version(Some(Protocol::Tlsv12));
+    match roots {
+        None => {
+            builder.danger_accept_invalid_certs(true);
+        }
+        Some(Roots::System) => {}
+        Some(Roots::File(file)) => {
+            builder.disable_built_in_roots(true);
+            for certificate in certificates(file)? {
+                builder.add_root_certificate(certificate);
+            }
+        }
+    }
+    builder.danger_accept_invalid_hostnames(mode != Mode::VerifyFull);
+    let connector = builder.build();
+    connector
+        .map(Some)
+        .map_err(|error| format!("TLS cannot be set up: {error}"))
+}
+
+fn certificates(file: &Path) -> Result<Vec<Certificate>, String> {
+    let shown = file.display();
+    let text = input::named(file).map_err(|error| format!("sslrootcert {shown}: {error}"))?;
+    match Certificate::stack_from_pem(text.as_bytes()) {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        Ok(_) | Err(_) => Err(format!(
+            "sslrootcert {shown} holds no certificate; give a file in PEM format (-----BEGIN CERTIFICATE-----)"
+        )),
+    }
+}
+
+/// What the library says, sorted by what there is to do about it.
+fn refused(error: HandshakeError<TcpStream>, host: &str) -> TlsError {
+    let text = match error {
+        HandshakeError::Failure(error) => error.to_string(),
+        HandshakeError::WouldBlock(_) => "no answer in time".to_owned(),
+    };
+    // OpenSSL's: error:..:certificate verify failed:../ssl/statem/statem_clnt.c:2090: (certificate has expired)
+    let why = text
+        .strip_suffix(')')
+        .filter(|text| text.contains("certificate verify failed"))
+        .and_then(|text| text.rsplit_once(" ("));
+    match why {
+        Some((_, why)) if why.contains("mismatch") => TlsError::OtherName {
+            host: host.to_owned(),
+            why: why.to_owned(),
+        },
+        Some((_, why)) if why.contains("expired") || why.contains("not yet valid") => {
+            TlsError::Expired(why.to_owned())
+        }
+        Some((_, why)) => TlsError::Untrusted(why.to_owned()),
+        None => TlsError::Handshake(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp() -> Address {
+        Address::Tcp("db1".to_owned(), 5432)
+    }
+
+    #[test]
+    fn nothing_falls_back_to_plain_where_encryption_is_required() {
+        for mode in MODES {
+            let encryption = Encryption {
+                mode,
+                connector: None,
+            };
+            let (first, second) = encryption.attempts();
+            let is_required = matches!(mode, Mode::Require | Mode::VerifyCa | Mode::VerifyFull);
+            assert_eq!(first == Attempt::Encrypted, is_required, "{mode:?}");
+            assert_eq!(second.is_none(), is_required || mode == Mode::Disable);
+        }
+    }
+
+    #[test]
+    fn a_certificate_is_verified_where_authorities_are_named() {
+        let file = || Some("/etc/ca.pem".to_owned());
+        let roots = Some(Roots::File("/etc/ca.pem".into()));
+        assert_eq!(
+            resolved(Some(Mode::Require), file()),
+            Ok((Mode::VerifyCa, roots))
+        );
+        let system = || Some("system".to_owned());
+        let roots = Some(Roots::System);
+        assert_eq!(resolved(None, system()), Ok((Mode::VerifyFull, roots)));
+        for mode in [Mode::Prefer, Mode::Require, Mode::VerifyCa] {
+            let error = resolved(Some(mode), system()).expect_err("weak");
+            assert!(error.contains("verify-full"), "{error}");
+        }
+        for mode in [Mode::Disable, Mode::Allow, Mode::Prefer] {
+            let error = resolved(Some(mode), file()).expect_err("without effect");
+            assert!(error.contains(mode.name()), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_before_connecting() {
+        let of = |mode, root: &str| {
+            let root = Some(root.to_owned());
+            let refused = Encryption::of(&tcp(), Some(mode), root).err();
+            refused.expect("a file that cannot be used")
+        };
+        let error = of(Mode::VerifyCa, "/nowhere/ca.pem");
+        assert!(error.contains("/nowhere/ca.pem"), "{error}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("ca.pem");
+        std::fs::write(&file, "no certificate").expect("a file");
+        let error = of(Mode::VerifyFull, &file.display().to_string());
+        assert!(error.contains("holds no certificate"), "{error}");
+        let socket = Address::Unix("/tmp/.s.PGSQL.5432".into());
+        let error = Encryption::of(&socket, Some(Mode::Require), None).err();
+        assert!(error.expect("no TLS").contains("socket"));
+        assert!(Encryption::of(&socket, None, None).expect("plain").is_off());
+    }
+}
