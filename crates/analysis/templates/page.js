@@ -2,62 +2,15 @@
 (function () {
   "use strict";
   const { arms, order, curves, agreement } = JSON.parse(document.getElementById("data").textContent);
-  // Told apart by most colour-blind readers, on white and on black; further arms repeat them with dashes.
-  const COLOURS = ["#0a7bc4", "#d55e00", "#0d9268", "#b0509a", "#8c7000", "#d6455f", "#3d8ea8", "#7a6ad0"];
-  const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [14, 4]];
-  const PRINT_WIDTH = 660;
-  const HEIGHT = 250;
   const ARMS_SHOWN = 8;
-  const charts = [];
-  // Places of the arms on the page: the first ones are drawn, and have colours that tell them apart.
-  const slots = [];
-  order.forEach((arm, slot) => { slots[arm] = slot; });
-  const slot = (arm) => slots[arm] ?? arm;
-  const shown = arms.map((_, arm) => slot(arm) < ARMS_SHOWN);
+  const { COLOURS, shown, style, colour, digits, axis, values, ticks, fromZero, draw } = charts;
+  charts.group(arms, order, ARMS_SHOWN);
 
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = (arm) => COLOURS[slot(arm) % COLOURS.length];
-  const dash = (arm, line) => DASHES[(Math.floor(slot(arm) / COLOURS.length) + line) % DASHES.length];
-  const digits = (value) => {
-    const size = Math.abs(value);
-    if (size >= 1000) return Math.round(value).toLocaleString("en-US");
-    return String(+value.toPrecision(3));
-  };
-
-  function axis(label, more) {
-    return Object.assign({
-      label, labelSize: 20, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif",
-      stroke: () => style("--text"), grid: { stroke: () => style("--line"), width: 1 },
-      ticks: { stroke: () => style("--line"), width: 1 },
-    }, more);
-  }
-  const values = (u, splits) => splits.map((value) => (value == null ? "" : digits(value)));
-  // Of evenly spaced ticks: as many decimals as their distance has, so that they can be told apart.
-  const ticks = (u, splits, axis, space, step) => {
-    let decimals = 0;
-    while (decimals < 9 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
-    const form = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-    return splits.map((value) => (value == null ? "" : value.toLocaleString("en-US", form)));
-  };
-  // As lines are drawn, so are the signs beside their names.
-  const sign = (u, line) => {
-    const [length] = u.series[line].dash ?? [];
-    return length === undefined ? "solid" : length < 4 ? "dotted" : "dashed";
-  };
   const bands = (lines) => lines.flatMap((line, at) => (line.ends_band ? [{ series: [at, at + 1], fill: colour(line.arm) + "33" }] : []));
 
-  // Lines of one arm are told apart by dashes.
-  function lines(chart) {
-    const seen = {};
-    return chart.lines.map((line) => {
-      const nth = seen[line.arm] = (seen[line.arm] ?? -1) + 1;
-      return {
-        label: arms[line.arm] + (line.name ? ", " + line.name : ""), stroke: colour(line.arm), width: 1.75,
-        dash: dash(line.arm, nth), show: shown[line.arm], points: { show: chart.x.length < 30, size: 5 },
-        value: (u, value) => (value == null ? "" : digits(value) + " " + chart.unit),
-      };
-    });
-  }
+  const lines = (chart) => charts.lines(
+    chart.lines.map((line) => ({ group: line.arm, label: arms[line.arm] + (line.name ? ", " + line.name : "") })),
+    chart.unit, { show: chart.x.length < 30, size: 5 });
 
   // Shades what was not measured of any arm shown.
   function shade(u) {
@@ -81,24 +34,9 @@
     ctx.restore();
   }
 
-  function draw(place, title, options, data, lineArms) {
-    const frame = document.createElement("div");
-    frame.className = "chart";
-    place.append(frame);
-    const chart = new uPlot(Object.assign({
-      title, width: Math.max(280, frame.clientWidth || PRINT_WIDTH), height: HEIGHT,
-      cursor: { drag: { x: true, y: false }, sync: { key: options.sync } }, legend: { markers: { dash: sign } },
-    }, options), data, frame);
-    // Its legend is text; what is drawn is not.
-    const drawing = frame.querySelector(".u-wrap");
-    drawing.setAttribute("role", "img");
-    drawing.setAttribute("aria-label", title + "; its figures are in the tables below");
-    charts.push({ chart, frame, lineArms });
-  }
-
   function overTime(place, chart) {
     draw(place, chart.title + ", " + chart.unit, {
-      sync: "time", scales: { x: { time: false }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      sync: "time", scales: { x: { time: false }, y: fromZero },
       axes: [axis("seconds since measuring began", { values }), axis(null, { values: ticks, size: 62 })],
       bands: bands(chart.lines),
       series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : "second " + digits(value)) }].concat(lines(chart)),
@@ -189,55 +127,15 @@
     }, [x, x].concat(there.map(([values]) => values)), [null, null, null]);
   }
 
-  // One legend for all charts of a section: a click hides an arm everywhere.
-  function legend(place) {
-    const list = document.createElement("div");
-    list.className = "legend";
-    list.setAttribute("role", "group");
-    list.setAttribute("aria-label", "Placements shown");
-    order.forEach((at) => {
-      const arm = arms[at];
-      const button = document.createElement("button");
-      const sign = document.createElement("i");
-      button.type = "button";
-      button.dataset.arm = at;
-      const [drawn, gap] = dash(at, 0);
-      sign.style.background = drawn === undefined ? colour(at)
-        : `repeating-linear-gradient(90deg, ${colour(at)} 0 ${drawn}px, transparent 0 ${drawn + gap}px)`;
-      button.append(sign, arm);
-      button.addEventListener("click", () => show(at, !shown[at]));
-      list.append(button);
-    });
-    place.before(list);
-  }
-
-  function show(arm, visible) {
-    shown[arm] = visible;
-    for (const { chart, lineArms } of charts) {
-      lineArms.forEach((of, line) => { if (of === arm && chart.series[line + 1].show !== visible) chart.setSeries(line + 1, { show: visible }); });
-      chart.redraw();
-    }
-    pressed();
-  }
-  function pressed() {
-    for (const button of document.querySelectorAll(".legend button")) button.setAttribute("aria-pressed", String(shown[button.dataset.arm]));
-  }
-
-  function resize(width) {
-    for (const { chart, frame } of charts) chart.setSize({ width: width ?? Math.max(280, frame.clientWidth), height: HEIGHT });
-  }
-
   for (const place of document.querySelectorAll(".charts")) {
     const of = place.dataset.of;
-    if (of !== "trials" && of !== "agreement" && arms.length > 1) legend(place);
+    if (of !== "trials" && of !== "agreement" && arms.length > 1) charts.legend(place, "Placements shown");
     if (of === "agreement") published(place, agreement);
     if (of === "series") curves.series.forEach((chart) => overTime(place, chart));
     if (of === "distributions") curves.distributions.forEach((chart) => byPercentile(place, chart));
     if (of === "trials") allTrials(place, curves.trials);
   }
-  // Only now it is known how many stand side by side.
-  resize();
-  pressed();
+  charts.ready();
   if (arms.length > ARMS_SHOWN) {
     for (const list of document.querySelectorAll(".legend")) {
       const note = document.createElement("p");
@@ -246,20 +144,4 @@
       list.before(note);
     }
   }
-  let waiting;
-  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => resize(), 100); });
-  // Paper is light, has one width, and nothing to click on.
-  const closed = [...document.querySelectorAll("#answer details, #tables details, details.fold")].filter((part) => !part.open);
-  addEventListener("beforeprint", () => {
-    document.documentElement.dataset.print = "";
-    closed.forEach((part) => { part.open = true; });
-    resize(PRINT_WIDTH);
-  });
-  addEventListener("afterprint", () => {
-    delete document.documentElement.dataset.print;
-    closed.forEach((part) => { part.open = false; });
-    resize();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(({ chart }) => chart.redraw()));
-  document.documentElement.dataset.charts = charts.length;
 })();

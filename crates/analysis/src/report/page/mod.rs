@@ -25,9 +25,11 @@ use crate::findings::{Arm, Curves, Findings};
 use experiment::plan::Plan;
 use experiment::spec::Mode;
 
-const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
-const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
-const STYLE: &str = include_str!("../../../templates/page.css");
+pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
+pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
+pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
+/// What the scripts of all pages with charts share.
+pub(super) const CHARTS: &str = include_str!("../../../templates/charts.js");
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// Causes of a placement's time that are named.
@@ -81,6 +83,7 @@ struct Page<'a> {
     policy: String,
     uplot_style: &'static str,
     uplot: &'static str,
+    charts: &'static str,
     style: &'static str,
     script: &'static str,
 }
@@ -144,9 +147,10 @@ pub fn render(parts: Parts) -> String {
         environment: findings.environment.iter().collect(),
         data: data(findings, curves, &ranked.order()),
         ranked: ranked.note,
-        policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, SCRIPT]),
+        policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
         uplot_style: UPLOT_STYLE,
         uplot: UPLOT,
+        charts: CHARTS,
         style: STYLE,
         script: SCRIPT,
     };
@@ -229,9 +233,14 @@ fn bar(arm: &Arm) -> Vec<Part> {
     time::parts(arm, CAUSES_MAX)
 }
 
-/// What the script draws. Nothing in it can end the element that it stands in.
+/// What the script draws.
 fn data(findings: &Findings, curves: &Curves, order: &[usize]) -> String {
     let arms: Vec<&str> = findings.arms.iter().map(|arm| arm.name.as_str()).collect();
     let data = serde_json::json!({ "arms": arms, "order": order, "curves": curves, "agreement": findings.agreement });
+    embedded(&data)
+}
+
+/// Data for a script of the page. Nothing in it can end the element that it stands in.
+pub(super) fn embedded(data: &serde_json::Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
