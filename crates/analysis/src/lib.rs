@@ -7,6 +7,7 @@
 //! ```
 //!
 //! Nothing here runs a trial or talks to a server: records are read on any machine, at any later time.
+//! A profile, what a server asked of its disks, is shown by [`report::profile`].
 
 pub mod statistics;
 

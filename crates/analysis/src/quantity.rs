@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use model::Duration;
+
 /// Digits shown of a number whose error is not known.
 const DIGITS: i32 = 3;
 /// Most digits shown, however small the error.
@@ -126,6 +128,22 @@ pub fn bytes(count: i64) -> String {
     }
 }
 
+/// A length of time in digits that mean something: `15 s`, `2.5 h`.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (value, unit) = match seconds {
+        ..120.0 => (seconds, "s"),
+        ..7200.0 => (seconds / 60.0, "min"),
+        _ => (seconds / 3600.0, "h"),
+    };
+    let shown = number(value);
+    let shown = match shown.contains('.') {
+        true => shown.trim_end_matches('0').trim_end_matches('.'),
+        false => &shown,
+    };
+    format!("{shown} {unit}")
+}
+
 fn with_error(value: f64, error: f64) -> String {
     let wanted = decimals(error, 2);
     let decimals = wanted.min(decimals(value, DIGITS_MAX));
@@ -218,6 +236,17 @@ mod tests {
         assert_eq!(shown(157.345, 0.000_001), "157.34 s");
         assert_eq!(shown(157.345, 0.0), "157 s");
         assert_eq!(shown(12_345.6, 789.0), "12,346 ± 789 s");
+    }
+
+    #[test]
+    fn a_length_of_time_has_the_unit_that_suits_it() {
+        let shown = [0.5, 15.0, 119.0, 120.0, 7_199.0, 9_000.0]
+            .map(|seconds| duration(Duration::from_secs_f64(seconds)));
+
+        assert_eq!(
+            shown,
+            ["0.5 s", "15 s", "119 s", "2 min", "120 min", "2.5 h"]
+        );
     }
 
     #[test]

@@ -82,6 +82,54 @@ fn what_was_imported_can_be_shown() {
 }
 
 #[test]
+fn a_page_is_written_beside_what_is_printed() {
+    let folder = folder();
+    let shop = file("shop.toml");
+    let printed = stdout(&folder, &["profile", &shop]);
+    let with_page = stdout(&folder, &["profile", &shop, "--html", "shop.html"]);
+    assert_eq!(with_page, printed);
+    let page = fs::read_to_string(folder.path().join("shop.html")).expect("it was written");
+    for part in [
+        "What SQL Server asked of its disks",
+        "processors in use",
+        "What the profile can answer",
+        "The log shares a volume",
+    ] {
+        assert!(page.contains(part), "no {part:?}");
+    }
+    // To a stream too, as every page.
+    let both = stdout(&folder, &["profile", &shop, "--html", "/dev/stdout"]);
+    assert!(
+        both.starts_with(&printed) && both.trim_end().ends_with("</html>"),
+        "{both:.200}"
+    );
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_told_as_by_report() {
+    let folder = folder();
+    let shop = file("shop.toml");
+    fs::create_dir(folder.path().join("folder")).expect("the folder is ours");
+    for (page, part) in [
+        ("no/such/folder.html", "no/such/folder"),
+        ("folder", "folder"),
+    ] {
+        let wanted = ["profile", &shop, "--html", page];
+        let assert = dbstow(&folder, &wanted).assert().code(1);
+        let output = assert.get_output();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(part), "{told}");
+        // What was asked for besides is not lost.
+        assert!(!output.stdout.is_empty());
+    }
+    let assert = dbstow(&folder, &["profile", &shop, "--open"])
+        .assert()
+        .code(2);
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.contains("--html <FILE>"), "{told}");
+}
+
+#[test]
 fn a_profile_can_be_piped() {
     let folder = folder();
     let file = file("sysstat/iostat-iso.json");

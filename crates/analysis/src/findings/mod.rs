@@ -46,6 +46,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bound_by::BoundBy;
 pub use curves::{Chart, Curves, Dots, DotsOfArm, Line, Span, curves};
+pub(crate) use curves::{POINTS_MAX, extremes};
 pub use experiment::question::{
     ArmQuestion, Fitted, Published, Question, SweepValue, Warning, twin_of,
 };

@@ -11,6 +11,7 @@ pub mod json;
 pub mod lint;
 pub mod markdown;
 pub mod page;
+pub mod profile;
 pub mod side_by_side;
 pub mod slower;
 pub mod terminal;
@@ -29,4 +30,5 @@ mod width;
 mod words;
 
 pub use crate::quantity::Quantity;
+pub use table::Table;
 pub use width::Width;

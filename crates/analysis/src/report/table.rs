@@ -9,7 +9,7 @@ use super::cell::Cell;
 
 /// A table as terminal, Markdown and page show it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Table {
+pub struct Table {
     pub(super) headings: Vec<Heading>,
     /// Each with as many cells as there are headings.
     pub(super) rows: Vec<Vec<Cell>>,
@@ -64,6 +64,28 @@ impl Table {
             }
         }
         table
+    }
+
+    /// Its head, a text for each column.
+    pub fn head(&self) -> Vec<String> {
+        self.headings.iter().map(Heading::line).collect()
+    }
+
+    /// Its rows as lines of texts, without what a terminal leaves out; none of an empty table.
+    pub fn lines(&self) -> Vec<Vec<String>> {
+        let line = |number: usize| {
+            let row = &self.rows[number];
+            let above = number.checked_sub(1).map(|above| &self.rows[above]);
+            let cells = self.headings.iter().enumerate().map(|(at, heading)| {
+                let repeats = above.is_some_and(|above| above[at] == row[at]);
+                match heading.once && repeats {
+                    true => String::new(),
+                    false => row[at].line(),
+                }
+            });
+            cells.collect()
+        };
+        (0..self.rows.len()).map(line).collect()
     }
 }
 

@@ -150,9 +150,10 @@ mod live {
 
     use super::Args;
     use crate::command::Mistake;
-    use crate::command::import::{save, seconds};
+    use crate::command::import::save;
     use crate::command::output::note;
     use crate::command::progress::Progress;
+    use analysis::quantity::duration;
 
     /// Records as `engine` does, and writes the profile.
     pub(super) fn record(
@@ -220,7 +221,7 @@ mod live {
             self.progress.step(now.saturating_sub(before));
             let left = whole_seconds(self.length.saturating_sub(time));
             self.progress
-                .set_message(&format!("{} left", seconds(Duration::from_secs(left))));
+                .set_message(&format!("{} left", duration(Duration::from_secs(left))));
         }
 
         fn note(&self, text: &str) {

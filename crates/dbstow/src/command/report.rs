@@ -247,6 +247,10 @@ fn write_page(
     }
 }
 
-fn open(page: &Path) -> Result<()> {
+/// Shows a page in the browser.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn open(page: &Path) -> Result<()> {
     opener::open(page).with_context(|| format!("{}: no browser would show it", page.display()))
 }

@@ -14,6 +14,7 @@ use super::metrics::{NS_PER_MS, estimates, unit_of, value};
 use super::trials::Trials;
 use experiment::question::{Question, twin_of};
 use experiment::record::{Record, VolumeRecord, histogram};
+pub(crate) use series::{POINTS_MAX, extremes};
 use series::{Shown, of_block, series};
 
 /// Points of a percentile curve between one nine and the next.

@@ -7,7 +7,7 @@ use super::{Chart, Line, Span, short};
 use experiment::record::{DiskRecord, Record, VolumeRecord};
 
 /// Points of a line; a longer series keeps the least and the greatest of every stretch.
-pub(super) const POINTS_MAX: usize = 400;
+pub(crate) const POINTS_MAX: usize = 400;
 /// Disks of a volume with a line each; of more, the band between the least and the greatest is drawn.
 const DISKS_MAX: usize = 4;
 /// Intervals before the measured part of a series that ends earlier; more are a mistake in the record, and would be
@@ -340,7 +340,8 @@ fn thinned(values: &[Option<f64>], stretch: usize) -> Vec<Option<f64>> {
     values.chunks(stretch).flat_map(extremes).collect()
 }
 
-fn extremes(stretch: &[Option<f64>]) -> [Option<f64>; 2] {
+/// The least and the greatest value of one stretch, in the order in which they occurred, as they are drawn.
+pub(crate) fn extremes(stretch: &[Option<f64>]) -> [Option<f64>; 2] {
     let there = stretch.iter().enumerate();
     let there: Vec<(usize, f64)> = there
         .filter_map(|(place, value)| Some((place, (*value)?)))

@@ -28,8 +28,9 @@ fn sources(texts: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SCRIPT, STYLE, UPLOT, UPLOT_STYLE};
+    use super::super::{CHARTS, SCRIPT, STYLE, UPLOT, UPLOT_STYLE};
     use super::*;
+    use crate::report::profile;
 
     #[test]
     fn a_hash_is_that_of_the_specification() {
@@ -40,7 +41,7 @@ mod tests {
 
     #[test]
     fn what_is_embedded_arrives_as_it_is() {
-        for text in [UPLOT_STYLE, STYLE, UPLOT, SCRIPT] {
+        for text in [UPLOT_STYLE, STYLE, UPLOT, CHARTS, SCRIPT, profile::SCRIPT] {
             // A browser changes these before it hashes, or ends the element.
             assert!(!text.contains(['\r', '\0']));
             let lower = text.to_lowercase();

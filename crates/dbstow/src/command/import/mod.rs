@@ -12,9 +12,11 @@ use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffse
 use profile::{Profile, Timestamp, summary};
 
 use super::Mistake;
+use super::listing;
 use super::output::note;
-use super::profile::{answered, bullets};
+use super::profile::bullets;
 use analysis::quantity;
+use analysis::report::profile::Shown;
 
 /// Arguments of `import`.
 #[derive(Clone, Debug, clap::Args)]
@@ -138,10 +140,11 @@ fn options(args: &Args) -> Options {
 
 /// What was imported, what can be asked of it, and what was assumed.
 fn shown(out: &str, from: &str, profile: &Profile) -> String {
+    let shown = Shown::of(profile);
     let usual = summary(profile).interval;
     let intervals = match profile.intervals.len() {
         1 => "1 interval".to_owned(),
-        several => format!("{several} intervals of {}", seconds(usual)),
+        several => format!("{several} intervals of {}", quantity::duration(usual)),
     };
     let broken = match profile.interruptions.len() {
         0 => String::new(),
@@ -150,23 +153,7 @@ fn shown(out: &str, from: &str, profile: &Profile) -> String {
     };
     format!(
         "{out}: {intervals} from {from}{broken}\n\n{}{}",
-        answered(profile),
-        bullets("Assumed:", &profile.assumptions)
+        listing::report_table(&shown.answers),
+        bullets("Assumed:", &shown.assumptions)
     )
-}
-
-/// A length of time in digits that mean something: `15 s`, `2.5 h`.
-pub(super) fn seconds(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    let (value, unit) = match seconds {
-        ..120.0 => (seconds, "s"),
-        ..7200.0 => (seconds / 60.0, "min"),
-        _ => (seconds / 3600.0, "h"),
-    };
-    let shown = quantity::number(value);
-    let shown = match shown.contains('.') {
-        true => shown.trim_end_matches('0').trim_end_matches('.'),
-        false => &shown,
-    };
-    format!("{shown} {unit}")
 }

@@ -1,0 +1,54 @@
+//! A profile as one HTML file that needs nothing else.
+
+use askama::Template;
+
+use super::series::Series;
+use super::shown::{Shown, server};
+use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
+use profile::Profile;
+
+pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/profile.js");
+
+#[derive(Template)]
+#[template(path = "profile.html")]
+struct Page {
+    title: String,
+    version: &'static str,
+    shown: Shown,
+    has_charts: bool,
+    /// Whether names of roles are shown, to be clicked.
+    has_legend: bool,
+    is_thinned: bool,
+    data: String,
+    policy: String,
+    uplot_style: &'static str,
+    uplot: &'static str,
+    charts: &'static str,
+    style: &'static str,
+    script: &'static str,
+}
+
+/// The whole page.
+pub fn page(profile: &Profile) -> String {
+    let series = Series::of(profile);
+    let server = server(profile);
+    let server = server.as_deref().unwrap_or("a server");
+    let data = serde_json::to_value(&series).expect("lists, texts and numbers are JSON");
+    let page = Page {
+        title: format!("What {server} asked of its disks"),
+        version: env!("CARGO_PKG_VERSION"),
+        shown: Shown::of(profile),
+        has_charts: !series.charts.is_empty(),
+        has_legend: series.groups.len() > 1,
+        is_thinned: Series::is_thinned(profile),
+        data: embedded(&data),
+        policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
+        uplot_style: UPLOT_STYLE,
+        uplot: UPLOT,
+        charts: CHARTS,
+        style: STYLE,
+        script: SCRIPT,
+    };
+    page.render()
+        .expect("the template asks for nothing that can fail")
+}

@@ -1,0 +1,189 @@
+//! What is shown of a profile, in no form yet.
+
+use super::super::table::{Column, Table};
+use crate::quantity::duration;
+use model::{Bytes, Duration};
+use profile::{
+    Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Volume, Wait,
+    answers, summary,
+};
+use reading::Role;
+
+const MEGABYTE: f64 = 1e6;
+
+/// What is shown of a profile, but for charts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// Where it comes from, and when it was recorded.
+    pub facts: Vec<(&'static str, String)>,
+    /// Requests by role, on average and in the busiest interval.
+    pub requests: Table,
+    /// Operations, processors and sessions; no row where none was recorded.
+    pub sessions: Table,
+    /// What the profile can answer.
+    pub answers: Table,
+    /// What broke the recording off; sentences.
+    pub interruptions: Vec<String>,
+    /// What whoever made the profile took for granted; sentences.
+    pub assumptions: Vec<String>,
+}
+
+impl Shown {
+    /// What is shown of `profile`.
+    pub fn of(profile: &Profile) -> Shown {
+        let summary = summary(profile);
+        Shown {
+            facts: facts(profile, &summary),
+            requests: requests(&summary),
+            sessions: sessions(&summary),
+            answers: answered(profile),
+            interruptions: profile.interruptions.iter().map(interruption).collect(),
+            assumptions: profile.assumptions.clone(),
+        }
+    }
+}
+
+/// The server in a word or two, with its version; `None` where only disks were watched.
+pub(super) fn server(profile: &Profile) -> Option<String> {
+    let origin = &profile.origin;
+    let product = origin.product.iter().chain(&origin.version);
+    let product: Vec<&str> = product.map(String::as_str).collect();
+    (!product.is_empty()).then(|| product.join(" "))
+}
+
+/// What a session waits for, in words.
+pub(super) fn waiting_for(wait: Wait) -> &'static str {
+    match wait {
+        Wait::DataRead => "waiting for reads of data",
+        Wait::DataWrite => "waiting for writes of data",
+        Wait::Log => "waiting for the log",
+        Wait::Temp => "waiting for temporary files",
+        Wait::Lock => "waiting for locks",
+        Wait::Other => "waiting for something else",
+    }
+}
+
+fn facts(profile: &Profile, summary: &Summary) -> Vec<(&'static str, String)> {
+    let known = |text: Option<String>| text.unwrap_or_else(|| "not known".to_owned());
+    let intervals = match profile.intervals.len() {
+        1 => "1 interval".to_owned(),
+        several => format!("{several} intervals"),
+    };
+    let time = format!(
+        "{}, {intervals} of {}, {} in total",
+        profile.start,
+        duration(summary.interval),
+        duration(profile.covered())
+    );
+    let volumes: Vec<String> = profile.volumes.iter().map(volume).collect();
+    vec![
+        ("recorded by", profile.origin.tool.clone()),
+        ("server", known(server(profile))),
+        ("machine", known(machine(profile))),
+        ("start", time),
+        (
+            "volumes",
+            known((!volumes.is_empty()).then(|| volumes.join("; "))),
+        ),
+    ]
+}
+
+fn machine(profile: &Profile) -> Option<String> {
+    let machine = &profile.machine;
+    let processors = machine.processors.map(|count| match count {
+        1 => "1 processor".to_owned(),
+        count => format!("{count} processors"),
+    });
+    let memory = |memory: Bytes| format!("{memory} of memory");
+    let parts = [machine.name.clone(), processors, machine.memory.map(memory)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn volume(volume: &Volume) -> String {
+    let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
+    let disk = volume.disk.as_ref().map(|disk| format!(" on {disk}"));
+    let size = volume.size.map(|size| format!(" of {size}"));
+    format!(
+        "{}{}{}",
+        roles.join(", "),
+        disk.unwrap_or_default(),
+        size.unwrap_or_default()
+    )
+}
+
+fn requests(summary: &Summary) -> Table {
+    type Row = (Role, &'static str, Rates);
+    let rows = summary.roles.iter().flat_map(|role| {
+        [
+            (role.role, "mean", role.mean),
+            (role.role, "busiest", role.busiest),
+        ]
+    });
+    let column = |name, figure: fn(&Rates) -> Option<f64>| {
+        Column::figure(name, move |(_, _, rates): &Row| figure(rates))
+    };
+    let columns = [
+        Column::text("", |(role, _, _): &Row| role.name()).once(),
+        Column::text("", |(_, what, _): &Row| *what),
+        column("reads/s", |rates| rates.reads.per_second),
+        column("writes/s", |rates| rates.writes.per_second),
+        column("read MB/s", |rates| megabytes(&rates.reads)),
+        column("write MB/s", |rates| megabytes(&rates.writes)),
+        column("read ms", |rates| milliseconds(&rates.reads)),
+        column("write ms", |rates| milliseconds(&rates.writes)),
+        column("flushes/s", |rates| rates.flushes.per_second),
+        column("flush ms", |rates| milliseconds(&rates.flushes)),
+    ];
+    Table::of(rows, columns)
+}
+
+fn megabytes(rates: &RequestRates) -> Option<f64> {
+    rates.bytes_per_second.map(|bytes| bytes / MEGABYTE)
+}
+
+fn milliseconds(rates: &RequestRates) -> Option<f64> {
+    rates.latency.map(Duration::as_millis_f64)
+}
+
+fn sessions(summary: &Summary) -> Table {
+    type Row = (&'static str, Spread);
+    let whole = [
+        ("operations/s", summary.operations),
+        ("commits/s", summary.commits),
+        ("processors in use", summary.processors),
+        ("sessions", summary.sessions),
+        ("sessions running", summary.running),
+    ];
+    let whole = whole
+        .into_iter()
+        .filter_map(|(name, spread)| Some((name, spread?)));
+    let waiting = summary.waiting.iter();
+    let waiting = waiting.map(|(wait, spread)| (waiting_for(*wait), *spread));
+    let columns = [
+        Column::text("", |(name, _): &Row| *name),
+        Column::figure("mean", |(_, spread): &Row| spread.mean),
+        Column::figure("highest", |(_, spread): &Row| spread.highest),
+    ];
+    Table::of(whole.chain(waiting), columns)
+}
+
+fn answered(profile: &Profile) -> Table {
+    let known = |answer: &Answer| if answer.is_known { "yes" } else { "no" };
+    let columns = [
+        Column::text("can answer", |answer: &Answer| answer.question.to_string()),
+        Column::text("", known),
+        Column::text("", |answer: &Answer| answer.detail.clone()),
+    ];
+    Table::of(answers(profile), columns)
+}
+
+fn interruption(interruption: &Interruption) -> String {
+    let cause = match interruption.cause {
+        Lost::Restart => "the server was restarted",
+        Lost::Reset => "counters were reset",
+        Lost::Gap => "nothing was recorded for a while",
+        Lost::Clock => "the clock was set",
+    };
+    format!("{} after the start {cause}.", duration(interruption.at))
+}
