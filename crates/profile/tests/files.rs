@@ -43,7 +43,20 @@ fn profile(name: &str, devices: &[&str]) -> Profile {
     // Whatever was imported can be written and read.
     let text = profile::write(name, &imported.profile).expect("consistent");
     profile::read(name, &text).expect("a profile");
+    fits_schema(name, &text);
     imported.profile
+}
+
+fn fits_schema(name: &str, text: &str) {
+    let schema = include_str!("../../../schema/profile.schema.json");
+    let schema = serde_json::from_str(schema).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+    let document: serde_json::Value = toml::from_str(text).expect("it is TOML");
+    let errors = validator.iter_errors(&document);
+    let errors: Vec<String> = errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, [""; 0], "{name}");
 }
 
 fn error(name: &str, text: &str, options: &Options) -> String {
@@ -110,6 +123,11 @@ fn every_file_is_known_by_its_content() {
     for text in ["", "\n", "name,value\n1,2\n", "{}", "hello\nworld\n"] {
         assert_eq!(import::sniff("a.csv", text), None, "{text}");
     }
+}
+
+#[test]
+fn the_profile_of_the_documents_fits_the_schema() {
+    fits_schema("shop.toml", &text("shop.toml"));
 }
 
 #[test]

@@ -1,6 +1,10 @@
+use model::Bytes;
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::*;
+
+const SCHEMA: &str = include_str!("../../../../schema/profile.schema.json");
 
 const TEXT: &str = r#"format = "dbstow.profile/1"
 start = "2026-11-22T10:00:00Z"
@@ -68,6 +72,123 @@ fn mistakes_are_named_with_place_and_remedy() {
     );
 }
 
+/// What the text of a profile breaks of the schema.
+fn broken(text: &str) -> Vec<String> {
+    let schema = serde_json::from_str(SCHEMA).expect("a schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+    let document: Value = toml::from_str(text).expect("it is TOML");
+    let errors = validator.iter_errors(&document);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+/// A profile with every key and every column.
+fn full() -> Profile {
+    let mut profile = read("shop.toml", TEXT).expect("a profile");
+    profile.origin.product = Some("PostgreSQL".to_owned());
+    profile.origin.version = Some("17.2".to_owned());
+    profile.machine = Machine {
+        name: Some("azure.DS14_v2".to_owned()),
+        processors: Some(16),
+        memory: Some(Bytes::gib(112)),
+    };
+    profile.volumes = vec![Volume {
+        roles: Role::ALL.into(),
+        disk: Some("azure.premium.p30".to_owned()),
+        size: Some(Bytes::gib(1024)),
+    }];
+    let causes = [Lost::Restart, Lost::Reset, Lost::Gap, Lost::Clock];
+    let interruption = |cause| Interruption {
+        at: Duration::from_secs(20),
+        cause,
+    };
+    profile.interruptions = causes.map(interruption).into();
+    profile.assumptions = vec!["The log shares a volume.".to_owned()];
+    for column in super::super::columns::all() {
+        for interval in &mut profile.intervals {
+            column.set(interval, 1.5);
+        }
+    }
+    profile
+}
+
+#[test]
+fn a_profile_fits_its_schema() {
+    assert_eq!(broken(TEXT), [""; 0]);
+    let written = write("shop.toml", &full()).expect("consistent");
+    assert_eq!(broken(&written), [""; 0]);
+    // A size may be written with its unit.
+    let by_hand = TEXT.replace("[machine]", "[machine]\nmemory = \"8 GiB\"");
+    assert_eq!(broken(&by_hand), [""; 0]);
+    assert!(read("shop.toml", &by_hand).is_ok());
+}
+
+#[test]
+fn the_schema_has_the_columns_that_there_are() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("a schema is JSON");
+    let known = |place: &str| {
+        let properties = schema.pointer(place).and_then(Value::as_object);
+        let names = properties.expect(place).keys().cloned();
+        names.collect::<std::collections::BTreeSet<String>>()
+    };
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let figures = FIGURES.map(|(name, _)| name);
+    assert_eq!(known("/$defs/role/properties"), named(&figures));
+    let intervals = "/properties/intervals/properties";
+    let waits = WAITING.map(|(name, _)| name);
+    assert_eq!(
+        known(&format!("{intervals}/waiting/properties")),
+        named(&waits)
+    );
+    let whole = WHOLE.map(|(name, _)| name);
+    let others = ["at_s", "length_s", "waiting", "data", "temp", "log"];
+    assert_eq!(known(intervals), named(&[&whole[..], &others].concat()));
+}
+
+#[test]
+fn what_is_no_profile_does_not_fit_the_schema() {
+    for (right, wrong, place) in [
+        ("profile/1", "profile/2", "/format"),
+        ("tool = \"dbstow record\"", "", "/origin"),
+        ("[machine]", "[machine]\ncores = 4", "/machine"),
+        ("[machine]", "[machine]\nmemory = -1", "/machine/memory"),
+        ("flushes =", "flushs =", "/intervals/log"),
+        ("[intervals.log]", "[intervals.logs]", "/intervals"),
+        (
+            "[100.0, 200.0, 300.0]",
+            "[100.0, -200.0, 300.0]",
+            "/intervals/operations/1",
+        ),
+        (
+            "[10.0, 10.0, 10.0]",
+            "[10.0, 0.0, 10.0]",
+            "/intervals/length_s/1",
+        ),
+        ("at_s = [0.0, 10.0, 60.0]", "at_s = []", "/intervals/at_s"),
+        ("length_s = [10.0, 10.0, 10.0]", "", "/intervals"),
+        (
+            "[machine]",
+            "[[interruption]]\nat_s = 20.0\ncause = \"fire\"",
+            "/interruption/0/cause",
+        ),
+        (
+            "[machine]",
+            "[[volume]]\nroles = [\"backup\"]",
+            "/volume/0/roles/0",
+        ),
+    ] {
+        let text = TEXT.replace(right, wrong);
+        let errors = broken(&text);
+        let named = errors
+            .iter()
+            .any(|error| error.starts_with(&format!("{place}: ")));
+        assert!(named, "{wrong}: {errors:?}");
+        // And what does not fit is refused when it is read.
+        assert!(read("shop.toml", &text).is_err(), "{wrong}");
+    }
+}
+
 proptest! {
     /// Any figures in any order: the text is the profile.
     #[test]
@@ -79,6 +200,7 @@ proptest! {
             }
         }
         let text = write("shop.toml", &profile).expect("consistent");
+        prop_assert_eq!(broken(&text), [""; 0]);
         prop_assert_eq!(read("shop.toml", &text), Ok(profile));
     }
 }
