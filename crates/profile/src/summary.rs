@@ -144,7 +144,11 @@ fn role_summary(profile: &Profile, role: Role) -> RoleSummary {
     };
     let load = |interval: &Interval| {
         let io = io(interval);
-        let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        let sum = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (None, None) => None,
+            // Of a log, often writes alone are recorded.
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
         let requests = sum(io.reads.count, io.writes.count);
         let load = requests
             .or(sum(io.reads.bytes, io.writes.bytes))
@@ -228,5 +232,18 @@ read_wait_s = [0.1, 0.6, 0.1]
         // Not recorded, and no request: neither has a latency.
         assert_eq!(data.mean.flushes, RequestRates::default());
         assert_eq!(data.mean.writes.latency, None);
+    }
+
+    #[test]
+    fn the_busiest_interval_is_found_where_writes_alone_were_recorded() {
+        let text = TEXT.replace(
+            "[intervals.data]",
+            "[intervals.log]\nwrites = [10.0, 30.0, 40.0]\n[intervals.data]",
+        );
+        let summary = summary(&crate::read("a.toml", &text).expect("a profile"));
+        // 30 writes in 10 s; not the last interval, with 40 in 20 s.
+        assert_eq!(summary.roles[1].role, Role::Log);
+        assert_eq!(summary.roles[1].busiest_at, Duration::from_secs(10));
+        assert_eq!(summary.roles[1].busiest.writes.per_second, Some(3.0));
     }
 }
