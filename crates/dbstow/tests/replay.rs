@@ -265,7 +265,7 @@ fn bad_input_gets_one_message_with_place_and_remedy() {
         ),
         (
             vec!["--profile", "p30.toml", "--today", "wal-apart.toml"],
-            "2 placements (together, apart)",
+            "2 arms (together, apart)",
         ),
         (
             vec![

@@ -239,12 +239,12 @@ impl Misfit {
     pub fn remedy(self) -> &'static str {
         match self {
             Misfit::Slower => {
-                "check disk, size and provisioned rates, try --sustained, or measure a disk (`dbstow calibrate`) and give it \
-                 with --disk VOLUME=FILE"
+                "check disk, size and provisioned rates, try --sustained, or measure a disk (`dbstow calibrate`) and name it \
+                 in the layout (--catalogue FILE)"
             }
             Misfit::Faster => {
-                "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and give it with --disk \
-                 VOLUME=FILE"
+                "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and name it in the layout \
+                 (--catalogue FILE)"
             }
             Misfit::Otherwise => {
                 "record a time of one kind of load, with sessions (`dbstow record`)"
@@ -336,7 +336,9 @@ impl Waits {
             .0
             .iter()
             .filter(|wait| (wait.0, wait.1) == (role, kind));
-        own.any(|(_, _, waited)| waited.is_none_or(|waited| waited >= DECIDES_FROM * all))
+        own.any(|(_, _, waited)| {
+            waited.is_some_and(|waited| waited > 0.0 && waited >= DECIDES_FROM * all)
+        })
     }
 }
 

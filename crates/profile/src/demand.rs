@@ -122,8 +122,9 @@ impl Demand {
     /// `log_page`.
     ///
     /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
-    /// recorded, all reads and no writes are. An operation waits for the log once where it has one, unless commits were
-    /// counted. What is left of a session's time is delay.
+    /// recorded, all reads and no writes are. Where commits were not counted, as many operations wait for the log as make up
+    /// the time that sessions were seen waiting for it; where neither was recorded, all do. What is left of a session's time
+    /// is delay, waits for a processor among it.
     ///
     /// # Errors
     /// When it lacks what this takes.
@@ -167,7 +168,8 @@ impl Demand {
             });
         }
         // A part of a session is one that has nothing to do for the rest of the time.
-        let sessions = (sessions.ceil() as u32).max(1);
+        // Sums of lengths are not exact to the last digit.
+        let sessions = ((sessions - 1e-6).ceil() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
         let cycle_s = f64::from(sessions) * covered_s / operations;
         Ok(Demand {
@@ -310,6 +312,7 @@ impl Totals<'_> {
         let flushes = self.requests(Role::Log, |io| &io.flushes).count;
         let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
         let commits = self.sum(|interval| interval.commits);
+        let commits = commits.or_else(|| self.waits_for_log(operations));
         // What a write adds: on average half of its first page, and half of its last.
         let added = writes.count.unwrap_or(0.0) * page.0 as f64;
         let bytes = (writes.bytes.unwrap_or(0.0) - added).max(0.0);
@@ -323,6 +326,18 @@ impl Totals<'_> {
             },
             is_flushed: flushes.is_some_and(|flushes| flushes > 0.0),
         }
+    }
+}
+
+impl Totals<'_> {
+    /// Operations that waited for the log, by how long all did and one does.
+    fn waits_for_log(&self, operations: f64) -> Option<f64> {
+        let writes = self.requests(Role::Log, |io| &io.writes);
+        let flushes = self.requests(Role::Log, |io| &io.flushes);
+        let took = writes.waited? + flushes.waited.unwrap_or_default();
+        let one_s = took.as_secs_f64() / writes.count.filter(|count| *count > 0.0)?;
+        let waited_s = self.waiting_s(Wait::Log)?;
+        (one_s > 0.0).then(|| (waited_s / one_s).min(operations))
     }
 }
 

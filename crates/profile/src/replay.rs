@@ -10,7 +10,8 @@
 //!
 //! METHODOLOGY.md has what a real server did beside it. Not modelled: log writes that become several requests, a
 //! filesystem's journal, locks (they are in the delay, which stays the same), a buffer pool whose size changes, full-page
-//! images that become fewer or more, sessions that wait because writes in the background do not keep up.
+//! images that become fewer or more, sessions that wait because writes in the background do not keep up, processors that
+//! others had to wait for where it was recorded (the wait is in the delay, and comes again where processors are few).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -244,8 +245,8 @@ enum Event {
     Period,
     /// An operation arrives, unless the period in which its time was drawn is over.
     Arrives(u64),
-    /// A session's delay is over.
-    Begins(u32),
+    /// A session's delay is over, unless another one was drawn since.
+    Begins(u32, u32),
     /// A session goes on.
     GoesOn(u32),
     /// The log's write is done.
@@ -265,6 +266,10 @@ struct Session {
     commits: bool,
     /// Since when it waits for the log.
     waits_since: Instant,
+    /// Since when it rests, if it does.
+    rests_since: Option<Instant>,
+    /// How many delays were drawn for it; the last one counts.
+    draw: u32,
 }
 
 /// One write or flush at a time; whoever comes meanwhile is in the next.
@@ -366,10 +371,11 @@ impl Run<'_> {
                 self.expect_arrival(now);
             }
             Event::Arrives(_) => {}
-            Event::Begins(session) if session >= self.demand().sessions => {
-                self.dormant.push(session);
+            Event::Begins(session, draw) if draw == self.sessions[session as usize].draw => {
+                self.end_rest(now, session);
+                self.begin(now, session);
             }
-            Event::Begins(session) => self.begin(now, session),
+            Event::Begins(..) => {}
             Event::GoesOn(session) => self.go_on(now, session),
             Event::LogWritten if self.demand().log.is_flushed => {
                 let log = self.replay.places.log;
@@ -434,6 +440,13 @@ impl Run<'_> {
         match self.replay.arrivals {
             Arrivals::Closed => {
                 let count = self.demand().sessions;
+                // What is left of a delay is as long as a new one, of the period that it is in.
+                for session in 0..self.sessions.len() as u32 {
+                    if self.sessions[session as usize].rests_since.is_some() {
+                        self.end_rest(now, session);
+                        self.rest(now, session);
+                    }
+                }
                 let dormant = std::mem::take(&mut self.dormant);
                 let (awake, dormant) = dormant.into_iter().partition(|session| *session < count);
                 self.dormant = dormant;
@@ -469,9 +482,24 @@ impl Run<'_> {
 
     /// A session's delay; exponential, as nothing is known but its mean.
     fn rest(&mut self, now: Instant, session: u32) {
+        if session >= self.demand().sessions {
+            self.dormant.push(session);
+            return;
+        }
         let delay = self.exponential(self.demand().delay);
-        self.spend(now + delay, Spent::Think, delay);
-        self.push(now + delay, Event::Begins(session));
+        let resting = &mut self.sessions[session as usize];
+        resting.rests_since = Some(now);
+        resting.draw = resting.draw.wrapping_add(1);
+        let draw = resting.draw;
+        self.push(now + delay, Event::Begins(session, draw));
+    }
+
+    fn end_rest(&mut self, now: Instant, session: u32) {
+        let resting = &mut self.sessions[session as usize];
+        resting.draw = resting.draw.wrapping_add(1);
+        if let Some(since) = resting.rests_since.take() {
+            self.spend(now, Spent::Think, now.since(since));
+        }
     }
 
     fn exponential(&mut self, mean: Duration) -> Duration {
@@ -520,12 +548,16 @@ impl Run<'_> {
             left.extend((0..count).map(|_| (role, operation, each.size)));
         }
         let commits = log.commits_per_operation.clamp(0.0, 1.0);
-        self.sessions[session as usize] = Session {
+        let commits = self.random.random_bool(commits);
+        let own = &mut self.sessions[session as usize];
+        *own = Session {
             began: now,
             period: self.period,
             left,
-            commits: self.random.random_bool(commits),
+            commits,
             waits_since: now,
+            rests_since: None,
+            draw: own.draw,
         };
         let burst = self.exponential(processor);
         let end = self.cores.run(now, burst);

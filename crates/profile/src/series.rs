@@ -41,8 +41,6 @@ impl DemandSeries {
     pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
         let intervals = &profile.intervals;
         let log_page = log_page(profile.origin.product.as_deref());
-        // What is wrong with all of it is said of all of it.
-        Demand::of(intervals, log_page)?;
         let separate = profile.roles();
         let on_volumes = profile.volumes.iter().flat_map(|volume| &volume.roles);
         Ok(DemandSeries {
@@ -153,12 +151,18 @@ pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
     &intervals[best.0]
 }
 
-/// Periods of enough operations each; what is left at the end belongs to the last.
+/// Periods of enough operations each, or without any; what is left at the end belongs to the last.
 fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, DemandError> {
     let mut parts: Vec<&[Interval]> = Vec::new();
     let (mut from, mut operations) = (0, 0.0);
     for (at, interval) in intervals.iter().enumerate() {
-        operations += interval.operations.unwrap_or(0.0);
+        let own = interval.operations.unwrap_or(0.0);
+        if own >= OPERATIONS_MIN && from < at {
+            // A quiet time before a burst is none of it.
+            parts.push(&intervals[from..at]);
+            (from, operations) = (at, 0.0);
+        }
+        operations += own;
         if operations >= OPERATIONS_MIN {
             parts.push(&intervals[from..=at]);
             (from, operations) = (at + 1, 0.0);
@@ -168,17 +172,27 @@ fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, Deman
         let from = parts.pop().map_or(0, |last| from - last.len());
         parts.push(&intervals[from..]);
     }
-    let period = |intervals| period(intervals, log_page);
+    let all = Demand::of(intervals, log_page)?;
+    let period = |intervals| period(intervals, &all, log_page);
     parts.into_iter().map(period).collect()
 }
 
-fn period(intervals: &[Interval], log_page: Bytes) -> Result<Period, DemandError> {
+/// One period; an idle one has the demand of `all`, which nobody issues.
+fn period(intervals: &[Interval], all: &Demand, log_page: Bytes) -> Result<Period, DemandError> {
     let length: Duration = intervals.iter().map(|interval| interval.length).sum();
     let operations = intervals.iter().filter_map(|interval| interval.operations);
+    let operations: f64 = operations.sum();
+    let demand = match operations > 0.0 {
+        true => Demand::of(intervals, log_page)?,
+        false => Demand {
+            delay: Duration::from_secs_f64(1e3 * length.as_secs_f64()),
+            ..all.clone()
+        },
+    };
     Ok(Period {
         length,
-        operations_per_s: operations.sum::<f64>() / length.as_secs_f64(),
-        demand: Demand::of(intervals, log_page)?,
+        operations_per_s: operations / length.as_secs_f64(),
+        demand,
     })
 }
 

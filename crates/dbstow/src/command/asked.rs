@@ -33,7 +33,7 @@ pub struct Asked {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub workload: Option<String>,
     /// Replay this profile instead: what a server did, as `dbstow record` and `dbstow import` write it (simulate)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "workload")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["workload", "engine"])]
     pub profile: Option<String>,
     /// Allow a workload to read scripts outside its folder
     #[arg(long)]
@@ -114,11 +114,24 @@ impl Asked {
         ];
         let named = named.into_iter().filter(|(key, _)| !is_given(key));
         let named = named.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        // Another demand than the recorded one is held against nothing.
+        let is_window = |(key, _): &&(String, String)| key == "workload.window";
+        let of_demand = |(key, _): &&(String, String)| key.starts_with("workload.");
+        let set = self
+            .set
+            .iter()
+            .filter(|set| self.experiment.is_none() && of_demand(set));
+        if let Some((key, value)) = set.filter(|set| !is_window(set)).next() {
+            let message = format!(
+                "--set {key}={value}: a back-test replays what was recorded; leave it out, or name an experiment"
+            );
+            return Err(Mistake(message).into());
+        }
         let layout = match self.experiment {
             // What is set, is set of the layout.
             None => self.clone(),
             Some(_) => Asked {
-                set: Vec::new(),
+                set: self.set.iter().filter(is_window).cloned().collect(),
                 disk: Vec::new(),
                 ..self.clone()
             },
@@ -136,7 +149,12 @@ impl Asked {
     ) -> Result<ResolvedRun> {
         let variant = Variant {
             mode: self.mode,
-            engine: (self.engine.clone()).unwrap_or_else(|| EngineName::meant_by(text)),
+            engine: match (&self.engine, &self.profile) {
+                (Some(engine), _) => engine.clone(),
+                (None, None) => EngineName::meant_by(text),
+                // What it counts, an engine did elsewhere.
+                (None, Some(_)) => EngineName::default(),
+            },
             quick: self.quick,
         };
         let inventory = Inventory::builtin().of_engine(&variant.engine);
@@ -167,6 +185,7 @@ impl Asked {
     /// Refuses to simulate an engine that the file names, in the words of the file.
     fn check_simulated(&self, spec: &Spec, engine: &dyn EngineProvider) -> Result<(), SpecError> {
         let is_possible = self.mode != Mode::Simulate || engine.simulated().is_some();
+        let is_possible = is_possible || self.profile.is_some();
         if is_possible || self.engine.is_some() {
             return Ok(());
         }

@@ -46,7 +46,7 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     if names.len() != 1 {
         let message = format!(
-            "--today: the file has {} placements ({}), and a server has one; keep that one",
+            "the layout has {} arms ({}), and a server has one placement of its files; keep that one",
             names.len(),
             names.join(", ")
         );
@@ -83,7 +83,7 @@ fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
         note(&format!("dbstow: {message}"));
         return Ok(());
     }
-    Err(NotMet(format!("{message}; --untested goes on all the same")).into())
+    Err(NotMet(format!("{message}; use --untested to continue anyway")).into())
 }
 
 fn text(backtest: &BackTest) -> String {

@@ -139,7 +139,8 @@ pub(crate) fn resolve(
 
 /// What arms are compared by where nothing is said.
 fn metric_default(workload: &wire::Workload) -> &'static str {
-    let is_open = workload.demand == Some(wire::Demand::Open) || workload.rate.is_some();
+    let is_open =
+        workload.demand == Some(wire::Demand::Open) || workload.rate.is_some_and(|rate| rate > 0.0);
     match workload.profile {
         None => "elapsed_s",
         Some(_) if is_open => "operation_latency_mean_ms",

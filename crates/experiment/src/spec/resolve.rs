@@ -234,7 +234,7 @@ fn profile(file: &str, asked: &wire::Workload) -> Result<Workload, Fault> {
         ("parameters", !asked.parameters.is_empty()),
     ];
     if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-        let message = format!("a profile brings its own demand, and has no {key}; remove {key}");
+        let message = format!("a profile defines its own demand and has no {key}; remove {key}");
         return Err(Fault::at(&["workload", key], message));
     }
     let sessions = &["workload", "sessions"];
@@ -247,6 +247,10 @@ fn profile(file: &str, asked: &wire::Workload) -> Result<Workload, Fault> {
         )?;
     }
     let arrival = match arrival(asked)? {
+        Arrival::Open { .. } if asked.demand == Some(wire::Demand::Closed) => {
+            let message = "the demand is closed, and a rate is of an open one; keep one";
+            return Err(Fault::at(&["workload", "rate"], message));
+        }
         Arrival::Closed { .. } if asked.demand == Some(wire::Demand::Open) => {
             Arrival::Open { rate_per_s: 0.0 }
         }

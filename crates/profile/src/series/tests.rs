@@ -65,6 +65,23 @@ fn intervals_of_few_operations_are_taken_together() {
 }
 
 #[test]
+fn a_quiet_time_before_a_burst_is_none_of_it() {
+    let intervals = [0.0, 0.0, 5_000.0, 7.0, 4_000.0];
+    let intervals = (0..)
+        .zip(intervals)
+        .map(|(at, operations)| interval(at, operations, 2.0 * operations));
+    let series = DemandSeries::of(&profile(intervals.collect())).expect("enough");
+    let rates: Vec<f64> = series
+        .periods()
+        .iter()
+        .map(|period| period.operations_per_s)
+        .collect();
+    assert_eq!(rates, [0.0, 500.0, 0.7, 400.0]);
+    // Nobody has anything to do for longer than that.
+    assert!(series.periods()[0].demand.delay > Duration::from_secs(3_600));
+}
+
+#[test]
 fn an_idle_server_is_refused_and_one_operation_is_not() {
     let of = |operations| DemandSeries::of(&profile(vec![interval(0, operations, 7.0)]));
     assert_eq!(of(0.0), Err(DemandError::Idle));

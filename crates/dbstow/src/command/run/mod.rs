@@ -49,7 +49,7 @@ pub struct Args {
     /// and stop with exit code 3 where that is not what was recorded; without an experiment, that is all
     #[arg(long, value_name = "FILE", requires = "profile", value_hint = ValueHint::FilePath)]
     pub today: Option<String>,
-    /// Go on with a profile that does not fit the layout of today
+    /// Continue with a profile that does not fit the layout of today
     #[arg(long, requires = "profile")]
     pub untested: bool,
     /// Also compare the baseline with itself, to measure the noise floor
@@ -77,6 +77,10 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
 pub fn run(args: &Args) -> Result<()> {
+    if args.untested && args.today.is_none() && args.asked.experiment.is_some() {
+        let message = "--untested: nothing is tested; add --today FILE, or leave it out";
+        return Err(Mistake(message.to_owned()).into());
+    }
     if args.asked.profile.is_some() && (args.today.is_some() || args.asked.experiment.is_none()) {
         backtest(args)?;
         if args.asked.experiment.is_none() {
