@@ -117,11 +117,9 @@ impl Asked {
         // Another demand than the recorded one is held against nothing.
         let is_window = |(key, _): &&(String, String)| key == "workload.window";
         let of_demand = |(key, _): &&(String, String)| key.starts_with("workload.");
-        let set = self
-            .set
-            .iter()
-            .filter(|set| self.experiment.is_none() && of_demand(set));
-        if let Some((key, value)) = set.filter(|set| !is_window(set)).next() {
+        let is_other = |set: &&(String, String)| of_demand(set) && !is_window(set);
+        let other = self.set.iter().find(is_other);
+        if let Some((key, value)) = other.filter(|_| self.experiment.is_none()) {
             let message = format!(
                 "--set {key}={value}: a back-test replays what was recorded; leave it out, or name an experiment"
             );
