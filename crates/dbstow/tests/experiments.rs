@@ -5,7 +5,7 @@ use experiment::record::Outcome;
 use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
 use lab::engine::provider;
 use lab::inventory::Inventory;
-use lab::trial::{self, Stage, Subject, TrialId};
+use lab::trial::{self, Stage, Subject, TrialId, Work};
 use model::Bytes;
 
 fn checked(name: &str, quick: bool) -> Plan {
@@ -91,7 +91,7 @@ fn runs_without_errors(name: &str) {
             engine: provider(&plan.variant.engine).expect("it is built in"),
             settings: &arm.settings,
             stage: &stage,
-            workload: &workload,
+            work: &Work::Statements(Box::new(workload)),
         };
         let never: trial::Cancel = std::rc::Rc::new(|| false);
         let record = trial::simulate(&subject, &never, &|_| {});

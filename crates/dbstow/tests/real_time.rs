@@ -12,7 +12,7 @@ use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
 use lab::engine::{Client, Engine, EngineError, Started, WaitKind, WaitSampler, Waiting, provider};
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
-use lab::trial::{Stage, Subject, TrialId};
+use lab::trial::{Stage, Subject, TrialId, Work};
 use model::{Duration, Instant};
 use reading::cause::{Io, Part};
 use reading::{DiskReading, Reading};
@@ -20,7 +20,7 @@ use rusqlite::{Connection, InterruptHandle};
 use tempfile::TempDir;
 use volume::clock::Clock;
 use volume::site::Site;
-use workload::{Driver, Statement, Value, Workload};
+use workload::{Driver, Statement, Value};
 
 /// Two arms on one volume each; the tests change the workload's section.
 const SMALL: &str = r#"name = "small"
@@ -101,7 +101,7 @@ struct Prepared {
     folder: TempDir,
     arm: Arm,
     stage: Stage,
-    workload: Workload,
+    work: Work,
     id: TrialId,
 }
 
@@ -143,8 +143,8 @@ impl Prepared {
         let arm = spec.arms.into_iter().next().expect("it has one arm");
         Prepared {
             stage: Stage::new(&arm.settings, &inventory.catalogue).expect("it was checked"),
-            workload: inventory
-                .workload(&arm.settings.workload)
+            work: inventory
+                .work(&arm.settings.workload)
                 .expect("it was checked"),
             id: TrialId {
                 experiment: "small".to_owned(),
@@ -166,7 +166,7 @@ impl Prepared {
             engine: provider(&MEASURED.engine).expect("every build has it"),
             settings: &self.arm.settings,
             stage: &self.stage,
-            workload: &self.workload,
+            work: &self.work,
         }
     }
 
@@ -211,7 +211,7 @@ impl Supply for Folder {
         }
         let engine = Tiny {
             directory: directories[0].clone(),
-            shared: subject.workload.database == workload::Database::Shared,
+            shared: subject.workload().database == workload::Database::Shared,
             events: Arc::clone(&self.events),
             connections: Mutex::default(),
             alive: AtomicBool::new(true),
@@ -693,9 +693,9 @@ fn a_load_that_fails_is_a_recorded_failure_and_leaves_nothing() {
     });
     let script = prepared.folder.path().join("workload/load.sql");
     std::fs::write(script, "INSERT INTO nowhere VALUES (1);\n").expect("the folder is ours");
-    let workload = Inventory::builtin().workload(&prepared.arm.settings.workload);
+    let work = Inventory::builtin().work(&prepared.arm.settings.workload);
     let changed = Prepared {
-        workload: workload.expect("still a workload"),
+        work: work.expect("still a workload"),
         ..prepared
     };
     let supply = changed.supply();
@@ -741,11 +741,11 @@ fn a_run_in_which_nothing_succeeds_has_failed() {
         write: "UPDATE nowhere SET x = 1;\n",
         ..Asked::default()
     });
-    let mix = prepared.workload.run.scripts[1].clone();
-    let mut workload = prepared.workload.clone();
+    let mut workload = prepared.work.workload().clone();
+    let mix = workload.run.scripts[1].clone();
     workload.run.scripts = vec![mix];
     let changed = Prepared {
-        workload,
+        work: Work::Statements(Box::new(workload)),
         ..prepared
     };
 

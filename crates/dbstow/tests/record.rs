@@ -162,6 +162,32 @@ fn ctrl_c_writes_what_there_is() {
 }
 
 #[test]
+fn a_recording_that_is_killed_leaves_what_it_had() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let working = work(&server);
+    let recorder = Recorder::of(&server);
+    let mut recording = recorder.started(&server, "600s");
+    while !recorder.out().exists() {
+        assert!(recording.try_wait().unwrap().is_none(), "it ended");
+    }
+    end(recording);
+    end(working);
+
+    let profile = recorder.profile();
+    assert!(profile.intervals.len() >= 2);
+    assert!(profile.total(|interval| interval.operations).unwrap() > 0.0);
+    // Nor is it lost to the next one.
+    let output = recorder.start("5s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(
+        text(&output).contains("already exists"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
 fn an_idle_server_is_refused_and_nothing_is_written() {
     let Some(binaries) = binaries() else { return };
     let server = Theirs::start(&binaries);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use lab::engine::raw::Fio;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -84,6 +85,15 @@ fn profile(operations_per_s: f64, read_ms: f64, log: bool) -> String {
     )
 }
 
+/// Requests only, as a tool counts them that looks at disks.
+fn without_operations(profile: &str) -> String {
+    let of_server = ["operations =", "sessions =", "processor_s ="];
+    let lines = profile
+        .lines()
+        .filter(|line| !of_server.iter().any(|column| line.starts_with(column)));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// A folder with a layout, an experiment and profiles.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -93,6 +103,10 @@ fn folder() -> TempDir {
         ("merged.toml", profile(500.0, 4.0, false)),
         ("fast.toml", profile(1_500.0, 0.5, true)),
         ("idle.toml", profile(0.0, 4.0, true)),
+        (
+            "counted.toml",
+            without_operations(&profile(500.0, 4.0, true)),
+        ),
         ("today.toml", LAYOUT.to_owned()),
         (
             "p10.toml",
@@ -249,7 +263,26 @@ fn bad_input_gets_one_message_with_place_and_remedy() {
             vec!["p30.toml", "--set", "workload.operations=5"],
             &["workload.operations", "has no operations"],
         ),
-        (vec!["p30.toml", "--mode", "emulate"], &["virtual time"]),
+        (
+            vec!["p30.toml", "--mode", "emulate", "--engine", "postgres"],
+            &["no statements", "--engine raw"],
+        ),
+        (
+            vec![
+                "p30.toml",
+                "--mode",
+                "emulate",
+                "--engine",
+                "raw",
+                "--set",
+                "workload.demand=open",
+            ],
+            &["leave out workload.rate and workload.demand"],
+        ),
+        (
+            vec!["counted.toml"],
+            &["counted.toml", "operations were not counted"],
+        ),
     ] {
         let said = fails(&folder, 2, &[&profile[..], &arguments].concat());
         for part in parts {
@@ -327,4 +360,32 @@ fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
         said.contains("operations arrive faster than they end"),
         "{said}"
     );
+}
+
+/// 1,000 reads and 350 writes of the log a second, of a profile that says nothing about operations.
+#[test]
+fn plain_io_makes_the_recorded_requests_on_mounted_volumes() {
+    let (has_fuse, has_fio) = (Path::new("/dev/fuse").exists(), Fio::find().is_ok());
+    if !has_fuse || !has_fio {
+        let skips = std::env::var_os("DBSTOW_SKIP_NOTHING").is_none();
+        assert!(skips, "/dev/fuse: {has_fuse}, fio: {has_fio}");
+        eprintln!("skipped: /dev/fuse: {has_fuse}, fio: {has_fio}");
+        return;
+    }
+    let folder = folder();
+    let asked = ["--mode", "emulate", "--engine", "raw", "--blocks", "1"];
+    let duration = ["--set", "workload.duration=4s", "--format", "json"];
+    let named = ["wal-apart.toml", "--profile", "counted.toml"];
+    let assert = run(&folder, &[&named[..], &asked, &duration].concat()).success();
+    let findings: Value =
+        serde_json::from_slice(&assert.get_output().stdout).expect("one document");
+    for arm in findings["arms"].as_array().expect("two arms") {
+        let rate = arm["metrics"]["iops"]["mean"].as_f64().expect("a rate");
+        // No more than was recorded, however fast this machine is; half of it on one that does something else.
+        assert!((600.0..1_500.0).contains(&rate), "{arm:#}");
+        let size = &arm["metrics"]["transfer_size_kb"]["mean"];
+        // Of 8 and, rounded from 5.7 to whole blocks, 4 KiB.
+        let size = size.as_f64().expect("a size");
+        assert!((6.5..8.2).contains(&size), "{arm:#}");
+    }
 }

@@ -97,14 +97,16 @@ impl Inventory {
         match &asked.script {
             Script::Profile { file, window } => {
                 let (Recording { profile, demand }, _) = recording(file, *window)?;
-                let demand = match demand.sessions_max() {
-                    recorded if recorded == asked.sessions => demand,
-                    _ => demand.with_sessions(asked.sessions),
-                };
-                let demand = match asked.arrival {
-                    Arrival::Closed { .. } => demand,
-                    Arrival::Open { rate_per_s } => demand.with_rate(rate_per_s),
-                };
+                let demand = demand.map(|demand| {
+                    let demand = match demand.sessions_max() {
+                        recorded if recorded == asked.sessions => demand,
+                        _ => demand.with_sessions(asked.sessions),
+                    };
+                    match asked.arrival {
+                        Arrival::Closed { .. } => demand,
+                        Arrival::Open { rate_per_s } => demand.with_rate(rate_per_s),
+                    }
+                });
                 Ok(Work::Recording(Box::new(Recording { profile, demand })))
             }
             Script::BuiltIn(_) | Script::Folder(_) => {
@@ -211,15 +213,11 @@ impl Known for Inventory {
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
         if let Script::Profile { file, window } = script {
-            let (Recording { demand, .. }, digest) = recording(file, *window)?;
+            let (recording, digest) = recording(file, *window)?;
             return Ok(KnownWorkload {
                 parameters: BTreeMap::new(),
                 digest,
-                recorded: Some(Recorded {
-                    sessions: demand.sessions_max(),
-                    length: demand.length(),
-                    operations_per_s: demand.operations_per_s(),
-                }),
+                recorded: Some(recorded(&recording)),
             });
         }
         let workload = self.read(script)?;
@@ -252,9 +250,30 @@ fn recording(file: &str, window: Duration) -> Result<(Recording, String), String
     })?;
     let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
     let profile = profile.busiest(window);
-    let demand = DemandSeries::of(&profile).map_err(|error| format!("{file}: {error}"))?;
+    let demand = DemandSeries::of(&profile);
     let digest = experiment::plan::digest_of(text.as_bytes());
     Ok((Recording { profile, demand }, digest))
+}
+
+/// Requests in flight where the profile counts no sessions: as many as a SATA disk queues, and more than the sessions of
+/// most servers have.
+const IN_FLIGHT: u32 = 32;
+
+/// What a recording decides, where an experiment does not.
+fn recorded(recording: &Recording) -> Recorded {
+    match &recording.demand {
+        Ok(demand) => Recorded {
+            sessions: demand.sessions_max(),
+            length: demand.length(),
+            operations_per_s: demand.operations_per_s(),
+        },
+        // Its requests can be made nevertheless.
+        Err(_) => Recorded {
+            sessions: IN_FLIGHT,
+            length: recording.profile.covered(),
+            operations_per_s: 0.0,
+        },
+    }
 }
 
 #[cfg(test)]

@@ -185,6 +185,16 @@ impl Profile {
             .flat_map(|interval| interval.roles.keys());
         recorded.copied().collect()
     }
+
+    /// Roles of its volumes whose requests were not counted separately: they are among those for data.
+    pub fn merged_roles(&self) -> BTreeSet<Role> {
+        let separate = self.roles();
+        let on_volumes = self.volumes.iter().flat_map(|volume| &volume.roles);
+        on_volumes
+            .copied()
+            .filter(|role| !separate.contains(role))
+            .collect()
+    }
 }
 
 impl Wait {

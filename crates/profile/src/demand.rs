@@ -16,6 +16,9 @@ const SESSIONS_MAX: f64 = 65_536.0;
 /// Most requests that an operation makes: a scan of 50 GB in pieces of 512 KiB.
 const REQUESTS_MAX: f64 = 1e5;
 
+/// Sessions that wait for locks, on average, below which it does not matter how.
+const LOCK_WAITS_MIN: f64 = 0.1;
+
 /// Largest request, and most log of an operation.
 const BYTES_MAX: f64 = (1_u64 << 30) as f64;
 
@@ -26,7 +29,9 @@ pub struct Demand {
     pub sessions: u32,
     /// Processor time of an operation.
     pub processor: Duration,
-    /// Time of an operation that neither a disk nor a processor causes: locks, network, the client.
+    /// Time that an operation holds what only one operation can hold at a time; 0 where locks do not decide.
+    pub lock: Duration,
+    /// Time of an operation that no disk, processor or lock causes: network, the client.
     pub delay: Duration,
     /// Requests to data files.
     pub data: Access,
@@ -123,8 +128,11 @@ impl Demand {
     ///
     /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
     /// recorded, all reads and no writes are. Where commits were not counted, as many operations wait for the log as make up
-    /// the time that sessions were seen waiting for it; where neither was recorded, all do. What is left of a session's time
-    /// is delay, waits for a processor among it.
+    /// the time that sessions were seen waiting for it; where neither was recorded, all do.
+    ///
+    /// Sessions that were seen waiting for locks are taken to wait for one and the same; where the time that they must have
+    /// held it for is not there, as under a lock that is held during requests to disks, their wait is delay. What is left of
+    /// a session's time is delay too, waits for a processor among it.
     ///
     /// # Errors
     /// When it lacks what this takes.
@@ -172,15 +180,38 @@ impl Demand {
         let sessions = ((sessions - 1e-6).ceil() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
         let cycle_s = f64::from(sessions) * covered_s / operations;
+        let rest_s = cycle_s - processor_s - waits / operations;
+        let lock_waits = totals.waiting_s(Wait::Lock).unwrap_or(0.0);
+        let waits_are_few = lock_waits < LOCK_WAITS_MIN * covered_s;
+        let wait_s = lock_waits / operations;
+        let hold_s = lock_hold(sessions, cycle_s, wait_s);
+        let (hold_s, delay_s) = match rest_s - wait_s - hold_s {
+            delay_s if delay_s >= 0.0 && !waits_are_few => (hold_s, delay_s),
+            _ => (0.0, rest_s),
+        };
         Ok(Demand {
             sessions,
             processor: Duration::from_secs_f64(processor_s),
-            delay: Duration::from_secs_f64(cycle_s - processor_s - waits / operations),
+            lock: Duration::from_secs_f64(hold_s),
+            delay: Duration::from_secs_f64(delay_s),
             data,
             temp,
             log,
         })
     }
+}
+
+/// How long each of `sessions` holds a lock that they take in turn, when the wait for it is `wait_s` of the `cycle_s` from
+/// one operation to the next.
+///
+/// Source: Schweitzer's approximation of mean value analysis (Lazowska et al., *Quantitative System Performance*, 1984,
+/// chapter 6.4), in which whoever arrives finds the mean queue of the others, solved for the time of service.
+pub(super) fn lock_hold(sessions: u32, cycle_s: f64, wait_s: f64) -> f64 {
+    if sessions < 2 {
+        return 0.0;
+    }
+    let others = f64::from(sessions - 1);
+    ((wait_s * wait_s + 4.0 * wait_s * cycle_s / others).sqrt() - wait_s) / 2.0
 }
 
 /// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".

@@ -1,15 +1,15 @@
 //! The demand of a profile on other disks, in virtual time.
 //!
 //! ```text
-//! delay ──► processor ──► reads, temp, writes, one after the other ──► log (group commit) ──► delay ..
-//!                                                                        └─► writes in the background
+//! delay ──► processor ──► lock ──► reads, temp, writes, one after the other ──► log (group commit) ──► delay ..
+//!                                                                                 └─► writes in the background
 //! ```
 //!
 //! Closed, a session issues its next operation when the last one ended and its delay is over. Open, operations arrive
 //! whether or not earlier ones ended, and there is no delay.
 //!
 //! METHODOLOGY.md has what a real server did beside it. Not modelled: log writes that become several requests, a
-//! filesystem's journal, locks (they are in the delay, which stays the same), a buffer pool whose size changes, full-page
+//! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer pool whose size changes, full-page
 //! images that become fewer or more, sessions that wait because writes in the background do not keep up, processors that
 //! others had to wait for where it was recorded (the wait is in the delay, and comes again where processors are few).
 
@@ -195,6 +195,7 @@ impl Replay<'_> {
             spans: self.volumes.iter().map(span).collect(),
             storage: Storage::observed(self.machine, self.volumes, seed, observer),
             cores: Cores::new(self.machine.cores),
+            lock: Cores::new(1),
             random: random::stream(self.seed, "replay"),
             queue: BinaryHeap::new(),
             has_happened: false,
@@ -264,6 +265,8 @@ struct Session {
     /// Requests that it still has to wait for: role, kind and size; the last one is next.
     left: Vec<(Role, Operation, Bytes)>,
     commits: bool,
+    /// Whether it has yet to take the lock.
+    locks: bool,
     /// Since when it waits for the log.
     waits_since: Instant,
     /// Since when it rests, if it does.
@@ -305,6 +308,8 @@ struct Run<'a> {
     spans: Vec<u64>,
     storage: Storage,
     cores: Cores,
+    /// Who has it next: a processor that there is one of.
+    lock: Cores,
     random: Stream,
     queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     /// Whether the first of the queue has happened, so that what follows it can take its place.
@@ -534,6 +539,7 @@ impl Run<'_> {
             temp,
             log,
             processor,
+            lock,
             ..
         } = *self.demand();
         // Its memory is used again.
@@ -555,6 +561,7 @@ impl Run<'_> {
             period: self.period,
             left,
             commits,
+            locks: lock > Duration::ZERO,
             waits_since: now,
             rests_since: None,
             draw: own.draw,
@@ -580,6 +587,15 @@ impl Run<'_> {
     }
 
     fn go_on(&mut self, now: Instant, session: u32) {
+        let own = &mut self.sessions[session as usize];
+        if std::mem::take(&mut own.locks) {
+            let hold = self.periods[own.period].demand.lock;
+            let hold = self.exponential(hold);
+            let end = self.lock.run(now, hold);
+            self.spend(end, Spent::Lock, end.since(now));
+            self.push(end, Event::GoesOn(session));
+            return;
+        }
         if let Some((role, operation, size)) = self.sessions[session as usize].left.pop() {
             let completion = self.request(now, role, operation, size);
             let cause = match operation {

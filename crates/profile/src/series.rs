@@ -41,15 +41,10 @@ impl DemandSeries {
     pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
         let intervals = &profile.intervals;
         let log_page = log_page(profile.origin.product.as_deref());
-        let separate = profile.roles();
-        let on_volumes = profile.volumes.iter().flat_map(|volume| &volume.roles);
         Ok(DemandSeries {
             periods: periods(intervals, log_page)?,
-            merged: on_volumes
-                .copied()
-                .filter(|role| !separate.contains(role))
-                .collect(),
-            separate,
+            separate: profile.roles(),
+            merged: profile.merged_roles(),
         })
     }
 

@@ -32,8 +32,9 @@ pub struct Asked {
     /// Run this workload instead: a folder, an .sql file, or a settings file of SQLQueryStress (.json)
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub workload: Option<String>,
-    /// Replay this profile instead: what a server did, as `dbstow record` and `dbstow import` write it (simulate)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["workload", "engine"])]
+    /// Replay this profile instead: what a server did, as `dbstow record` and `dbstow import` write it (simulate;
+    /// its requests by themselves: --engine raw)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "workload")]
     pub profile: Option<String>,
     /// Allow a workload to read scripts outside its folder
     #[arg(long)]
@@ -88,6 +89,13 @@ impl Asked {
     /// When something cannot be read, has a mistake, or does not go together.
     pub fn understand(&self, aa: bool) -> Result<ResolvedRun> {
         let (file, text) = self.text()?;
+        if let (Some(engine), Some(_), Mode::Simulate) = (&self.engine, &self.profile, self.mode) {
+            let message = format!(
+                "--engine {engine}: simulate replays a profile whatever the engine; leave it out, or add --mode emulate or \
+                 --mode measure"
+            );
+            return Err(Mistake(message).into());
+        }
         self.resolve(&file, &text, Vec::new(), aa)
     }
 
@@ -125,13 +133,18 @@ impl Asked {
             );
             return Err(Mistake(message).into());
         }
+        let simulated = Asked {
+            mode: Mode::Simulate,
+            engine: None,
+            ..self.clone()
+        };
         let layout = match self.experiment {
             // What is set, is set of the layout.
-            None => self.clone(),
+            None => simulated,
             Some(_) => Asked {
                 set: self.set.iter().filter(is_window).cloned().collect(),
                 disk: Vec::new(),
-                ..self.clone()
+                ..simulated
             },
         };
         layout.resolve(&file, &text, named.collect(), false)

@@ -24,14 +24,14 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-    let trials = prepared.plan().trials();
-    let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: SQLite lets one of them write at a time, so that locks may limit \
              it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
     }
+    let trials = prepared.plan().trials();
+    let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     let experiment = args.asked.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
     // Trials are in a random order.

@@ -14,7 +14,7 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "It only sends queries, and changes nothing on the server. Ctrl-C ends the recording early and \
-        writes what there is.\n\n\
+        writes what there is; one that is killed leaves what it had, but for its last minute at most.\n\n\
         PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
         server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
         Encrypted where the server offers TLS; sslmode and sslrootcert in the URL ask for more, as in libpq.\n\n\
@@ -139,10 +139,12 @@ fn sql_server(args: &Args) -> Result<()> {
 /// A recording under way: progress, and Ctrl-C.
 #[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 mod live {
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result};
+    use files::Readers;
     use lab::engine::EngineError;
     use lab::engine::watch::{RecordError, Recording, Watcher};
     use model::Duration;
@@ -150,7 +152,7 @@ mod live {
 
     use super::Args;
     use crate::command::Mistake;
-    use crate::command::import::save;
+    use crate::command::import::show;
     use crate::command::output::note;
     use crate::command::progress::Progress;
     use analysis::quantity::duration;
@@ -164,14 +166,20 @@ mod live {
             length: args.length,
             every: args.every,
         };
-        let shown = Shown::new(args.length)?;
+        let shown = Shown::new(args.length, &args.out)?;
         let recorded = engine(recording, &shown);
         shown.end();
         let profile = recorded.map_err(|error| match error {
             RecordError::Server(error) => in_words(error),
-            RecordError::Nothing(text) => Mistake(text).into(),
+            RecordError::Nothing(text) if shown.has_written() => Mistake(format!(
+                "{text}; {} holds what was recorded until then",
+                args.out.display()
+            ))
+            .into(),
+            RecordError::Nothing(text) => Mistake(format!("{text}; nothing was written")).into(),
         })?;
-        save(&args.out, "dbstow record", &profile)
+        shown.write(&profile)?;
+        show(&args.out, "dbstow record", &profile)
     }
 
     /// What is missing before anything was tried is a mistake in what was asked.
@@ -183,6 +191,9 @@ mod live {
     }
 
     struct Shown {
+        out: PathBuf,
+        /// Whether the file that is there is this recording's.
+        written: AtomicBool,
         length: Duration,
         progress: Progress,
         /// Seconds that the bar shows.
@@ -191,13 +202,15 @@ mod live {
     }
 
     impl Shown {
-        fn new(length: Duration) -> Result<Shown> {
+        fn new(length: Duration, out: &Path) -> Result<Shown> {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
             ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed))
                 .context("a handler for Ctrl-C")?;
             let steps = whole_seconds(length);
             Ok(Shown {
+                out: out.to_owned(),
+                written: AtomicBool::new(false),
                 length,
                 progress: Progress::new(steps, "recording {wide_bar} {msg}"),
                 done: AtomicU64::new(0),
@@ -207,6 +220,23 @@ mod live {
 
         fn end(&self) {
             self.progress.end();
+        }
+
+        fn has_written(&self) -> bool {
+            self.written.load(Ordering::Relaxed)
+        }
+
+        /// Writes the file, or replaces what this recording wrote before.
+        fn write(&self, profile: &Profile) -> Result<()> {
+            let text = profile::write(&self.out.display().to_string(), profile)?;
+            let write = match (files::is_stream(&self.out), self.has_written()) {
+                (true, _) => files::write_named(&self.out, text.as_bytes()),
+                (false, true) => files::write_whole(&self.out, text.as_bytes(), Readers::Umask),
+                (false, false) => files::write_new(&self.out, text.as_bytes(), Readers::Umask),
+            };
+            write?;
+            self.written.store(true, Ordering::Relaxed);
+            Ok(())
         }
     }
 
@@ -222,6 +252,18 @@ mod live {
             let left = whole_seconds(self.length.saturating_sub(time));
             self.progress
                 .set_message(&format!("{} left", duration(Duration::from_secs(left))));
+        }
+
+        fn so_far(&self, profile: &Profile) {
+            // What reads a stream gets the whole, once.
+            if files::is_stream(&self.out) {
+                return;
+            }
+            if let Err(error) = self.write(profile) {
+                self.note(&format!(
+                    "{error:#}; the recording goes on, and is written at its end"
+                ));
+            }
         }
 
         fn note(&self, text: &str) {

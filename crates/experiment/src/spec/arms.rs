@@ -11,7 +11,7 @@ use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::placement::Placement;
 use super::settings::{Engine, Settings, Volume};
-use super::{Arm, Origin, Source, Spec, deal, protocol, resolve, wire};
+use super::{Arm, Mode, Origin, Source, Spec, deal, protocol, resolve, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -19,7 +19,8 @@ pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workl
 /// The experiment that `text` describes; `origin` is what it was before `--quick` and `--set`.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
-    check_whole(text, &asked)?;
+    let mode = origin.variant.mode;
+    check_whole(text, &asked, mode)?;
     if asked.workload.profile.is_some() {
         for (key, _) in &origin.overrides {
             let path: Vec<&str> = key.split('.').collect();
@@ -28,7 +29,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     }
     let asked_arms = asked_arms(text, &asked)?;
     let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
-    let protocol = protocol::resolve(&asked.protocol, &asked.workload, &names)?;
+    let protocol = protocol::resolve(&asked.protocol, &asked.workload, mode, &names)?;
     // One more for the twin of `--aa`.
     if (names.len() + 1).saturating_mul(protocol.blocks as usize) > TRIALS_MAX {
         let message = format!(
@@ -99,7 +100,7 @@ struct AskedArm {
 }
 
 /// Everything but arms, whether or not an arm uses it.
-fn check_whole(text: &Text, asked: &wire::Experiment) -> Result<(), Fault> {
+fn check_whole(text: &Text, asked: &wire::Experiment, mode: Mode) -> Result<(), Fault> {
     resolve::named(&["name"], &asked.name)?;
     if asked.question.trim().is_empty() {
         return Err(Fault::at(
@@ -121,7 +122,7 @@ fn check_whole(text: &Text, asked: &wire::Experiment) -> Result<(), Fault> {
         return Err(Fault::at(&["placement"], message));
     }
     for name in text.in_order("placement", asked.placement.keys()) {
-        settings(text, asked, name)?;
+        settings(text, asked, name, mode)?;
     }
     for name in text.in_order("volume", asked.volume.keys()) {
         resolve::volume(name, &asked.volume[name])?;
@@ -129,7 +130,12 @@ fn check_whole(text: &Text, asked: &wire::Experiment) -> Result<(), Fault> {
     Ok(())
 }
 
-fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Settings, Fault> {
+fn settings(
+    text: &Text,
+    asked: &wire::Experiment,
+    placement: &str,
+    mode: Mode,
+) -> Result<Settings, Fault> {
     let defined = text.in_order("volume", asked.volume.keys());
     let placement = deal::placement(placement, &asked.placement[placement], &defined)?;
     let used = placement.volumes();
@@ -145,7 +151,7 @@ fn settings(text: &Text, asked: &wire::Experiment, placement: &str) -> Result<Se
     let settings = Settings {
         machine: resolve::machine(&asked.machine)?,
         volumes,
-        workload: resolve::workload(&asked.workload)?,
+        workload: resolve::workload(&asked.workload, mode)?,
         engine: resolve::engine(&asked.engine, asked.workload.profile.is_none())?,
         placement,
     };
@@ -301,7 +307,7 @@ fn resolved(
         }
     }
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
-    let settings = settings(&own, &own.wire(), &arm.placement)
+    let settings = settings(&own, &own.wire(), &arm.placement, origin.variant.mode)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
     Ok(Arm {
         name: arm.name.clone(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Text;
 use super::error::{Fault, listed, remedy};
-use super::{Arm, metric, wire};
+use super::{Arm, Mode, metric, wire};
 use crate::question::Published;
 
 /// How trials are repeated and compared.
@@ -81,6 +81,7 @@ const BLOCKS_MAX: u32 = 10_000;
 pub(crate) fn resolve(
     asked: &wire::Protocol,
     workload: &wire::Workload,
+    mode: Mode,
     arms: &[String],
 ) -> Result<Protocol, Fault> {
     let fault = |key: &str, message: String| Err(Fault::at(&["protocol", key], message));
@@ -107,7 +108,7 @@ pub(crate) fn resolve(
             ),
         );
     }
-    let by_default = metric_default(workload);
+    let by_default = metric_default(workload, mode);
     let metric = asked.metric.as_deref().unwrap_or(by_default);
     if let Err(message) = metric::check(metric) {
         return fault("metric", message);
@@ -138,11 +139,13 @@ pub(crate) fn resolve(
 }
 
 /// What arms are compared by where nothing is said.
-fn metric_default(workload: &wire::Workload) -> &'static str {
+fn metric_default(workload: &wire::Workload, mode: Mode) -> &'static str {
     let is_open =
         workload.demand == Some(wire::Demand::Open) || workload.rate.is_some_and(|rate| rate > 0.0);
     match workload.profile {
         None => "elapsed_s",
+        // Plain I/O makes its requests at their rates.
+        Some(_) if mode != Mode::Simulate => "transfer_latency_ms",
         Some(_) if is_open => "operation_latency_mean_ms",
         Some(_) => "operations_per_s",
     }

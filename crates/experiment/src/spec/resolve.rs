@@ -14,7 +14,7 @@ use super::settings::{
     Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script,
     Versions, Volume, Workload,
 };
-use super::{amount::Span, wire};
+use super::{Mode, amount::Span, wire};
 
 /// The machine, which has a type, or cores and memory.
 pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
@@ -179,9 +179,9 @@ fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
 }
 
 /// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
-pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
+pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, Fault> {
     if let Some(file) = &asked.profile {
-        return profile(file, asked);
+        return profile(file, asked, mode);
     }
     for (key, is_given) in [
         ("window", asked.window.is_some()),
@@ -221,10 +221,16 @@ pub(crate) fn workload(asked: &wire::Workload) -> Result<Workload, Fault> {
 }
 
 /// The part of a profile that is replayed where nothing else is said.
-const WINDOW: Duration = Duration::from_secs(3_600);
+fn window(mode: Mode) -> Duration {
+    match mode {
+        Mode::Simulate => Duration::from_secs(3_600),
+        // Each trial takes as long.
+        Mode::Emulate | Mode::Measure => Duration::from_secs(60),
+    }
+}
 
 /// The demand of a profile, which decides what is not asked for.
-fn profile(file: &str, asked: &wire::Workload) -> Result<Workload, Fault> {
+fn profile(file: &str, asked: &wire::Workload, mode: Mode) -> Result<Workload, Fault> {
     let given = [
         ("name", asked.name.is_some()),
         ("folder", asked.folder.is_some()),
@@ -259,7 +265,7 @@ fn profile(file: &str, asked: &wire::Workload) -> Result<Workload, Fault> {
     Ok(Workload {
         script: Script::Profile {
             file: file.to_owned(),
-            window: span(asked.window, WINDOW),
+            window: span(asked.window, window(mode)),
         },
         sessions: asked.sessions.unwrap_or(0),
         amount: Amount::Duration(span(asked.duration, Duration::ZERO)),
@@ -568,7 +574,7 @@ mod tests {
                 "workload.sessions is zero",
             ),
         ] {
-            let error = refused(workload(&read(text)));
+            let error = refused(workload(&read(text), Mode::Simulate));
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -127,12 +127,22 @@ pub trait EngineRun: Send + Sync {
 pub struct TrialVolumes<'a> {
     /// All that the arm sets.
     pub settings: &'a Settings,
-    /// What its sessions do.
-    pub workload: &'a Workload,
+    /// What its sessions do; `None` where the requests of a profile are made, as plain I/O.
+    pub statements: Option<&'a Workload>,
     /// Its volumes.
     pub site: &'a dyn Site,
     /// What an engine inside this process is paced by; modelled disks only.
     pub pacer: Option<Arc<Pacer>>,
+}
+
+impl<'a> TrialVolumes<'a> {
+    /// What its sessions do.
+    ///
+    /// # Panics
+    /// When the requests of a profile are made, which only plain I/O does.
+    pub fn workload(&self) -> &'a Workload {
+        self.statements.expect("a profile has no statements")
+    }
 }
 
 /// What a trial runs on its volumes.

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use experiment::plan::{self, Plan, Trial};
 use experiment::question::{ArmQuestion, Fitted, Question, Variation};
 use experiment::record::Record;
-use experiment::spec::{Arm, Mode, Role};
-use profile::{BackTest, DemandSeries, ReplayError};
+use experiment::spec::{Arm, Arrival, Mode, Role};
+use profile::{BackTest, Profile, ReplayError};
 use workload::{Database, Workload};
 
-use crate::engine::{EngineProvider, Options, UnknownEngine, provider};
+use crate::engine::{EngineProvider, Options, Simulated, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
@@ -21,9 +21,13 @@ use crate::trial::{
 const MEASURED_SHARED: &str = "simulate loads a database that several sessions share before they begin: leave out \
                                load.measured, or give each session a database (database = \"per-session\")";
 
-/// Why a profile cannot be part of a run in real time.
-const REPLAY_SIMULATED: &str = "a profile is replayed on modelled disks in virtual time; leave out --mode, or run a \
-                                workload";
+/// Why a profile cannot be part of a run of a server in real time.
+const REPLAY_PLAIN: &str = "a profile has no statements for a server: simulate replays its operations (leave out --mode), \
+                            and plain I/O its requests (--engine raw)";
+
+/// Why plain I/O cannot follow a rate of operations.
+const REPLAY_CLOSED: &str = "plain I/O makes the requests of a profile at the rates at which they were recorded: leave out \
+                             workload.rate and workload.demand";
 
 /// A plan and what its names stand for.
 pub struct Prepared {
@@ -81,7 +85,7 @@ impl Prepared {
         let engine = provider(&plan.variant.engine)?;
         let ready = |arm: &Arm| {
             let ready = Ready::new(arm, inventory, engine, options)?;
-            ready.check(arm, plan.variant.mode)?;
+            ready.check(arm, plan.variant.mode, engine)?;
             Ok::<_, PrepareError>(ready)
         };
         Ok(Prepared {
@@ -190,7 +194,7 @@ impl Prepared {
         self.plan.variant.mode != Mode::Simulate
             && self.engine.has_one_writer()
             && arms.any(|(arm, ready)| {
-                let workload = ready.statements();
+                let workload = ready.work.statements();
                 arm.settings.workload.sessions > 1
                     && workload.is_some_and(Workload::is_written_together)
             })
@@ -241,7 +245,8 @@ impl Prepared {
                 Moment::Loading => tell(number as f64 / all),
                 Moment::Running { done, .. } => tell((number as f64 + done) / all),
             };
-            let outcome = replayed(&id, arm, ready, ready.recording()).run(cancelled, &tell)?;
+            let recording = ready.work.recording().expect("the arm replays a profile");
+            let outcome = replayed(&id, arm, ready, recording).run(cancelled, &tell)?;
             Ok(profile::Replayed {
                 operations_per_s: outcome.operations_per_s(),
                 roles: Role::ALL.map(|role| (role, outcome.rates(role))).into(),
@@ -249,14 +254,16 @@ impl Prepared {
         };
         let trials = self.plan.trials().iter().enumerate();
         let replays: Vec<profile::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
-        let Recording { profile, demand } = self.arms[0].recording();
-        Ok(BackTest::of(profile, demand, &replays))
+        let recording = self.arms[0].work.recording();
+        let recording = recording.expect("the arm replays a profile");
+        Ok(BackTest::of(
+            &recording.profile,
+            recording.demand(),
+            &replays,
+        ))
     }
 
     /// What a trial of the plan is of.
-    ///
-    /// # Panics
-    /// When it replays a profile, which in real time none does: [`Prepared::new`] refuses it.
     pub(super) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
         let (arm, ready) = self.of(id);
         Subject {
@@ -265,7 +272,7 @@ impl Prepared {
             engine: self.engine,
             settings: &arm.settings,
             stage: &ready.stage,
-            workload: ready.statements().expect("a profile has no statements"),
+            work: &ready.work,
         }
     }
 
@@ -306,27 +313,28 @@ fn replayed<'a>(
         id,
         settings: &arm.settings,
         stage: &ready.stage,
-        demand: &recording.demand,
+        demand: recording.demand(),
     }
 }
 
 /// Why a profile cannot tell what this arm's placement does: it separates files whose requests were counted together.
-fn separates(demand: &DemandSeries, arm: &Arm) -> Option<String> {
+fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
     let Arm { name, settings, .. } = arm;
     let placement = &settings.placement;
     let volumes = |role: Role| -> BTreeSet<&str> {
         let files = placement.files(role).iter();
         files.map(|file| file.volume.as_str()).collect()
     };
+    let (separate, merged) = (profile.roles(), profile.merged_roles());
     // Temp I/O that was not recorded is missing wherever it would go; a server without a log there is none.
     let is_unknown = |role: &Role| match role {
-        Role::Log => !demand.separate().contains(role),
-        Role::Data | Role::Temp => demand.merged().contains(role),
+        Role::Log => !separate.contains(role),
+        Role::Data | Role::Temp => merged.contains(role),
     };
     let is_apart = |role: &Role| volumes(*role) != volumes(Role::Data);
     let mut roles = [Role::Log, Role::Temp].into_iter();
     let role = roles.find(|role| is_unknown(role) && is_apart(role))?;
-    let how = match demand.merged().contains(&role) {
+    let how = match merged.contains(&role) {
         true => "are among those for data",
         false => "were not recorded",
     };
@@ -360,22 +368,13 @@ impl Ready {
         Ok(Ready { stage, work })
     }
 
-    fn recording(&self) -> &Recording {
-        match &self.work {
-            Work::Recording(recording) => recording,
-            Work::Statements(_) => panic!("a workload's statements are not a recording"),
-        }
-    }
-
-    fn statements(&self) -> Option<&Workload> {
-        match &self.work {
-            Work::Statements(workload) => Some(workload),
-            Work::Recording(_) => None,
-        }
-    }
-
-    /// Refuses what `mode` cannot run.
-    fn check(&self, arm: &Arm, mode: Mode) -> Result<(), PrepareError> {
+    /// Refuses what `engine` cannot run in `mode`.
+    fn check(
+        &self,
+        arm: &Arm,
+        mode: Mode,
+        engine: &dyn EngineProvider,
+    ) -> Result<(), PrepareError> {
         let refused = match &self.work {
             Work::Statements(workload) => {
                 let loads_together = arm.settings.workload.sessions > 1
@@ -384,8 +383,20 @@ impl Ready {
                 let is_possible = mode != Mode::Simulate || !loads_together;
                 (!is_possible).then(|| MEASURED_SHARED.to_owned())
             }
-            Work::Recording(_) if mode != Mode::Simulate => Some(REPLAY_SIMULATED.to_owned()),
-            Work::Recording(recording) => separates(&recording.demand, arm),
+            Work::Recording(recording) => {
+                let is_plain = engine.simulated() == Some(Simulated::PlainIo);
+                let asked = &arm.settings.workload;
+                let is_open = matches!(asked.arrival, Arrival::Open { .. });
+                let refused = match (mode, &recording.demand) {
+                    (Mode::Simulate, Err(error)) => Some(format!("{}: {error}", asked.script)),
+                    (Mode::Simulate, Ok(_)) => None,
+                    (Mode::Emulate | Mode::Measure, _) if !is_plain => {
+                        Some(REPLAY_PLAIN.to_owned())
+                    }
+                    (Mode::Emulate | Mode::Measure, _) => is_open.then(|| REPLAY_CLOSED.to_owned()),
+                };
+                refused.or_else(|| separates(&recording.profile, arm))
+            }
         };
         refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }

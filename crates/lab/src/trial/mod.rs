@@ -20,7 +20,7 @@ pub use stage::{Stage, StageError};
 
 use crate::engine::EngineProvider;
 use experiment::spec::{Mode, Settings};
-use profile::{DemandSeries, Profile};
+use profile::{DemandError, DemandSeries, Profile};
 use workload::Workload;
 
 /// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
@@ -52,19 +52,56 @@ pub struct TrialId {
 pub enum Work {
     /// The statements of a workload.
     Statements(Box<Workload>),
-    /// What a profile counted, replayed; simulate only.
+    /// What a profile counted: in simulate its operations, otherwise its requests as plain I/O.
     Recording(Box<Recording>),
+}
+
+impl Work {
+    /// The statements.
+    ///
+    /// # Panics
+    /// When it is a profile, which has none.
+    pub fn workload(&self) -> &Workload {
+        self.statements().expect("a profile has no statements")
+    }
+
+    /// The statements; `None` of a profile.
+    pub fn statements(&self) -> Option<&Workload> {
+        match self {
+            Work::Statements(workload) => Some(workload),
+            Work::Recording(_) => None,
+        }
+    }
+
+    /// What was recorded; `None` of statements.
+    pub fn recording(&self) -> Option<&Recording> {
+        match self {
+            Work::Statements(_) => None,
+            Work::Recording(recording) => Some(recording),
+        }
+    }
 }
 
 /// What a server did, as it is replayed.
 pub struct Recording {
     /// The part of its profile that is.
     pub profile: Profile,
-    /// What it asks for, with the sessions and the rate of the experiment.
-    pub demand: DemandSeries,
+    /// What its operations ask for, with the sessions and the rate of the experiment; or why that is not known.
+    pub demand: Result<DemandSeries, DemandError>,
 }
 
-/// What a trial of a workload's statements is of.
+impl Recording {
+    /// What its operations ask for.
+    ///
+    /// # Panics
+    /// When that is not known, in which case nothing simulates it.
+    pub fn demand(&self) -> &DemandSeries {
+        let demand = self.demand.as_ref();
+        demand.expect("what is simulated was checked to have a demand")
+    }
+}
+
+/// What a trial is of.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// Which trial.
@@ -78,5 +115,15 @@ pub struct Subject<'a> {
     /// The arm's volumes, looked up.
     pub stage: &'a Stage,
     /// What its sessions do.
-    pub workload: &'a Workload,
+    pub work: &'a Work,
+}
+
+impl<'a> Subject<'a> {
+    /// The statements of its sessions.
+    ///
+    /// # Panics
+    /// When it is of a profile, which only plain I/O in real time is.
+    pub fn workload(&self) -> &'a Workload {
+        self.work.workload()
+    }
 }

@@ -67,6 +67,26 @@ fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
 }
 
 #[test]
+fn waits_for_locks_are_one_lock_that_all_take_or_else_delay() {
+    let locked = |sessions: &str| {
+        let waiting = "log = [0.5, 0.5]\n";
+        let text = TEXT.replace(waiting, &format!("{waiting}lock = {sessions}\n"));
+        demand(&text).expect("it has all that it takes")
+    };
+    // 10 ms of the 40 are waits: each of 4 holds it for (sqrt(10² + 4 x 10 x 40 / 3) - 10) / 2 ms.
+    let demand = locked("[1.0, 1.0]");
+    assert_eq!(demand.lock.as_nanos() / 1_000, 7_583);
+    // 40 - 2 - 15 - 10 - 7.6 ms.
+    assert_eq!(demand.delay.as_nanos() / 1_000, 5_416);
+    // 18 ms of waits leave 5 of the 23, which is less than the 8.9 that a hold would take.
+    let demand = locked("[1.8, 1.8]");
+    assert_eq!(demand.lock, Duration::ZERO);
+    assert_eq!(demand.delay, Duration::from_millis(23));
+    // One session in twenty.
+    assert_eq!(locked("[0.05, 0.05]").lock, Duration::ZERO);
+}
+
+#[test]
 fn without_seen_waits_latencies_and_running_sessions_stand_for_them() {
     let text = TEXT.replace(
         "[intervals.waiting]\ndata_read = [1.0, 1.0]\nlog = [0.5, 0.5]\n",

@@ -2,7 +2,7 @@ use model::{DiskSpec, Iops, LatencySpec, Throughput};
 use proptest::prelude::*;
 
 use super::*;
-use crate::demand::{Access, LogDemand};
+use crate::demand::{Access, LogDemand, lock_hold};
 
 fn disk(iops: u64, [read, write, flush]: [f64; 3]) -> DiskSpec {
     let latency = |ms: f64| LatencySpec::constant(Duration::from_secs_f64(ms / 1e3));
@@ -26,6 +26,7 @@ fn readers(sessions: u32, delay_ms: u64) -> Demand {
     Demand {
         sessions,
         processor: Duration::ZERO,
+        lock: Duration::ZERO,
         delay: Duration::from_millis(delay_ms),
         data: Access {
             reads: page(2.0),
@@ -141,6 +142,29 @@ fn what_is_written_in_the_background_takes_its_share_of_the_limit() {
     );
 }
 
+/// A lock that is held for 10 ms: its hold is found from how long it was waited for on slow disks, and bounds what fast ones
+/// bring.
+#[test]
+fn a_lock_is_found_on_slow_disks_and_decides_on_fast_ones() {
+    let demand = Demand {
+        lock: Duration::from_millis(10),
+        ..readers(8, 6)
+    };
+    let on = |read_ms| run(&demand, &[disk(1_000_000, [read_ms, 1.0, 0.0])], 0, 1);
+    let slow = on(50.0);
+    let times = slow.split.iter();
+    let locked = times.filter(|(spent, _)| *spent == Spent::Lock);
+    let locked: f64 = locked.map(|(_, time)| time.as_secs_f64()).sum();
+    let wait_s = locked / slow.operations as f64 - 0.010;
+    let hold_s = lock_hold(8, 8.0 / slow.operations_per_s(), wait_s);
+    assert!((0.009..0.011).contains(&hold_s), "{hold_s}");
+    assert!(slow.operations_per_s() < 70.0, "{slow:?}");
+    let fast = on(2.0).operations_per_s();
+    assert!((95.0..101.0).contains(&fast), "{fast}");
+    // Nobody can wait for a lock of his own.
+    assert_eq!(lock_hold(1, 0.1, 0.01), 0.0);
+}
+
 /// What PostgreSQL 15 did on a gp3 of 3,000 IOPS: 820 transactions a second of 8 sessions, 2.18 reads (2.2 ms each) and 1.05
 /// background writes each, 0.44 flushes, 49 % of the sessions' time waiting for reads and 43 % for the log. Then it ran on
 /// the other disks (2026-11-21, two blocks of 25 s, up to 10 % apart).
@@ -151,6 +175,7 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
     let demand = Demand {
         sessions: 8,
         processor,
+        lock: Duration::ZERO,
         delay: Duration::from_secs_f64(cycle.as_secs_f64() * (1.0 - 0.49 - 0.43) - 0.000_35),
         data: Access {
             reads: page(2.18),

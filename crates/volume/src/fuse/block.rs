@@ -23,6 +23,7 @@ use model::Bytes;
 use rustix::fs::{Advice, fadvise, syncfs};
 use rustix::process::geteuid;
 
+use super::apart::without_open_files;
 use super::error::EmulationError;
 use super::image::{self, Image};
 use super::leftovers::Registration;
@@ -249,7 +250,7 @@ impl Drop for Block {
 
 /// Writes back what the kernel has cached of the filesystem at `directory`.
 fn write_back(directory: &Path) -> io::Result<()> {
-    Ok(syncfs(File::open(directory)?)?)
+    without_open_files(|| Ok(syncfs(File::open(directory)?)?))
 }
 
 /// Drops the cached pages of every file below `directory`, but for those in use.

@@ -14,6 +14,7 @@ use std::process::Command;
 use model::Bytes;
 use rustix::mount::MountFlags;
 
+use super::apart::without_open_files;
 use super::loop_device::{LoopDevice, run};
 use super::setup::Filesystem;
 use files::Folder;
@@ -157,17 +158,18 @@ pub(super) fn mount(
     };
     let options = CString::new(options).expect("options have no zero byte");
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    rustix::mount::mount(device.path(), directory, name, flags, options.as_c_str()).map_err(
-        |error| {
-            let error = io::Error::from(error);
-            let what = format!(
-                "{name} on {} cannot be mounted at {}: {error}",
-                device.path().display(),
-                directory.display()
-            );
-            io::Error::new(error.kind(), what)
-        },
-    )
+    let mounted = without_open_files(|| {
+        rustix::mount::mount(device.path(), directory, name, flags, options.as_c_str())
+    });
+    mounted.map_err(|error| {
+        let error = io::Error::from(error);
+        let what = format!(
+            "{name} on {} cannot be mounted at {}: {error}",
+            device.path().display(),
+            directory.display()
+        );
+        io::Error::new(error.kind(), what)
+    })
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod deadlines;
 mod pace;
 
 // From a specification to mounted volumes.
+mod apart;
 mod emulation;
 mod environment;
 mod error;

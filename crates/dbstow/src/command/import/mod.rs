@@ -84,19 +84,21 @@ pub(super) fn check_free(out: &Path) -> Result<()> {
 }
 
 /// Writes a profile, and prints what it can answer.
-pub(super) fn save(file: &Path, from: &str, profile: &Profile) -> Result<()> {
-    let out = file.display().to_string();
-    let text = profile::write(&out, profile)?;
-    let shown = shown(&out, from, profile);
+fn save(file: &Path, from: &str, profile: &Profile) -> Result<()> {
+    let text = profile::write(&file.display().to_string(), profile)?;
     match files::is_stream(file) {
-        true => {
-            files::write_named(file, text.as_bytes())?;
-            note(shown.trim_end());
-        }
-        false => {
-            files::write_new(file, text.as_bytes(), files::Readers::Umask)?;
-            super::print(&shown)?;
-        }
+        true => files::write_named(file, text.as_bytes())?,
+        false => files::write_new(file, text.as_bytes(), files::Readers::Umask)?,
+    }
+    show(file, from, profile)
+}
+
+/// Prints what the profile in `file` can answer; to standard error where the profile itself goes to a stream.
+pub(super) fn show(file: &Path, from: &str, profile: &Profile) -> Result<()> {
+    let shown = shown(&file.display().to_string(), from, profile);
+    match files::is_stream(file) {
+        true => note(shown.trim_end()),
+        false => super::print(&shown)?,
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use model::Bytes;
+use reading::Role;
 
 /// What was wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,22 @@ pub enum RawError {
         span: Bytes,
         /// What is possible.
         most: Bytes,
+    },
+    /// A profile that does not say how large requests are.
+    #[error(
+        "the profile counts requests for {0}, but not their bytes; record with a tool that counts both"
+    )]
+    NoSizes(Role),
+    /// A profile, files and time that take more jobs than fio has.
+    #[error(
+        "making these requests takes {jobs} jobs of fio, which has {most} at most; give a shorter workload.duration, or use \
+         fewer files"
+    )]
+    TooManyJobs {
+        /// How many.
+        jobs: usize,
+        /// What is possible.
+        most: usize,
     },
     /// No fio on this machine.
     #[error(

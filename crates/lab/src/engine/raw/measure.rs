@@ -73,6 +73,11 @@ impl Files {
         Ok(files)
     }
 
+    /// A file as fio's `filename` takes it.
+    pub(super) fn filename(&self, number: usize) -> String {
+        escaped(&self.files[number].path)
+    }
+
     /// Removes them.
     ///
     /// # Errors
@@ -110,12 +115,56 @@ pub fn measure(
     window: Window,
     stop: &dyn Fn() -> bool,
 ) -> Result<RawOutcome, RawError> {
-    let what = spec.to_string();
-    let text = fio.run(&what, &arguments(fio, files, spec, seed, window), stop)?;
+    let asked = Asked {
+        what: spec.to_string(),
+        arguments: arguments(fio, files, spec, seed, window),
+        ioengine: ioengine(fio, spec).to_owned(),
+        window,
+    };
+    let mut outcome = carry_out(fio, (files, volumes), asked, stop)?;
+    // It may take longer than it was asked to.
+    let end = window.from + outcome.elapsed;
+    outcome.phases = super::simulate::phases(Window {
+        from: window.from,
+        until: end,
+    });
+    Ok(outcome)
+}
+
+/// What fio is asked to do.
+pub(super) struct Asked {
+    /// In words.
+    pub(super) what: String,
+    /// Its arguments. Jobs of another name than a file's are not counted.
+    pub(super) arguments: Vec<String>,
+    /// How it does I/O.
+    pub(super) ioengine: String,
+    /// The time that counts.
+    pub(super) window: Window,
+}
+
+/// Has fio do what is asked, and reads what came of it.
+///
+/// # Errors
+/// When fio fails, or `stop` says so before the end.
+pub(super) fn carry_out(
+    fio: &Fio,
+    (files, volumes): (&Files, &[String]),
+    asked: Asked,
+    stop: &dyn Fn() -> bool,
+) -> Result<RawOutcome, RawError> {
+    let Asked {
+        what,
+        arguments,
+        ioengine,
+        window,
+    } = asked;
+    let text = fio.run(&what, &arguments, stop)?;
     let report = output::read(&what, &text)?;
     let disks = disks(&report, files, volumes);
     let mut sums = [Tally::new(), Tally::new(), Tally::new()];
-    for job in report.jobs.values() {
+    let names = (0..files.files.len()).map(job_name);
+    for job in names.filter_map(|name| report.jobs.get(&name)) {
         for (sum, part) in sums.iter_mut().zip([&job.reads, &job.writes, &job.flushes]) {
             sum.merge(part);
         }
@@ -128,12 +177,8 @@ pub fn measure(
     ];
     let time = |tally: &Tally| (tally.latency.mean() * tally.count() as f64) as u64;
     let spent = spent.into_iter().filter(|(_, tally)| tally.count() > 0);
-    let end = window.from + report.elapsed;
     Ok(RawOutcome {
-        phases: super::simulate::phases(Window {
-            from: window.from,
-            until: end,
-        }),
+        phases: super::simulate::phases(window),
         elapsed: report.elapsed,
         time_split_ns: spent
             .map(|(io, tally)| (Cause::Io(io, Part::Service), time(tally)))
@@ -148,10 +193,7 @@ pub fn measure(
             name: "raw".to_owned(),
             version: fio.version.clone(),
             file: "a file in direct I/O".to_owned(),
-            settings: BTreeMap::from([
-                ("io".to_owned(), what),
-                ("ioengine".to_owned(), ioengine(fio, spec).to_owned()),
-            ]),
+            settings: BTreeMap::from([("io".to_owned(), what), ("ioengine".to_owned(), ioengine)]),
         },
         ended_s: Some(report.ended_s),
         client_busy: Some(report.busy),
@@ -178,20 +220,8 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
         (Pattern::Sequential, 0) => "write",
         (Pattern::Sequential, _) => "rw",
     };
-    let mut arguments = vec![
-        "--output-format=json+".to_owned(),
-        // The latency a database would see is from giving the request, not from the device taking it.
-        "--lat_percentiles=1".to_owned(),
-        "--clat_percentiles=0".to_owned(),
-        "--disk_util=0".to_owned(),
-        // One process, so that ending it ends all.
-        "--thread".to_owned(),
-        "--direct=1".to_owned(),
-        "--fallocate=none".to_owned(),
-        "--norandommap".to_owned(),
-        "--randrepeat=0".to_owned(),
-        // fio reads it as a signed number, and refuses what is above.
-        format!("--randseed={}", seed >> 1),
+    let mut arguments = common_arguments(seed);
+    arguments.extend([
         format!("--rw={direction}"),
         format!("--bs={}", spec.block_size.0),
         format!("--size={}", spec.blocks() * spec.block_size.0),
@@ -199,7 +229,7 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
         "--time_based".to_owned(),
         format!("--ramp_time={}ms", ms(Instant::ZERO, window.from)),
         format!("--runtime={}ms", ms(window.from, window.until)),
-    ];
+    ]);
     if !matches!(spec.read_percent, 0 | 100) {
         arguments.push(format!("--rwmixread={}", spec.read_percent));
     }
@@ -220,7 +250,27 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
     arguments
 }
 
-fn job_name(number: usize) -> String {
+/// What all jobs of a run have in common.
+pub(super) fn common_arguments(seed: u64) -> Vec<String> {
+    vec![
+        "--output-format=json+".to_owned(),
+        // The latency a database would see is from giving the request, not from the device taking it.
+        "--lat_percentiles=1".to_owned(),
+        "--clat_percentiles=0".to_owned(),
+        "--disk_util=0".to_owned(),
+        // One process, so that ending it ends all.
+        "--thread".to_owned(),
+        "--direct=1".to_owned(),
+        "--fallocate=none".to_owned(),
+        "--norandommap".to_owned(),
+        "--randrepeat=0".to_owned(),
+        // fio reads it as a signed number, and refuses what is above.
+        format!("--randseed={}", seed >> 1),
+    ]
+}
+
+/// The jobs whose requests count for a file of [`Files`].
+pub(super) fn job_name(number: usize) -> String {
     format!("file-{}", number + 1)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! RawSpec ─► simulate: a closed loop over model::Storage, in virtual time ─┐
-//!        └─► Files::lay_out ─► measure: fio on real files ─────────────────┴─► RawOutcome ─► Record
+//!        └─► Files::lay_out ─► measure: fio on real files ─────────────────┼─► RawOutcome ─► Record
+//! Profile ─► Files::lay_out ─► play: fio, at the recorded rates ────────────┘
 //! ```
 
 mod error;
@@ -12,6 +13,7 @@ mod measure;
 mod outcome;
 mod output;
 pub(in crate::engine) mod provider;
+mod recorded;
 mod simulate;
 
 pub use error::RawError;
@@ -19,6 +21,7 @@ pub use fio::Fio;
 pub use job::{Pattern, RawSpec, SyncSpec, Window};
 pub use measure::{Files, measure};
 pub use outcome::{RawOutcome, Tally};
+pub use recorded::{RawRecording, RoleFiles, play};
 pub use simulate::simulate;
 
 /// Whether `text` is what fio prints; for its fuzz target.

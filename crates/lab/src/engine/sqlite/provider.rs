@@ -50,9 +50,10 @@ struct Run;
 
 impl EngineRun for Run {
     fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        let workload = trial.workload();
         let TrialVolumes {
             settings,
-            workload,
+            statements: _,
             site,
             pacer,
         } = trial;

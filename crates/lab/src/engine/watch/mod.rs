@@ -24,6 +24,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Between two attempts to connect again.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
+/// A recording that is killed loses at most a tenth of what it saw, and no more than this.
+const LOST_MAX: Duration = Duration::from_secs(60);
+
 /// Operations per second below which a server without a session is idle: background processes make a few.
 const IDLE_PER_S: f64 = 5.0;
 
@@ -54,6 +57,9 @@ pub trait Watcher {
 
     /// So much time of the recording is over.
     fn elapsed(&self, time: Duration);
+
+    /// What a recording that ended now would give; told often enough that one that is killed loses little.
+    fn so_far(&self, profile: &Profile);
 
     /// Something happened that a user may want to know of.
     fn note(&self, text: &str);
@@ -133,9 +139,10 @@ pub(in crate::engine) fn record<R: Recorded>(
         draft,
         looks: Looks::default(),
         before: first,
+        told: Duration::ZERO,
     };
     watch.run(session);
-    watch.finish()
+    watch.profile()
 }
 
 struct Watch<'a, R: Recorded> {
@@ -147,6 +154,8 @@ struct Watch<'a, R: Recorded> {
     draft: Draft,
     looks: Looks,
     before: R::Snapshot,
+    /// When the watcher was told of the recording so far.
+    told: Duration,
 }
 
 impl<R: Recorded> Watch<'_, R> {
@@ -184,7 +193,10 @@ impl<R: Recorded> Watch<'_, R> {
             let worked = if self.elapsed() >= due {
                 due += self.recording.every;
                 let after = self.server.snapshot(open, &self.clock);
-                after.map(|after| self.add(after))
+                after.map(|after| {
+                    self.add(after);
+                    self.tell();
+                })
             } else {
                 self.server.look(open, &mut self.looks)
             };
@@ -231,7 +243,20 @@ impl<R: Recorded> Watch<'_, R> {
         self.before = after;
     }
 
-    fn finish(self) -> Result<Profile, RecordError> {
+    /// Tells the watcher of the recording so far, when it has become enough longer.
+    fn tell(&mut self) {
+        let now = self.elapsed();
+        if now < self.told + Duration::from_secs_f64(now.as_secs_f64() / 10.0).min(LOST_MAX) {
+            return;
+        }
+        // Too short or idle: it may still become a profile.
+        if let Ok(profile) = self.profile() {
+            self.watcher.so_far(&profile);
+            self.told = now;
+        }
+    }
+
+    fn profile(&self) -> Result<Profile, RecordError> {
         let spans = &self.draft.spans;
         let sum = |figure: fn(&Interval) -> Option<f64>| {
             spans
@@ -250,16 +275,12 @@ impl<R: Recorded> Watch<'_, R> {
         let operations = sum(|interval| interval.operations);
         if spans.len() >= INTERVALS_MIN && sessions == 0.0 && operations < IDLE_PER_S * length {
             return Err(RecordError::Nothing(
-                "the server was idle: no session had anything to do; record while it works, and nothing was written"
+                "the server was idle: no session had anything to do; record while it works"
                     .to_owned(),
             ));
         }
-        self.draft.finish(INTERVALS_MIN).map_err(|why| {
-            RecordError::Nothing(format!(
-                "nothing was written: {}",
-                why.replacen("it has", "the recording has", 1)
-            ))
-        })
+        let profile = self.draft.clone().finish(INTERVALS_MIN);
+        profile.map_err(|why| RecordError::Nothing(why.replacen("it has", "the recording has", 1)))
     }
 }
 

@@ -44,14 +44,14 @@ pub(super) fn record(
     if subject.mode == Mode::Measure && subject.engine.counts_whole_ms() {
         counted.transfers = counted.transfers.map(Transfers::in_whole_ms);
     }
-    let mut metrics = collect::metrics(&counted, subject.workload.operation);
+    let mut metrics = collect::metrics(&counted, subject.workload().operation);
     if counted.transfers.is_some() {
         metrics.extend(collect::per_disk(&volumes, elapsed));
     }
     notes.extend(series.pauses.notes(&phases));
     notes.extend(ran.notes.iter().cloned());
     notes.extend(engine.notes());
-    if subject.workload.sessions.is_some() {
+    if subject.workload().sessions.is_some() {
         notes.push(Note::Stress);
     }
     let environment: BTreeMap<String, String> = site.environment().into_iter().collect();

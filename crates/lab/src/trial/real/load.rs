@@ -14,7 +14,7 @@ use workload::Database;
 impl Trial<'_> {
     /// Loads all databases. The first that fails ends the others.
     pub(super) fn load(&self, engine: &dyn Engine) -> Result<(), String> {
-        let sessions = match self.subject.workload.database {
+        let sessions = match self.subject.workload().database {
             Database::PerSession => self.subject.settings.workload.sessions,
             Database::Shared => 1,
         };
@@ -34,7 +34,7 @@ impl Trial<'_> {
 
     fn load_one(&self, engine: &dyn Engine, gate: &Gate, session: u32) -> Result<(), String> {
         let _entered = gate.enter();
-        let workload = self.subject.workload;
+        let workload = self.subject.workload();
         let client = engine.connect(session).map_err(|error| error.to_string());
         let result = client.and_then(|client| {
             let mut seat = RealSession::new(&self.common, client, ALL);

@@ -225,7 +225,7 @@ impl<'a> Trial<'a> {
     ) -> Result<(Ran, Vec<Phase>, Vec<Note>), String> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
-        if !self.subject.workload.load.measured {
+        if !self.subject.workload().load.measured {
             (self.tell)(Event::Phase("load"));
             self.load(engine)?;
             phases.until("load", now(), false);
@@ -234,7 +234,7 @@ impl<'a> Trial<'a> {
         let notes = self.quiesce(site, engine)?;
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine)?;
-        phases.run(&ran, self.subject.workload.load.measured);
+        phases.run(&ran, self.subject.workload().load.measured);
         Ok((ran, phases.0, notes))
     }
 

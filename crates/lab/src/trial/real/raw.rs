@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
 
+use model::Bytes;
 use volume::site::Site;
 
 use super::super::collect;
@@ -11,26 +12,86 @@ use super::pauses::Pauses;
 use super::stop::{Stop, StopOnDrop};
 use super::waits::divided;
 use super::{Event, Trial, joined};
-use crate::engine::raw::{self, Fio, RawSpec, Window};
+use crate::engine::raw::{self, Fio, RawError, RawRecording, RawSpec, RoleFiles, Window};
+use crate::trial::{Subject, Work};
 use experiment::record::{NO_OPERATIONS, Note, Record};
-use experiment::spec::Temperature;
+use experiment::spec::{Mode, Role, Temperature};
+
+/// What fio is to do.
+enum Load<'a> {
+    /// The same all the time.
+    Steady(RawSpec),
+    /// What a profile counted.
+    Recorded(RawRecording<'a>),
+}
+
+impl Load<'_> {
+    fn of<'a>(subject: &Subject<'a>) -> Result<Load<'a>, RawError> {
+        match subject.work {
+            Work::Statements(workload) => {
+                RawSpec::from_parameters(workload.parameters()).map(Load::Steady)
+            }
+            Work::Recording(recording) => Ok(Load::Recorded(RawRecording {
+                profile: &recording.profile,
+                in_flight: subject.settings.workload.sessions.max(1),
+                span: span(subject.mode),
+            })),
+        }
+    }
+
+    /// Size of each file.
+    fn span(&self) -> Bytes {
+        match self {
+            Load::Steady(spec) => spec.span,
+            Load::Recorded(recording) => recording.span,
+        }
+    }
+
+    /// The volumes of the files that it uses, by role.
+    fn files(&self, subject: &Subject<'_>) -> Vec<(Role, Vec<usize>)> {
+        let of = |role: Role| {
+            let files = subject.settings.placement.files(role);
+            (role, subject.stage.places(files))
+        };
+        match self {
+            Load::Steady(_) => vec![of(Role::Data)],
+            Load::Recorded(recording) => recording.profile.roles().into_iter().map(of).collect(),
+        }
+    }
+}
+
+/// Size of a file for requests of a profile: a modelled disk serves all places alike, a real one has caches.
+fn span(mode: Mode) -> Bytes {
+    match mode {
+        Mode::Simulate | Mode::Emulate => Bytes::mib(64),
+        Mode::Measure => Bytes::gib(1),
+    }
+}
+
+/// The same files by their number, in the order in which they are laid out.
+fn numbered(roles: &[(Role, Vec<usize>)]) -> RoleFiles {
+    let mut next = 0..;
+    let files =
+        |(role, volumes): &(Role, Vec<usize>)| (*role, next.by_ref().take(volumes.len()).collect());
+    roles.iter().map(files).collect()
+}
 
 impl Trial<'_> {
     /// Plain I/O on the volumes' directories.
     pub(super) fn plain_io(&self, site: &dyn Site, disks: &[String]) -> Result<Record, String> {
         let subject = self.subject;
         let stop = || (self.cancelled)();
-        let words = |error: raw::RawError| error.to_string();
+        let words = |error: RawError| error.to_string();
         let fio = Fio::find().map_err(words)?;
-        let spec = RawSpec::from_parameters(subject.workload.parameters()).map_err(words)?;
+        let load = Load::of(subject).map_err(words)?;
         let window = Window::of(&subject.settings.workload).map_err(words)?;
-        let places = subject.stage.places(&subject.settings.placement.data);
+        let roles = load.files(subject);
+        let places = roles.iter().flat_map(|(_, volumes)| volumes);
         let directories: Vec<(usize, PathBuf)> = places
-            .into_iter()
-            .map(|volume| (volume, site.directory(volume).to_owned()))
+            .map(|volume| (*volume, site.directory(*volume).to_owned()))
             .collect();
         (self.tell)(Event::Phase("load"));
-        let files = raw::Files::lay_out(&fio, &directories, spec.span, &stop).map_err(words)?;
+        let files = raw::Files::lay_out(&fio, &directories, load.span(), &stop).map_err(words)?;
         (self.tell)(Event::Phase("quiesce"));
         let host_cache = subject.settings.engine.host_cache_start == Temperature::Cold;
         let cold = site.go_cold(host_cache);
@@ -48,7 +109,15 @@ impl Trial<'_> {
         let (outcome, pauses) = thread::scope(|scope| {
             let watched = scope.spawn(move || Pauses::watch(self.common.clock, over));
             let ended = StopOnDrop(over);
-            let outcome = raw::measure(&fio, (&files, &names), &spec, seed, window, &stop);
+            let outcome = match load {
+                Load::Steady(spec) => {
+                    raw::measure(&fio, (&files, &names), &spec, seed, window, &stop)
+                }
+                Load::Recorded(recording) => {
+                    let on = (&files, &numbered(&roles), names.as_slice());
+                    raw::play(&fio, on, recording, seed, window, &stop)
+                }
+            };
             drop(ended);
             (outcome.map_err(words), joined(watched))
         });

@@ -96,7 +96,7 @@ impl Trial<'_> {
 
     fn task(&self, start: Instant) -> Task<'_> {
         let asked = &self.subject.settings.workload;
-        Task::new(asked, self.subject.workload, self.subject.id.seed, start)
+        Task::new(asked, self.subject.workload(), self.subject.id.seed, start)
     }
 
     /// One session from its connection to its end; `None` when it never began.
@@ -148,7 +148,7 @@ impl Trial<'_> {
         loaded: &Stop,
         number: u32,
     ) -> Result<(), String> {
-        let workload = self.subject.workload;
+        let workload = self.subject.workload();
         if !workload.load.measured {
             return Ok(());
         }

@@ -306,7 +306,7 @@ impl Supply for RunVolumes {
             engine: Box::new(move || {
                 self.engine.start(TrialVolumes {
                     settings: subject.settings,
-                    workload: subject.workload,
+                    statements: subject.work.statements(),
                     site: &*on,
                     pacer,
                 })

@@ -58,9 +58,10 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
         id,
         settings,
         stage,
-        workload,
+        work,
         ..
     } = *subject;
+    let workload = work.workload();
     let meter = SharedMeter::of(stage);
     let result = Trial {
         id,

@@ -18,7 +18,7 @@ pub(super) fn record(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Rec
 
 fn outcome(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Result<RawOutcome, RawError> {
     let stage = subject.stage;
-    let spec = RawSpec::from_parameters(subject.workload.parameters())?;
+    let spec = RawSpec::from_parameters(subject.workload().parameters())?;
     let window = Window::of(&subject.settings.workload)?;
     let files = stage.places(&subject.settings.placement.data);
     let seed = subject.id.seed;

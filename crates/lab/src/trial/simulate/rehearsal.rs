@@ -95,10 +95,10 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
         with_rows(subject, rows).map_err(|error| RehearsalError {
             workload: subject.settings.workload.script.to_string(),
             error,
-            hint: hint(subject.workload),
+            hint: hint(subject.workload()),
         })
     };
-    let rows = match subject.workload.parameters().get(ROWS) {
+    let rows = match subject.workload().parameters().get(ROWS) {
         Some(Value::Int(rows)) => *rows,
         // All of the data was loaded.
         _ => FEW,
@@ -128,7 +128,7 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
     let seconds = |of: fn(&Taken) -> Duration| at(of(few).as_secs_f64(), of(more).as_secs_f64());
     let bytes = |of: fn(&Taken) -> Bytes| at(of(few).0 as f64, of(more).0 as f64);
     let asked = &subject.settings.workload;
-    let databases = match subject.workload.database {
+    let databases = match subject.workload().database {
         Database::PerSession => f64::from(asked.sessions),
         Database::Shared => 1.0,
     };
@@ -137,7 +137,7 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
         Amount::Duration(_) => 0.0,
     };
     // The mix by its number of scripts, not by their weights: an estimate needs no more.
-    let operation = seconds(|taken| taken.scripts) / subject.workload.run.scripts.len() as f64;
+    let operation = seconds(|taken| taken.scripts) / subject.workload().run.scripts.len() as f64;
     let load = seconds(|taken| taken.load);
     Forecast {
         time: Duration::from_secs_f64(databases * load + operations * operation),
@@ -152,7 +152,7 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
 }
 
 fn with_rows(subject: &Subject<'_>, rows: i64) -> Result<Taken, String> {
-    let mut workload = subject.workload.clone();
+    let mut workload = subject.workload().clone();
     if workload.parameters().contains_key(ROWS) {
         workload
             .set_parameter(ROWS, Value::Int(rows))

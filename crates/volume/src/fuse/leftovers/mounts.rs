@@ -8,6 +8,7 @@ use procfs::process::{FDTarget, Process, all_processes};
 use rustix::mount::{UnmountFlags, unmount as unmount_now};
 
 use super::wait_until;
+use crate::fuse::apart::without_open_files;
 use crate::fuse::transport::MountPoint;
 
 /// What is mounted at a directory.
@@ -135,7 +136,9 @@ pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
 }
 
 fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {
-    match unmount_now(directory, flags).map_err(io::Error::from) {
+    // What is unmounted may be on a disk that this process serves.
+    let done = without_open_files(|| unmount_now(directory, flags));
+    match done.map_err(io::Error::from) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             unmount_as_user(directory, flags.contains(UnmountFlags::DETACH))
         }
