@@ -357,6 +357,45 @@ fn an_emulator_that_hangs_is_named_by_stat_and_unmount() {
     succeeds(&["unmount", &directory]);
 }
 
+/// What it writes back then are requests to itself, which nobody answers any more.
+#[test]
+fn an_emulator_killed_while_it_writes_back_ends_and_leaves_nothing_that_hangs() {
+    let place = Place::new();
+    let directory = place.text("disk");
+    let spec = place.path("slow.toml");
+    let slow = "[machine]\ncores = 2\nmemory = \"4 GiB\"\n[volume.d]\ndisk = \"aws.gp3\"\nsize = \"100 GiB\"\n\
+                [volume.d.override]\niops_limit = 100\nthroughput_limit = \"1 MB/s\"\n";
+    fs::write(&spec, slow).expect("the folder is ours");
+    let spec = spec.to_str().expect("it is text");
+    succeeds(&["mount", spec, &directory, "--size", "1GiB"]);
+    // Two minutes of this disk.
+    fs::write(place.path("disk/d/file"), vec![7; 128 << 20]).expect("the cache takes it");
+    let pid = place::emulator_of(&directory).to_string();
+    let unmount = dbstow(&["unmount", &directory])
+        .stderr(Stdio::piped())
+        .spawn();
+    let unmount = unmount.expect("it was built");
+    let waits_in_the_kernel = || {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let stats = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+        stats.into_iter().any(|stat| stat.contains(") D "))
+    };
+    wait_for("its wait", waits_in_the_kernel);
+
+    let killed = Command::new("kill").args(["-KILL", &pid]).status();
+
+    assert!(killed.expect("kill is there").success());
+    wait_for("its end", || !place::is_alive(&pid));
+    let output = unmount.wait_with_output().expect("it ends");
+    assert!(!output.status.success(), "{}", place::said(&output));
+    let (_, said) = fails(&["unmount", &directory]);
+    assert!(said.contains("a run was killed"), "{said}");
+    assert_eq!(place.mounts(), [""; 0]);
+}
+
 #[test]
 fn what_mount_keeps_is_for_its_user_alone() {
     use std::os::unix::fs::PermissionsExt as _;
