@@ -92,8 +92,7 @@ impl DiskEntry {
     /// its sources do not say.
     pub fn price_list(&self) -> Option<String> {
         self.price.as_ref()?;
-        let list = |source: &Source| Some(format!("{}, {}", source.prices.as_ref()?, source.date));
-        self.sources.iter().find_map(list)
+        self.sources.iter().find_map(Source::price_list)
     }
 
     fn choose_iops(

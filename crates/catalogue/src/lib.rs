@@ -4,7 +4,7 @@
 //! leads to an entry; an entry, with what the user asks of it, becomes a [`model::DiskSpec`]:
 //!
 //! ```text
-//! file text -> wire -> read -> entries -> provision -> model::DiskSpec
+//! file text, or a row -> wire -> read -> entries -> provision -> model::DiskSpec
 //!                                                   -> model::MachineSpec
 //! ```
 
@@ -18,6 +18,7 @@ mod machine;
 mod near;
 mod price;
 mod read;
+mod rows;
 mod rule;
 mod size;
 mod source;
@@ -34,7 +35,7 @@ pub use error::CatalogueError;
 pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
-pub use machine::MachineEntry;
+pub use machine::{HourlyPrice, MachineEntry};
 use near::is_end;
 pub use price::{Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
@@ -42,7 +43,11 @@ pub use size::SizeRule;
 pub use source::{Confidence, Source};
 
 /// The files that travel inside the program, in an order in which each finds what it refers to.
-const BUILTIN: [(&str, &str); 5] = [
+const BUILTIN: [(&str, &str); 6] = [
+    (
+        "catalogue/machines.toml",
+        include_str!("../entries/machines.toml"),
+    ),
     (
         "catalogue/measured.toml",
         include_str!("../entries/measured.toml"),
@@ -58,6 +63,12 @@ const BUILTIN: [(&str, &str); 5] = [
         include_str!("../entries/managed.toml"),
     ),
 ];
+
+/// Machines, one a row.
+const MACHINES: (&str, &str) = (
+    "catalogue/machines.csv",
+    include_str!("../entries/machines.csv"),
+);
 
 /// Every disk and machine that is known by name.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +95,10 @@ impl Catalogue {
             if let Err(error) = catalogue.add(text, file) {
                 panic!("the embedded catalogue is broken: {error}");
             }
+        }
+        let (file, text) = MACHINES;
+        if let Err(error) = read::table(&mut catalogue, text, file) {
+            panic!("the embedded catalogue is broken: {error}");
         }
         catalogue.shipped_sources = std::mem::take(&mut catalogue.sources);
         catalogue
@@ -170,6 +185,7 @@ impl Catalogue {
 
 #[cfg(test)]
 mod tests {
+    use model::{Bytes, Iops, Rate, Throughput};
     use proptest::prelude::*;
 
     use super::*;
@@ -178,7 +194,7 @@ mod tests {
     fn the_embedded_files_parse_and_every_disk_that_needs_no_size_is_provisioned() {
         let catalogue = Catalogue::builtin();
         assert!(catalogue.disks().count() > 80);
-        assert!(catalogue.machines().count() > 80);
+        assert!(catalogue.machines().count() > 1_100);
         for disk in catalogue.disks() {
             if matches!(disk.size, SizeRule::Fixed(_)) {
                 let provisioned = disk.provision(&Provision::default()).expect(&disk.name);
@@ -218,8 +234,73 @@ mod tests {
         assert!(error.contains(begin), "{error}");
     }
 
+    /// Rows, counted over by hand from the sources that they name.
+    #[test]
+    fn a_row_is_a_machine_with_its_limits_disks_and_price() {
+        let catalogue = Catalogue::builtin();
+        let machine = |name: &str| catalogue.machine(name).expect("it is a row");
+        let d2ads = machine("azure.D2ads_v5");
+        assert_eq!((d2ads.spec.cores, d2ads.spec.memory), (2, Bytes::gib(8)));
+        let price = d2ads.price.expect("it has one");
+        assert_eq!(price.linux_per_month(), Some(0.103 * 730.0));
+        assert_eq!(price.windows_per_month(), Some(0.195 * 730.0));
+        assert_eq!(
+            d2ads.price_list().as_deref(),
+            Some("Azure eastus, 2026-06-18")
+        );
+        // 3,750 IOPS, 10,000 for half an hour; 82 MB/s, 600.
+        let uncached = &d2ads.spec.limits["uncached"];
+        assert_eq!(uncached[0].rate, Rate::Iops(Iops(3_750)));
+        let burst = uncached[0].burst.expect("it bursts");
+        assert_eq!((burst.rate, burst.credits), (10_000, 6_250 * 1_800));
+        let rate = Rate::Throughput(Throughput::from_mb_per_s(82));
+        assert_eq!(uncached[1].rate, rate);
+        let local = d2ads.spec.local_disk.as_ref().expect("it has one");
+        assert_eq!((d2ads.local_disks, local.size), (1, Bytes::gib(75)));
+        assert_eq!(d2ads.local_disks_raw, Some(false));
+
+        // Hyperdisk has another limit on machines where it was found.
+        let n4 = machine("gcp.n2-standard-8");
+        assert!(
+            n4.price.is_some(),
+            "a TOML file has its limits, the row its price"
+        );
+        assert!(n4.spec.limits.contains_key("pd-balanced"));
+
+        // Four disks do what the row says of all.
+        let i4i = machine("aws.i4i.16xlarge");
+        let local = i4i.spec.local_disk.as_ref().expect("it has some");
+        let Rate::Iops(reads) = local.limits[0].rate else {
+            panic!("{local:?}");
+        };
+        assert_eq!(i4i.local_disks, 4);
+        assert_eq!(4 * reads.0, 1_600_000);
+    }
+
+    #[test]
+    fn a_broken_row_is_reported_with_its_line() {
+        let (file, text) = MACHINES;
+        let broken = |from: &str, to: &str| {
+            let mut catalogue = Catalogue::builtin();
+            let text = text.replacen(from, to, 1);
+            let error = read::table(&mut catalogue, &text, file).expect_err(to);
+            error.to_string()
+        };
+        // Six lines of comment, the names of columns, and then the first row.
+        let error = broken("azure.D2ads_v5,Dadsv5,,2,", "azure.D2ads_v5,Dadsv5,,two,");
+        assert!(error.starts_with("catalogue/machines.csv:8: "), "{error}");
+        let error = broken("win-2023-adder", "win-2032-adder");
+        assert!(error.contains("no flag `win-2032-adder`"), "{error}");
+        let error = broken(",uncached,", ",unached,");
+        assert!(error.contains("`unached`"), "{error}");
+    }
+
     #[test]
     fn every_price_has_a_region() {
+        for machine in Catalogue::builtin().machines() {
+            let (has_list, has_price) = (machine.price_list().is_some(), machine.price.is_some());
+            assert_eq!(has_list, has_price, "{}", machine.name);
+        }
         for disk in Catalogue::builtin().disks() {
             assert_eq!(
                 disk.price_list().is_some(),

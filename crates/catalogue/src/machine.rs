@@ -1,8 +1,33 @@
 //! A machine in the catalogue.
 
 use model::MachineSpec;
+use serde::Serialize;
 
 use super::source::{Confidence, Source};
+
+/// Hours of a month, as the vendors count them.
+const HOURS: f64 = 730.0;
+
+/// List price by the hour, on demand, in US dollars; disks are not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HourlyPrice {
+    /// With Linux; `None` where it is not known.
+    pub linux: Option<f64>,
+    /// With Windows; `None` where it is not known.
+    pub windows: Option<f64>,
+}
+
+impl HourlyPrice {
+    /// Dollars for a month of 730 hours, with Linux.
+    pub fn linux_per_month(&self) -> Option<f64> {
+        self.linux.map(|usd| usd * HOURS)
+    }
+
+    /// Dollars for a month of 730 hours, with Windows.
+    pub fn windows_per_month(&self) -> Option<f64> {
+        self.windows.map(|usd| usd * HOURS)
+    }
+}
 
 /// A virtual machine size, or a managed service's compute tier.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +38,18 @@ pub struct MachineEntry {
     pub title: String,
     /// Other names that lead to it.
     pub aliases: Vec<String>,
-    /// For the model.
+    /// The vendor's name of its series, such as `Edsv5`; empty where it is not known.
+    pub family: String,
+    /// Whether its processors are Arm's.
+    pub arm: bool,
+    /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
+    /// Disks inside the machine; 0 also where they are not known.
+    pub local_disks: u32,
+    /// Whether they come back without a file system after every stop, where that is known.
+    pub local_disks_raw: Option<bool>,
+    /// What it costs, where that is known.
+    pub price: Option<HourlyPrice>,
     /// Data disks that can be attached, where that is known.
     pub disks_max: Option<u32>,
     /// Database files that it may hold, for managed services.
@@ -27,4 +62,32 @@ pub struct MachineEntry {
     pub assumed: Vec<String>,
     /// What to know.
     pub notes: Vec<String>,
+}
+
+impl MachineEntry {
+    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026-07-20`. `None` where it has no price,
+    /// or its sources do not say.
+    pub fn price_list(&self) -> Option<String> {
+        self.price?;
+        self.sources.iter().find_map(Source::price_list)
+    }
+
+    /// Takes over what is not known here.
+    pub(super) fn complete(&mut self, other: MachineEntry) {
+        if self.family.is_empty() {
+            self.family = other.family;
+        }
+        self.arm |= other.arm;
+        self.price = self.price.or(other.price);
+        self.disks_max = self.disks_max.or(other.disks_max);
+        self.local_disks_raw = self.local_disks_raw.or(other.local_disks_raw);
+        let known: Vec<String> = self
+            .sources
+            .iter()
+            .map(|source| source.id.clone())
+            .collect();
+        let new = other.sources.into_iter();
+        self.sources
+            .extend(new.filter(|source| !known.contains(&source.id)));
+    }
 }

@@ -21,6 +21,8 @@ pub enum Price {
         per_iops: Vec<Step>,
         /// For each MiB/s, in steps.
         per_mib_per_s: Vec<Step>,
+        /// For each MB/s (10⁶ bytes), as Azure counts, in steps.
+        per_mb_per_s: Vec<Step>,
     },
 }
 
@@ -42,10 +44,15 @@ impl Price {
                 per_gib,
                 per_iops,
                 per_mib_per_s,
+                per_mb_per_s,
             } => {
                 let gib = size.0 as f64 / (1u64 << 30) as f64;
                 let mib_per_s = throughput.0 as f64 / (1u64 << 20) as f64;
-                per_gib * gib + steps(per_iops, iops.0 as f64) + steps(per_mib_per_s, mib_per_s)
+                let mb_per_s = throughput.0 as f64 / 1e6;
+                per_gib * gib
+                    + steps(per_iops, iops.0 as f64)
+                    + steps(per_mib_per_s, mib_per_s)
+                    + steps(per_mb_per_s, mb_per_s)
             }
         }
     }
@@ -66,6 +73,7 @@ impl Price {
                     per_gib: wire.per_gib,
                     per_iops: read_steps(&wire.per_iops)?,
                     per_mib_per_s: read_steps(&wire.per_mib_per_s)?,
+                    per_mb_per_s: read_steps(&wire.per_mb_per_s)?,
                 }))
             }
             (Some(_), Some(_)) => Err("`usd_per_month` and `price` exclude each other".into()),

@@ -13,14 +13,15 @@ use super::disk::{DiskEntry, Provision};
 use super::error::CatalogueError;
 use super::latency::Latency;
 use super::limits::Limits;
-use super::machine::MachineEntry;
+use super::machine::{HourlyPrice, MachineEntry};
 use super::near::{near, suggestion};
 use super::price::Price;
+use super::rows::{self, MachineRow};
 use super::size::SizeRule;
 use super::source::Source;
 use super::wire::{
-    ClassWire, DiskWire, FileWire, HostCacheWire, LatencyWire, LimitsWire, LocalDiskWire,
-    MachineWire, SourceWire,
+    ClassWire, DiskWire, FileWire, HostCacheWire, HourlyPriceWire, LatencyWire, LimitsWire,
+    LocalDiskWire, MachineWire, SourceWire,
 };
 
 /// Reads `text` into `catalogue`: sources, classes, disks, machines, in the order of reference.
@@ -58,6 +59,34 @@ pub(super) fn file(
         alias(catalogue, name, &machine.aliases)?;
         insert(&mut catalogue.machines, name, machine)
     })
+}
+
+/// Reads the machines of a table into `catalogue`: new ones, and what is not known yet of those that are there.
+///
+/// # Errors
+/// The first mistake, with its line. The catalogue may then hold a part of the table.
+pub(super) fn table(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    let at = |line: u64, message: String| CatalogueError::File {
+        file: file.to_owned(),
+        line: usize::try_from(line).unwrap_or(usize::MAX),
+        message,
+    };
+    let rows = rows::read(text).map_err(|error| at(error.line, error.message))?;
+    for MachineRow { line, name, wire } in rows {
+        let row = machine(catalogue, &name, &wire);
+        let row = row.map_err(|message| at(line, format!("`{name}`: {message}")))?;
+        match catalogue.machines.entry(name) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(row);
+            }
+            Entry::Occupied(mut known) => known.get_mut().complete(row),
+        }
+    }
+    Ok(())
 }
 
 /// A file's text and name, to say where a mistake is.
@@ -231,6 +260,13 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         name: name.to_owned(),
         title: wire.title.clone(),
         aliases: wire.aliases.clone(),
+        family: wire.family.clone(),
+        arm: wire.arm,
+        local_disks: wire
+            .local_disks
+            .unwrap_or(u32::from(wire.local_disk.is_some())),
+        local_disks_raw: wire.local_disks_raw,
+        price: hourly(wire.price.as_ref())?,
         disks_max: wire.disks_max,
         files_max: wire.files_max,
         spec: MachineSpec {
@@ -245,6 +281,21 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         assumed: wire.assumed.clone(),
         notes: wire.notes.clone(),
     })
+}
+
+fn hourly(wire: Option<&HourlyPriceWire>) -> Result<Option<HourlyPrice>, String> {
+    let Some(wire) = wire else { return Ok(None) };
+    let price = HourlyPrice {
+        linux: wire.linux,
+        windows: wire.windows,
+    };
+    let mut all = [price.linux, price.windows].into_iter().flatten();
+    match all.find(|usd| !(usd.is_finite() && *usd > 0.0)) {
+        Some(usd) => Err(format!(
+            "a price of {usd} dollars an hour is not above zero; leave it out where it is not known"
+        )),
+        None => Ok(Some(price).filter(|price| price.linux.or(price.windows).is_some())),
+    }
 }
 
 fn machine_limit(wire: &LimitsWire) -> Result<Vec<LimitSpec>, String> {

@@ -22,6 +22,13 @@ pub struct Source {
     pub prices: Option<String>,
 }
 
+impl Source {
+    /// Whose list prices it holds, of which region, and the date; `None` where it holds none.
+    pub(super) fn price_list(&self) -> Option<String> {
+        Some(format!("{}, {}", self.prices.as_ref()?, self.date))
+    }
+}
+
 /// How the limits of an entry are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

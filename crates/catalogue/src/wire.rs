@@ -99,6 +99,10 @@ pub(super) struct MachineWire {
     pub(super) title: String,
     #[serde(default)]
     pub(super) aliases: Vec<String>,
+    #[serde(default)]
+    pub(super) family: String,
+    #[serde(default)]
+    pub(super) arm: bool,
     pub(super) cores: u32,
     pub(super) memory: Bytes,
     pub(super) disks_max: Option<u32>,
@@ -107,12 +111,23 @@ pub(super) struct MachineWire {
     pub(super) limits: BTreeMap<String, LimitsWire>,
     pub(super) host_cache: Option<HostCacheWire>,
     pub(super) local_disk: Option<LocalDiskWire>,
+    pub(super) local_disks: Option<u32>,
+    pub(super) local_disks_raw: Option<bool>,
+    pub(super) price: Option<HourlyPriceWire>,
     pub(super) confidence: Confidence,
     pub(super) sources: Vec<String>,
     #[serde(default)]
     pub(super) assumed: Vec<String>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
+}
+
+/// Dollars an hour, on demand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HourlyPriceWire {
+    pub(super) linux: Option<f64>,
+    pub(super) windows: Option<f64>,
 }
 
 /// A machine's limit of one name.
@@ -170,6 +185,8 @@ pub(super) struct PriceWire {
     pub(super) per_iops: Vec<StepWire>,
     #[serde(default)]
     pub(super) per_mib_per_s: Vec<StepWire>,
+    #[serde(default)]
+    pub(super) per_mb_per_s: Vec<StepWire>,
 }
 
 #[derive(Deserialize)]

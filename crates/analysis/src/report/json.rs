@@ -42,7 +42,7 @@ mod tests {
             to: vec!["local-ssd".into()],
         }];
         question.arms[1].usd_per_month = Some(135.17);
-        question.arms[1].price_lists = vec!["Azure, region not stated, 2026".into()];
+        question.arms[1].price_lists = vec!["Azure eastus, 2026".into()];
         let words = Published::Words("<1".into());
         question.arms[1]
             .published

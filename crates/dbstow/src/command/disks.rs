@@ -163,12 +163,15 @@ fn price_parts_shown(disk: &DiskEntry) -> String {
     if let Some(Price::Parts {
         per_iops,
         per_mib_per_s,
+        per_mb_per_s,
         ..
     }) = price
     {
         let steps = per_iops.iter().map(|step| ("IOPS", step));
-        for (unit, step) in steps.chain(per_mib_per_s.iter().map(|step| ("MiB/s", step))) {
-            text.push_str(&format!(", {:.3} per {unit}", step.usd));
+        let steps = steps.chain(per_mib_per_s.iter().map(|step| ("MiB/s", step)));
+        let steps = steps.chain(per_mb_per_s.iter().map(|step| ("MB/s", step)));
+        for (unit, step) in steps {
+            text.push_str(&format!(", {} per {unit}", step.usd));
             if step.above > 0 {
                 text.push_str(&format!(" above {}", step.above));
             }
@@ -341,7 +344,7 @@ mod tests {
     fn a_whole_name_shows_sources_and_what_is_assumed() {
         let text = rendered(&args("azure.premium.p30")).expect("one");
         for part in [
-            "135.17; Azure, region not stated, 2026",
+            "135.17; Azure eastus, 2026",
             "[az-premium-sizes]",
             "assumed: the spread",
             "5000 IOPS, 200 MB/s",

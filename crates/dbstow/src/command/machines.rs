@@ -2,19 +2,38 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
-use model::{DiskSpec, MachineSpec};
+use catalogue::MachineEntry;
+use clap::{Args as ClapArgs, ValueEnum};
+use model::{Bytes, DiskSpec, MachineSpec};
 use serde_json::{Value, json};
 
+use super::Mistake;
 use super::listing::{self, ListFormat};
-use catalogue::MachineEntry;
+use super::range::Range;
+use analysis::quantity;
 
 /// Arguments of `dbstow machines`.
 #[derive(Clone, Debug, Default, ClapArgs)]
+#[command(after_help = "Examples:\n  \
+    dbstow machines DS14\n  \
+    dbstow machines --cloud aws --cores 8-16 --memory 64GiB- --sort price\n  \
+    dbstow machines bds_v5 --cloud azure --format json")]
 pub struct Args {
     /// Part of a name or title; where one machine is meant, everything about it is shown
     #[arg(add = super::names::of_machines())]
     pub pattern: Option<String>,
+    /// Only of this cloud: azure, aws, gcp, or how names of an own catalogue begin
+    #[arg(long)]
+    pub cloud: Option<String>,
+    /// Only with so many virtual processors: 8, 8-16, 8- or -16
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub cores: Option<Range<u32>>,
+    /// Only with so much memory: 64GiB, 64GiB-128GiB, 64GiB- or -128GiB
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub memory: Option<Range<Bytes>>,
+    /// What comes first
+    #[arg(long, value_enum, default_value_t)]
+    pub sort: Sort,
     /// Show everything about each machine found, sources included
     #[arg(long)]
     pub details: bool,
@@ -24,6 +43,20 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+}
+
+/// What machines are ordered by; those of which it is not known come last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// By name
+    #[default]
+    Name,
+    /// The cheapest first, with Linux
+    Price,
+    /// The fewest first
+    Cores,
+    /// The least first
+    Memory,
 }
 
 /// Prints what was asked for.
@@ -52,7 +85,25 @@ pub fn rendered(args: &Args) -> anyhow::Result<String> {
     if machines.is_empty() {
         catalogue.machine(pattern)?;
     }
+    if let Some(cloud) = &args.cloud {
+        check_cloud(cloud, catalogue.machines())?;
+    }
+    machines.retain(|machine| args.asks_for(machine));
+    if machines.is_empty() {
+        let message =
+            "no machine is like this; ask for other cores or memory, or leave --cloud out";
+        return Err(Mistake(message.to_owned()).into());
+    }
     machines.sort_by_cached_key(|machine| listing::natural_key(&machine.name));
+    match args.sort {
+        Sort::Name => {}
+        Sort::Price => machines.sort_by(|a, b| {
+            let price = |machine: &MachineEntry| price_of(machine).unwrap_or(f64::INFINITY);
+            price(a).total_cmp(&price(b))
+        }),
+        Sort::Cores => machines.sort_by_key(|machine| machine.spec.cores),
+        Sort::Memory => machines.sort_by_key(|machine| machine.spec.memory),
+    }
     Ok(match (args.format, args.details || machines.len() == 1) {
         (ListFormat::Json, true | false) => {
             let machines: Vec<Value> = machines
@@ -68,6 +119,44 @@ pub fn rendered(args: &Args) -> anyhow::Result<String> {
             all.join("\n")
         }
     })
+}
+
+impl Args {
+    fn asks_for(&self, machine: &MachineEntry) -> bool {
+        let is_of_cloud = |cloud: &String| cloud_of(machine).eq_ignore_ascii_case(cloud);
+        self.cloud.as_ref().is_none_or(is_of_cloud)
+            && self
+                .cores
+                .is_none_or(|range| range.holds(machine.spec.cores))
+            && self
+                .memory
+                .is_none_or(|range| range.holds(machine.spec.memory))
+    }
+}
+
+fn cloud_of(machine: &MachineEntry) -> &str {
+    let name = machine.name.as_str();
+    name.split_once('.').map_or(name, |(cloud, _)| cloud)
+}
+
+fn check_cloud<'a>(
+    cloud: &str,
+    machines: impl Iterator<Item = &'a MachineEntry>,
+) -> Result<(), Mistake> {
+    let known: std::collections::BTreeSet<&str> = machines.map(cloud_of).collect();
+    if known.iter().any(|name| name.eq_ignore_ascii_case(cloud)) {
+        return Ok(());
+    }
+    let known: Vec<&str> = known.into_iter().collect();
+    Err(Mistake(format!(
+        "--cloud {cloud}: there is no such cloud; give {}",
+        known.join(", ")
+    )))
+}
+
+/// Dollars a month, with Linux.
+fn price_of(machine: &MachineEntry) -> Option<f64> {
+    machine.price?.linux_per_month()
 }
 
 fn found(machine: &MachineEntry, pattern: &str) -> bool {
@@ -90,9 +179,8 @@ fn overview(machines: &[&MachineEntry]) -> String {
             spec.host_cache
                 .as_ref()
                 .map_or_else(String::new, |cache| cache.size.to_string()),
-            spec.local_disk
-                .as_ref()
-                .map_or_else(String::new, |disk| disk.size.to_string()),
+            local_disks_shown(machine),
+            price_of(machine).map_or_else(String::new, quantity::number),
         ]
     };
     let header = [
@@ -101,9 +189,40 @@ fn overview(machines: &[&MachineEntry]) -> String {
         "memory",
         "limits",
         "host cache",
-        "local disk",
+        "local disks",
+        "$/month",
     ];
-    listing::table(&header, machines.iter().map(row).collect())
+    let table = listing::table(&header, machines.iter().map(row).collect());
+    let lists: std::collections::BTreeSet<String> = machines
+        .iter()
+        .filter_map(|machine| machine.price_list())
+        .collect();
+    match lists.len() {
+        0 => table,
+        _ => {
+            let lists: Vec<String> = lists.into_iter().collect();
+            format!(
+                "{table}\n$/month: list price with Linux, on demand, 730 hours, without disks\n{}\n",
+                lists.join("; ")
+            )
+        }
+    }
+}
+
+/// How many, how large, and whether they come without a file system.
+fn local_disks_shown(machine: &MachineEntry) -> String {
+    let Some(disk) = &machine.spec.local_disk else {
+        return String::new();
+    };
+    let count = match machine.local_disks {
+        0 | 1 => String::new(),
+        several => format!("{several} x "),
+    };
+    let raw = match machine.local_disks_raw {
+        Some(true) => ", raw",
+        Some(false) | None => "",
+    };
+    format!("{count}{}{raw}", disk.size)
 }
 
 fn details(machine: &MachineEntry) -> String {
@@ -123,7 +242,18 @@ fn details(machine: &MachineEntry) -> String {
         rows.push(("host cache", text));
     }
     if let Some(disk) = &spec.local_disk {
-        rows.push(("local disk", local_disk_shown(disk, &machine.spec)));
+        let count = match machine.local_disks {
+            0 | 1 => String::new(),
+            several => format!("{several}, each "),
+        };
+        rows.push((
+            "local disk",
+            format!("{count}{}", local_disk_shown(disk, &machine.spec)),
+        ));
+        if machine.local_disks_raw == Some(true) {
+            let raw = "without a file system at first, and again after every stop";
+            rows.push(("local disk", raw.to_owned()));
+        }
     }
     let counts = [
         ("disks at most", machine.disks_max),
@@ -131,6 +261,18 @@ fn details(machine: &MachineEntry) -> String {
     ];
     for (what, count) in counts {
         rows.extend(count.map(|count| (what, count.to_string())));
+    }
+    if let Some(price) = machine.price {
+        let list = machine.price_list().unwrap_or_default();
+        let usd = |price: Option<f64>| price.map_or("unknown".to_owned(), quantity::number);
+        rows.push((
+            "USD a month",
+            format!(
+                "{} with Linux, {} with Windows; on demand, 730 hours, without disks; {list}",
+                usd(price.linux_per_month()),
+                usd(price.windows_per_month())
+            ),
+        ));
     }
     rows.push(("confidence", machine.confidence.to_string()));
     rows.push(("also called", machine.aliases.join(", ")));
@@ -166,7 +308,13 @@ fn machine_json(machine: &MachineEntry) -> Value {
         "name": machine.name,
         "title": machine.title,
         "aliases": machine.aliases,
+        "family": machine.family,
+        "arm": machine.arm,
         "spec": machine.spec,
+        "local_disks": machine.local_disks,
+        "local_disks_raw": machine.local_disks_raw,
+        "usd_per_hour": machine.price,
+        "price_list": machine.price_list(),
         "disks_max": machine.disks_max,
         "files_max": machine.files_max,
         "confidence": machine.confidence,

@@ -8,6 +8,7 @@ mod names;
 pub mod output;
 mod pair;
 mod progress;
+mod range;
 mod ready;
 mod real_time;
 
