@@ -352,7 +352,7 @@ mod under_fuse {
             machine: sequence.machine.clone(),
             volumes: volumes.collect(),
             seed: SEED,
-            transport: TransportChoice::Auto,
+            transport: TransportChoice::Fuser,
             trace: None,
         };
         let emulation = Emulation::start(&spec).expect("FUSE, and root");

@@ -78,27 +78,18 @@ fn each_processor_has_a_ring_and_the_reading_says_so() {
 }
 
 #[test]
-fn auto_takes_rings_where_they_are_allowed_and_asking_for_them_elsewhere_is_an_error() {
+fn asking_for_rings_where_they_are_not_allowed_is_an_error() {
     let _alone = alone();
     let allowed = rig::rings_are_allowed();
-    let volumes = || vec![VolumeSpec::of("d", DiskSpec::unlimited())];
-    let rig = Rig::with(MachineSpec::unlimited(), volumes(), |spec| {
-        spec.transport = TransportChoice::Auto;
-    });
-    let expected = if allowed { "io_uring" } else { "fuser" };
-    assert_eq!(rig.emulation.reading().pacing.unwrap().transport, expected);
-
+    let volumes = vec![VolumeSpec::of("d", DiskSpec::unlimited())];
     let directory = tempfile::tempdir().unwrap();
-    let mut spec = rig::spec(&directory, MachineSpec::unlimited(), volumes());
+    let mut spec = rig::spec(&directory, MachineSpec::unlimited(), volumes);
     spec.transport = TransportChoice::IoUring;
     match Emulation::start(&spec) {
         Ok(emulation) => emulation.stop().unwrap(),
         Err(error) => {
             assert!(!allowed, "{error}");
-            assert!(
-                error.to_string().contains("\"auto\" or \"fuser\""),
-                "{error}"
-            );
+            assert!(error.to_string().contains("\"fuser\""), "{error}");
         }
     }
 }

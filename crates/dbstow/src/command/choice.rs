@@ -75,11 +75,6 @@ pub(super) const FRONTS: &[Choice<FrontKind>] = &[
 /// `--transport` of a run.
 pub(super) const TRANSPORTS: &[Choice<TransportKind>] = &[
     (
-        "auto",
-        TransportKind::Auto,
-        "io_uring where the kernel allows it",
-    ),
-    (
         "fuser",
         TransportKind::Fuser,
         "Reads and writes of /dev/fuse",

@@ -30,7 +30,7 @@ pub struct RealTimeArgs {
     /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL, file for raw]
     #[arg(long, value_parser = one_of(FRONTS))]
     pub front: Option<FrontKind>,
-    /// How requests reach the emulator [default: io_uring where the kernel allows it]
+    /// How requests reach the emulator [default: fuser]
     #[arg(long, value_parser = one_of(TRANSPORTS))]
     pub transport: Option<TransportKind>,
     /// Use a running server: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or

@@ -94,8 +94,6 @@ pub enum FrontKind {
 /// How requests reach the emulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportKind {
-    /// io_uring where the kernel allows it
-    Auto,
     /// Reads and writes of /dev/fuse
     Fuser,
     /// FUSE over io_uring
@@ -126,7 +124,6 @@ impl TransportKind {
     /// The word in records and options.
     pub fn name(self) -> &'static str {
         match self {
-            TransportKind::Auto => "auto",
             TransportKind::Fuser => "fuser",
             TransportKind::IoUring => "io_uring",
         }

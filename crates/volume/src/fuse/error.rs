@@ -50,7 +50,7 @@ pub enum EmulationError {
         why: String,
     },
     /// The transport that was asked for is not to be had.
-    #[error("requests cannot go by io_uring: {0}; choose the transport \"auto\" or \"fuser\"")]
+    #[error("requests cannot go by io_uring: {0}; choose the transport \"fuser\"")]
     Transport(io::Error),
     /// A volume could not be taken down, or somebody still used it.
     #[error("volume \"{volume}\": {source}")]

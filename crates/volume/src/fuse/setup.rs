@@ -71,11 +71,8 @@ pub enum Filesystem {
 /// How requests reach the emulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransportChoice {
-    /// io_uring where the kernel allows it, `fuser` otherwise.
-    #[default]
-    #[serde(rename = "auto")]
-    Auto,
     /// The `fuser` crate: reads and writes of `/dev/fuse`.
+    #[default]
     #[serde(rename = "fuser")]
     Fuser,
     /// FUSE over io_uring; an error where the kernel does not allow it.

@@ -99,10 +99,8 @@ pub enum FilesystemKind {
 /// How requests reach the emulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TransportKind {
-    /// io_uring where the kernel allows it, else fuser
-    #[default]
-    Auto,
     /// Reads and writes of /dev/fuse
+    #[default]
     Fuser,
     /// FUSE over io_uring
     #[value(name = "io_uring")]
@@ -227,7 +225,6 @@ fn order(
             volumes: mounts,
             seed: args.seed,
             transport: match args.transport {
-                TransportKind::Auto => TransportChoice::Auto,
                 TransportKind::Fuser => TransportChoice::Fuser,
                 TransportKind::IoUring => TransportChoice::IoUring,
             },

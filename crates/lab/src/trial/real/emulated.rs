@@ -67,8 +67,7 @@ mod linux {
                 volumes: volumes.collect(),
                 seed: random::derive(subject.id.seed, "store", 0),
                 transport: match self.options().transport {
-                    Some(TransportKind::Auto) | None => TransportChoice::Auto,
-                    Some(TransportKind::Fuser) => TransportChoice::Fuser,
+                    Some(TransportKind::Fuser) | None => TransportChoice::Fuser,
                     Some(TransportKind::IoUring) => TransportChoice::IoUring,
                 },
                 trace: None,

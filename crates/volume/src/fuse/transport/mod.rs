@@ -94,7 +94,7 @@ impl MountPoint<'_> {
     }
 }
 
-/// The transport in use; which one is known once the emulation starts.
+/// The transport in use.
 pub(crate) struct Chosen(Kind);
 
 enum Kind {
@@ -108,14 +108,10 @@ impl Chosen {
     /// # Errors
     /// When this kernel does not have it.
     pub(crate) fn new(choice: TransportChoice) -> io::Result<Chosen> {
-        let kind = match (choice, uring::Uring::new) {
-            (TransportChoice::Fuser, _) => Kind::Fuser(fuser::Fuser),
-            (TransportChoice::IoUring, uring) => Kind::IoUring(uring()?),
-            (TransportChoice::Auto, uring) => {
-                uring().map_or(Kind::Fuser(fuser::Fuser), Kind::IoUring)
-            }
-        };
-        Ok(Chosen(kind))
+        Ok(Chosen(match choice {
+            TransportChoice::Fuser => Kind::Fuser(fuser::Fuser),
+            TransportChoice::IoUring => Kind::IoUring(uring::Uring::new()?),
+        }))
     }
 }
 

@@ -75,12 +75,28 @@ impl Snapshot {
             .is_some_and(|value| value == "on")
     }
 
+    /// Whether statistics were reset after `before` was taken.
+    ///
+    /// PostgreSQL up to 14 dates a database's statistics when the database is first used, which is no reset.
+    fn is_reset_since(&self, before: &Snapshot) -> bool {
+        let dates_first_use = self
+            .number("server_version_num")
+            .is_some_and(|version| version < 150_000.0);
+        self.resets.iter().any(|(name, date)| {
+            let earlier = before.resets.get(name);
+            let is_first_use =
+                earlier.is_none() && dates_first_use && name.starts_with("database.");
+            earlier != Some(date) && !is_first_use
+        })
+    }
+
+    /// A setting that is a number.
+    fn number(&self, setting: &str) -> Option<f64> {
+        self.settings.get(setting)?.parse().ok()
+    }
+
     fn block(&self) -> f64 {
-        let block = self
-            .settings
-            .get("block_size")
-            .and_then(|text| text.parse().ok());
-        block.unwrap_or(8192.0)
+        self.number("block_size").unwrap_or(8192.0)
     }
 }
 
@@ -199,7 +215,7 @@ fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>
         let later = after.counters.get(name);
         is_counter && later.is_some_and(|later| later < value)
     };
-    if before.resets != after.resets || before.counters.iter().any(is_shrunk) {
+    if after.is_reset_since(before) || before.counters.iter().any(is_shrunk) {
         return Err(Lost::Reset);
     }
     Ok(Grown { before, after })
@@ -506,6 +522,33 @@ mod tests {
         let mut reset = after;
         reset.note("wal", "stats_reset", "2026-11-22T10:00:00+00:00");
         assert_eq!(counted(&before, &reset), Err(Lost::Reset));
+    }
+
+    #[test]
+    fn a_database_s_first_use_is_no_reset_where_the_server_dates_it() {
+        let rows = |version| {
+            [
+                ("database", "xact_commit", "10"),
+                ("setting", "server_version_num", version),
+            ]
+        };
+        let first_use = ("database", "16384.stats_reset", "2026-11-22T10:00:00+00:00");
+        let interval_of = |version| {
+            let before = snapshot(0, &rows(version));
+            let after = snapshot(10, &[&rows(version)[..], &[first_use]].concat());
+            (
+                counted(&before, &after),
+                counted(&after, &{
+                    let mut again = after.clone();
+                    again.note(first_use.0, first_use.1, "2026-11-22T10:00:05+00:00");
+                    again
+                }),
+            )
+        };
+        let (used, reset) = interval_of("140012");
+        assert_ne!(used, Err(Lost::Reset));
+        assert_eq!(reset, Err(Lost::Reset));
+        assert_eq!(interval_of("150004").0, Err(Lost::Reset));
     }
 
     #[test]
