@@ -22,6 +22,8 @@ pub struct Class {
     pub machine_limits: Vec<String>,
     /// Whether a host cache may stand in front.
     pub host_cache: bool,
+    /// Whether it has moving parts: what random requests take then depends on where the last one was.
+    pub hard_disk: bool,
     /// Time to serve a read.
     pub read: Latency,
     /// Time to serve a write.

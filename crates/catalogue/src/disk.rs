@@ -25,8 +25,12 @@ pub struct DiskEntry {
     pub size: SizeRule,
     /// Its own limits.
     pub limits: Limits,
+    /// The entry of the rules that it is sold by now, where these are old ones.
+    pub superseded_by: Option<String>,
     /// What it costs, where that is known.
     pub price: Option<Price>,
+    /// Where its price is from, when that is not its sources.
+    pub own_price_list: Option<String>,
     /// How its limits are known.
     pub confidence: Confidence,
     /// Where its limits and price come from.
@@ -88,11 +92,12 @@ impl DiskEntry {
         })
     }
 
-    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026`. `None` where it has no price, or
-    /// its sources do not say.
+    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026`; or the file of own prices. `None`
+    /// where it has no price, or its sources do not say.
     pub fn price_list(&self) -> Option<String> {
         self.price.as_ref()?;
-        self.sources.iter().find_map(Source::price_list)
+        let of_sources = || self.sources.iter().find_map(Source::price_list);
+        self.own_price_list.clone().or_else(of_sources)
     }
 
     fn choose_iops(

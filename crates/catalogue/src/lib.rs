@@ -16,6 +16,7 @@ mod limit_value;
 mod limits;
 mod machine;
 mod near;
+mod own_prices;
 mod price;
 mod read;
 mod rows;
@@ -115,6 +116,43 @@ impl Catalogue {
         read::file(&mut next, text, file)?;
         *self = next;
         Ok(())
+    }
+
+    /// Puts the prices of a table (`name,usd,per`; per hour, month, GiB, IOPS, MB/s or MiB/s) in place of list prices. Gives
+    /// the names of the entries that have another price now.
+    ///
+    /// # Errors
+    /// The first row that is wrong, with its line. The catalogue is then as it was.
+    pub fn add_prices(
+        &mut self,
+        text: &str,
+        file: &str,
+    ) -> Result<BTreeSet<String>, CatalogueError> {
+        let mut next = self.clone();
+        let names = own_prices::add(&mut next, text, file)?;
+        *self = next;
+        Ok(names)
+    }
+
+    /// Takes a share, 0 to 1, off every price.
+    pub fn discount(&mut self, share: f64) {
+        let off = format!("less {} %", share * 100.0);
+        for disk in self.disks.values_mut() {
+            let list = disk.price_list();
+            disk.own_price_list = list.map(|list| format!("{list}, {off}"));
+            if let Some(price) = &mut disk.price {
+                price.discount(share);
+            }
+        }
+        for machine in self.machines.values_mut() {
+            let list = machine.price_list();
+            machine.own_price_list = list.map(|list| format!("{list}, {off}"));
+            let less = |usd: Option<f64>| usd.map(|usd| usd * (1.0 - share));
+            machine.price = machine.price.map(|price| HourlyPrice {
+                linux: less(price.linux),
+                windows: less(price.windows),
+            });
+        }
     }
 
     /// The disk of this name or alias.

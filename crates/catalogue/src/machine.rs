@@ -50,6 +50,8 @@ pub struct MachineEntry {
     pub local_disks_raw: Option<bool>,
     /// What it costs, where that is known.
     pub price: Option<HourlyPrice>,
+    /// Where its price is from, when that is not its sources.
+    pub own_price_list: Option<String>,
     /// Data disks that can be attached, where that is known.
     pub disks_max: Option<u32>,
     /// Database files that it may hold, for managed services.
@@ -65,11 +67,12 @@ pub struct MachineEntry {
 }
 
 impl MachineEntry {
-    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026-07-20`. `None` where it has no price,
-    /// or its sources do not say.
+    /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026-07-20`; or the file of own prices.
+    /// `None` where it has no price, or its sources do not say.
     pub fn price_list(&self) -> Option<String> {
         self.price?;
-        self.sources.iter().find_map(Source::price_list)
+        let of_sources = || self.sources.iter().find_map(Source::price_list);
+        self.own_price_list.clone().or_else(of_sources)
     }
 
     /// Takes over what is not known here.
@@ -81,6 +84,10 @@ impl MachineEntry {
         self.price = self.price.or(other.price);
         self.disks_max = self.disks_max.or(other.disks_max);
         self.local_disks_raw = self.local_disks_raw.or(other.local_disks_raw);
+        if self.spec.local_disk.is_none() {
+            self.spec.local_disk = other.spec.local_disk;
+            self.local_disks = self.local_disks.max(other.local_disks);
+        }
         let known: Vec<String> = self
             .sources
             .iter()

@@ -57,6 +57,25 @@ impl Price {
         }
     }
 
+    /// Takes a share, 0 to 1, off it.
+    pub(super) fn discount(&mut self, share: f64) {
+        let less = |usd: &mut f64| *usd *= 1.0 - share;
+        match self {
+            Price::Whole { usd } => less(usd),
+            Price::Parts {
+                per_gib,
+                per_iops,
+                per_mib_per_s,
+                per_mb_per_s,
+            } => {
+                less(per_gib);
+                for steps in [per_iops, per_mib_per_s, per_mb_per_s] {
+                    steps.iter_mut().for_each(|step| less(&mut step.usd));
+                }
+            }
+        }
+    }
+
     pub(super) fn read(
         whole: Option<f64>,
         parts: Option<&PriceWire>,
@@ -106,7 +125,7 @@ fn read_steps(wires: &[StepWire]) -> Result<Vec<Step>, String> {
 /// Most dollars a month for a disk or a unit of it: beyond any price, and times any size still a number.
 const USD_MAX: f64 = 1e9;
 
-fn check(usd: f64) -> Result<(), String> {
+pub(super) fn check(usd: f64) -> Result<(), String> {
     if (0.0..=USD_MAX).contains(&usd) {
         Ok(())
     } else {

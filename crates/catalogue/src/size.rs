@@ -48,6 +48,15 @@ impl SizeRule {
         }
     }
 
+    /// The smallest size that it comes in and that holds `size`; `None` where it comes in none so large.
+    pub fn at_least(&self, size: Bytes) -> Option<Bytes> {
+        let least = match self {
+            SizeRule::Fixed(only) => *only,
+            SizeRule::Choice { least, .. } => *least,
+        };
+        self.neighbours(size.max(least)).1
+    }
+
     /// In a few words, for tables and messages.
     pub fn shown(&self) -> String {
         match self {

@@ -46,6 +46,8 @@ pub(super) struct ClassWire {
     pub(super) machine_limits: Vec<String>,
     #[serde(default)]
     pub(super) host_cache: bool,
+    #[serde(default)]
+    pub(super) hard_disk: bool,
     pub(super) read: LatencyWire,
     pub(super) write: LatencyWire,
     pub(super) flush: LatencyWire,
@@ -82,6 +84,7 @@ pub(super) struct DiskWire {
     pub(super) burst: Option<BurstsWire>,
     pub(super) host_cache: Option<bool>,
     pub(super) machine_limits: Option<Vec<String>>,
+    pub(super) superseded_by: Option<String>,
     pub(super) usd_per_month: Option<f64>,
     pub(super) price: Option<PriceWire>,
     pub(super) confidence: Confidence,
