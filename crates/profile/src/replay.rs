@@ -70,6 +70,17 @@ pub struct Places {
     pub log: usize,
 }
 
+impl Places {
+    /// Where files of a role are.
+    pub fn of(&self, role: Role) -> &[usize] {
+        match role {
+            Role::Data => &self.data,
+            Role::Temp => &self.temp,
+            Role::Log => std::slice::from_ref(&self.log),
+        }
+    }
+}
+
 /// When operations begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
@@ -706,13 +717,7 @@ impl Run<'_> {
         operation: Operation,
         size: Bytes,
     ) -> Completion {
-        let places = self.replay.places;
-        let volumes = match role {
-            Role::Data => &places.data[..],
-            Role::Temp => &places.temp,
-            Role::Log => std::slice::from_ref(&places.log),
-        };
-        let volume = match volumes {
+        let volume = match self.replay.places.of(role) {
             [only] => *only,
             several => several[self.random.random_range(0..several.len())],
         };

@@ -48,6 +48,43 @@ impl DemandSeries {
         })
     }
 
+    /// The same in at most `parts` periods of as many operations each, the least busy intervals first: how fast disks are
+    /// depends on how busy they are, and not on when that was.
+    ///
+    /// Each has at least 100 operations, where there are as many. Idle time is left out.
+    ///
+    /// # Errors
+    /// When the profile lacks what a demand takes.
+    pub fn by_load(profile: &Profile, parts: u32) -> Result<DemandSeries, DemandError> {
+        let log_page = log_page(profile.origin.product.as_deref());
+        // What it lacks, is lacking in every part.
+        Demand::of(&profile.intervals, log_page)?;
+        let mut busy = profile.intervals.clone();
+        let rate = |interval: &Interval| {
+            interval.operations.unwrap_or(0.0) / interval.length.as_secs_f64()
+        };
+        busy.retain(|interval| rate(interval) > 0.0);
+        busy.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let all: f64 = busy.iter().filter_map(|interval| interval.operations).sum();
+        let each = (all / f64::from(parts.max(1))).max(OPERATIONS_MIN);
+        let mut periods = Vec::new();
+        let (mut from, mut operations) = (0, 0.0);
+        for (at, interval) in busy.iter().enumerate() {
+            operations += interval.operations.unwrap_or(0.0);
+            let is_last = at + 1 == busy.len();
+            // The next part's end, less what sums of shares lose to rounding.
+            if is_last || operations >= each * (periods.len() + 1) as f64 * (1.0 - 1e-9) {
+                periods.push(period(&busy[from..=at], log_page)?);
+                from = at + 1;
+            }
+        }
+        Ok(DemandSeries {
+            periods,
+            separate: profile.roles(),
+            merged: profile.merged_roles(),
+        })
+    }
+
     /// The same demand all the time, in which requests of all roles were counted separately.
     pub fn steady(demand: Demand, operations_per_s: f64) -> DemandSeries {
         DemandSeries {
@@ -168,26 +205,32 @@ fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, Deman
         parts.push(&intervals[from..]);
     }
     let all = Demand::of(intervals, log_page)?;
-    let period = |intervals| period(intervals, &all, log_page);
+    // An idle one has the demand of all, which nobody issues.
+    let period = |intervals| match period(intervals, log_page) {
+        Err(DemandError::Idle) => {
+            let length: Duration = intervals.iter().map(|interval| interval.length).sum();
+            Ok(Period {
+                length,
+                operations_per_s: 0.0,
+                demand: Demand {
+                    delay: Duration::from_secs_f64(1e3 * length.as_secs_f64()),
+                    ..all.clone()
+                },
+            })
+        }
+        period => period,
+    };
     parts.into_iter().map(period).collect()
 }
 
-/// One period; an idle one has the demand of `all`, which nobody issues.
-fn period(intervals: &[Interval], all: &Demand, log_page: Bytes) -> Result<Period, DemandError> {
+/// One period.
+fn period(intervals: &[Interval], log_page: Bytes) -> Result<Period, DemandError> {
     let length: Duration = intervals.iter().map(|interval| interval.length).sum();
     let operations = intervals.iter().filter_map(|interval| interval.operations);
-    let operations: f64 = operations.sum();
-    let demand = match operations > 0.0 {
-        true => Demand::of(intervals, log_page)?,
-        false => Demand {
-            delay: Duration::from_secs_f64(1e3 * length.as_secs_f64()),
-            ..all.clone()
-        },
-    };
     Ok(Period {
         length,
-        operations_per_s: operations / length.as_secs_f64(),
-        demand,
+        operations_per_s: operations.sum::<f64>() / length.as_secs_f64(),
+        demand: Demand::of(intervals, log_page)?,
     })
 }
 

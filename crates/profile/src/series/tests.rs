@@ -125,3 +125,33 @@ fn sessions_and_rates_change_in_proportion() {
     let rates: Vec<f64> = rates.map(|period| period.operations_per_s).collect();
     assert_eq!(rates, [10.0, 30.0]);
 }
+
+#[test]
+fn parts_by_load_have_as_many_operations_and_leave_idle_time_out() {
+    let rates = [100.0, 900.0, 0.0, 200.0, 800.0, 0.0, 1_000.0, 300.0, 700.0];
+    let intervals = (0..)
+        .zip(rates)
+        .map(|(at, rate)| interval(at, rate, rate * rate / 100.0));
+    let profile = profile(intervals.collect());
+    let series = DemandSeries::by_load(&profile, 3).expect("it has all that it takes");
+    let parts: Vec<(f64, f64)> = series
+        .periods()
+        .iter()
+        .map(|part| {
+            let operations = part.operations_per_s * part.length.as_secs_f64();
+            (
+                operations.round(),
+                part.demand.data.reads.per_operation.round(),
+            )
+        })
+        .collect();
+    // 100 + 200 + 300 + 700 + 800 are a third of 4,000 at least; 900 more are two thirds; then the rest.
+    assert_eq!(parts, [(2_100.0, 6.0), (900.0, 9.0), (1_000.0, 10.0)]);
+    assert_eq!(series.length(), Duration::from_secs(70));
+
+    let one = DemandSeries::by_load(&profile, 1).expect("it has all that it takes");
+    assert_eq!(one.periods().len(), 1);
+    let many = DemandSeries::by_load(&profile, 1_000).expect("it has all that it takes");
+    // Each of 100 operations or more.
+    assert_eq!(many.periods().len(), 7);
+}
