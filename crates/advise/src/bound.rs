@@ -1,0 +1,153 @@
+//! How fast a layout can be at best: asymptotic bounds of closed systems.
+//!
+//! Source: Lazowska et al., *Quantitative System Performance*, 1984, chapter 5. With `N` sessions that think for `Z` between
+//! operations, an operation takes no less than its requests take without any queue, and no less than `N x D - Z`, where `D`
+//! is the time for which it occupies what it occupies longest.
+
+use model::{Bytes, Counts, DiskSpec, LimitSpec, MachineSpec, Rate};
+use profile::Demand;
+use reading::Role;
+
+use super::load::{Asked, asked};
+
+/// What an operation asks for on one volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct OnVolume {
+    /// Seconds that it waits when nothing is in its way.
+    pub(crate) wait_s: f64,
+    /// The longest that it occupies one of the disks' own limits, in seconds.
+    pub(crate) own_s: f64,
+    /// What counts towards the machine's limits.
+    pub(crate) reads: Volume,
+    /// The same of writes.
+    pub(crate) writes: Volume,
+}
+
+/// Requests and bytes of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Volume {
+    pub(crate) requests: f64,
+    pub(crate) bytes: f64,
+}
+
+impl std::ops::Add for Volume {
+    type Output = Volume;
+
+    fn add(self, other: Volume) -> Volume {
+        Volume {
+            requests: self.requests + other.requests,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+impl OnVolume {
+    /// What an operation of `demand` asks of a stripe of `disks` such disks that holds these roles.
+    pub(crate) fn of(demand: &Demand, roles: &[Role], disk: &DiskSpec, disks: u32) -> OnVolume {
+        let disks = f64::from(disks);
+        let all: Vec<Asked> = roles.iter().flat_map(|role| asked(demand, *role)).collect();
+        let mut on = OnVolume::default();
+        let mut occupied_s = 0.0;
+        for asked in &all {
+            let spec = if asked.reads {
+                &disk.read_latency
+            } else {
+                &disk.write_latency
+            };
+            // A long request may be on all disks at once.
+            let transfer_s = disk
+                .transfer
+                .map_or(0.0, |rate| asked.size.0 as f64 / disks / rate.0 as f64);
+            let latency_s = spec.mean().as_secs_f64();
+            on.wait_s += asked.waited * (latency_s + transfer_s)
+                + asked.flushes * disk.flush_latency.mean().as_secs_f64();
+            occupied_s += asked.per_operation * latency_s;
+            let direction = if asked.reads {
+                &mut on.reads
+            } else {
+                &mut on.writes
+            };
+            *direction = *direction + volume(asked, disk);
+        }
+        let charged = |reads: bool| {
+            let own = all.iter().filter(|asked| asked.reads == reads);
+            own.fold(Volume::default(), |sum, asked| {
+                let own = volume(asked, disk);
+                let least = disk.io_unit.charge_min.unwrap_or(Bytes::ZERO).0 as f64;
+                sum + Volume {
+                    bytes: own.bytes.max(asked.per_operation * least),
+                    ..own
+                }
+            })
+        };
+        let limits_s = longest(&disk.limits, charged(true), charged(false)) / disks;
+        let places_s = disk
+            .in_flight_max
+            .map_or(0.0, |places| occupied_s / (f64::from(places) * disks));
+        on.own_s = limits_s.max(places_s);
+        on
+    }
+}
+
+/// Requests as the vendor counts them, and bytes.
+fn volume(asked: &Asked, disk: &DiskSpec) -> Volume {
+    let bytes = asked.size.0 as f64;
+    let pieces = disk
+        .io_unit
+        .size_max
+        .map_or(1.0, |most| (bytes / most.0 as f64).max(1.0));
+    Volume {
+        requests: asked.per_operation * pieces,
+        bytes: asked.per_operation * bytes,
+    }
+}
+
+/// The longest that an operation occupies one of these limits, in seconds.
+pub(crate) fn longest(limits: &[LimitSpec], reads: Volume, writes: Volume) -> f64 {
+    let seconds = |limit: &LimitSpec| {
+        let counted = match limit.counts {
+            Counts::All => reads + writes,
+            Counts::Reads => reads,
+            Counts::Writes => writes,
+        };
+        match limit.rate {
+            Rate::Iops(rate) => counted.requests / rate.0 as f64,
+            Rate::Throughput(rate) => counted.bytes / rate.0 as f64,
+        }
+    };
+    limits.iter().map(seconds).fold(0.0, f64::max)
+}
+
+/// The machine's limit that governs a disk, as its place among the machine's.
+pub(crate) fn governing(disk: &DiskSpec, machine: &MachineSpec) -> Option<usize> {
+    let name = disk
+        .machine_limits
+        .iter()
+        .find(|name| machine.limits.contains_key(*name))?;
+    machine.limits.keys().position(|limit| limit == name)
+}
+
+/// The least time of an operation, in seconds: on volumes of which each is governed by a limit of the machine.
+pub(crate) fn least_s<'a>(
+    demand: &Demand,
+    machine: &MachineSpec,
+    volumes: impl Iterator<Item = (&'a OnVolume, Option<usize>)>,
+) -> f64 {
+    let processor_s = demand.processor.as_secs_f64();
+    let lock_s = demand.lock.as_secs_f64();
+    let mut alone_s = processor_s + lock_s;
+    let mut longest_s = lock_s.max(processor_s / f64::from(machine.cores));
+    let mut shared = [(Volume::default(), Volume::default()); 8];
+    for (on, limit) in volumes {
+        alone_s += on.wait_s;
+        longest_s = longest_s.max(on.own_s);
+        if let Some(shared) = limit.and_then(|limit| shared.get_mut(limit)) {
+            *shared = (shared.0 + on.reads, shared.1 + on.writes);
+        }
+    }
+    for (limits, (reads, writes)) in machine.limits.values().zip(shared) {
+        longest_s = longest_s.max(longest(limits, reads, writes));
+    }
+    let busy_s = f64::from(demand.sessions) * longest_s - demand.delay.as_secs_f64();
+    alone_s.max(busy_s)
+}

@@ -1,0 +1,61 @@
+//! Which files share a volume.
+
+use reading::Role;
+
+/// Files that share a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What they are for.
+    pub roles: &'static [Role],
+    /// What kind of volume it is.
+    pub on: On,
+}
+
+/// What kind of volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Disks that are attached.
+    Attached,
+    /// All disks inside the machine, striped; they may forget when it stops, and so hold nothing but temporary files.
+    Local,
+}
+
+/// A way to deal files to volumes.
+pub type Grouping = &'static [Group];
+
+const fn attached(roles: &'static [Role]) -> Group {
+    Group {
+        roles,
+        on: On::Attached,
+    }
+}
+
+const TEMP_ON_LOCAL: Group = Group {
+    roles: &[Role::Temp],
+    on: On::Local,
+};
+
+/// Every way to deal files to volumes.
+pub(crate) const GROUPINGS: [Grouping; 7] = [
+    &[attached(&[Role::Data, Role::Temp, Role::Log])],
+    &[attached(&[Role::Data, Role::Temp]), attached(&[Role::Log])],
+    &[attached(&[Role::Data, Role::Log]), attached(&[Role::Temp])],
+    &[attached(&[Role::Data]), attached(&[Role::Temp, Role::Log])],
+    &[
+        attached(&[Role::Data]),
+        attached(&[Role::Temp]),
+        attached(&[Role::Log]),
+    ],
+    &[attached(&[Role::Data, Role::Log]), TEMP_ON_LOCAL],
+    &[
+        attached(&[Role::Data]),
+        attached(&[Role::Log]),
+        TEMP_ON_LOCAL,
+    ],
+];
+
+/// What a volume with these files is called: `data`, `data-log`, ..
+pub(crate) fn name(roles: &[Role]) -> String {
+    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    names.join("-")
+}

@@ -1,0 +1,42 @@
+//! How much more load a layout takes.
+
+use profile::ReplayError;
+
+use super::load::Load;
+use super::simulate::{Effort, Placed};
+
+/// How many times the sessions a layout takes before its operations take longer than they may.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Headroom {
+    /// It is too slow already.
+    None,
+    /// Up to this many times the sessions.
+    Up(f64),
+    /// More than was tried.
+    Beyond(f64),
+}
+
+/// Times the sessions that are tried.
+const FACTORS: [f64; 8] = [1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0];
+
+/// How many times the sessions `placed` takes before an operation takes longer than `most_s`.
+///
+/// # Errors
+/// When an operation takes no time at all.
+pub fn headroom(placed: &Placed, load: &Load, most_s: f64) -> Result<Headroom, ReplayError> {
+    let holds = |factor: f64| -> Result<bool, ReplayError> {
+        let measured = placed.simulate(&load.grown(factor), Effort::Short, 1)?;
+        Ok(measured.operation_s <= most_s)
+    };
+    if !holds(1.0)? {
+        return Ok(Headroom::None);
+    }
+    let mut last = 1.0;
+    for factor in FACTORS {
+        if !holds(factor)? {
+            return Ok(Headroom::Up(last));
+        }
+        last = factor;
+    }
+    Ok(Headroom::Beyond(last))
+}

@@ -1,0 +1,486 @@
+//! Every layout that could be bought, by price.
+
+use std::collections::BTreeSet;
+
+use catalogue::Catalogue;
+use model::{Bytes, DiskSpec, VolumeSpec};
+use profile::Places;
+use reading::Role;
+
+use super::bound::{OnVolume, governing, least_s};
+use super::group::{self, GROUPINGS, Group, Grouping, On};
+use super::load::{Load, Part};
+use super::machine::{self, Machine, OfUse};
+use super::need::{Need, TempOn};
+use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
+use super::simulate::Placed;
+
+/// Every layout that could be bought, by price.
+pub struct Layouts<'a> {
+    load: &'a Load,
+    machines: Vec<Machine>,
+    /// Volumes that can be bought, for each set of roles that shares one.
+    offers: Vec<(&'static [Role], Vec<Offer>)>,
+    groupings: Vec<Grouping>,
+    layouts: Vec<Layout>,
+    counts: Considered,
+    temp_needed: Bytes,
+}
+
+/// How many there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Considered {
+    pub(crate) machines: u64,
+    pub(crate) unpriced: u64,
+    /// Layouts of all machines and volumes.
+    pub(crate) layouts: u64,
+    /// Of these, those that another one does not beat at its price.
+    pub(crate) unbeaten: u64,
+}
+
+/// A machine, and a volume for each group of files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    machine: u16,
+    grouping: u8,
+    /// Place of each group's offer; of no account for a local volume.
+    offers: [u32; 3],
+    /// Dollars a month.
+    pub usd_per_month: f64,
+    /// The least time of an operation, in seconds.
+    pub(crate) least_s: f64,
+}
+
+/// A volume of a layout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Volume<'a> {
+    /// `data`, `data-log`, ..
+    pub name: String,
+    /// What is on it.
+    pub roles: &'static [Role],
+    /// What is bought; `None`: all disks inside the machine.
+    pub offer: Option<&'a Offer>,
+}
+
+/// Why there is no layout at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoLayout {
+    /// No machine is left.
+    #[error(
+        "no machine of the catalogue is like this ({0} without a price); ask for another region or less memory, or allow more \
+         (--cloud, --machine, --arm)"
+    )]
+    Machines(u64),
+    /// No disk is left for these files.
+    #[error(
+        "no disk of the catalogue holds {size} for {roles}; give another --capacity, --cloud, or --disk"
+    )]
+    Disks {
+        /// What it has to hold.
+        roles: String,
+        /// How much.
+        size: Bytes,
+    },
+    /// Temporary files cannot be apart.
+    #[error(
+        "temporary files cannot be on a disk of their own: their requests were not counted separately; record the server \
+         itself (`dbstow record`), or leave --temp out"
+    )]
+    Temp,
+    /// Machines, disks, and nothing that goes together.
+    #[error(
+        "no machine takes these disks and holds these files; allow other machines (--machine), more disks (--disks-max), or \
+         other places for temporary files (--temp)"
+    )]
+    Together,
+}
+
+impl<'a> Layouts<'a> {
+    /// Every layout of the catalogue that does what is needed, and whose bound does not say that an operation takes longer than
+    /// `slowest_s`; `every` keeps those that another one beats at its own price, for tests.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn new(
+        catalogue: &Catalogue,
+        need: &Need,
+        load: &'a Load,
+        slowest_s: f64,
+        every: bool,
+    ) -> Result<Layouts<'a>, NoLayout> {
+        let groupings = groupings(need)?;
+        let (machines, unpriced) = machine::machines(catalogue, need);
+        if machines.is_empty() {
+            return Err(NoLayout::Machines(unpriced as u64));
+        }
+        let mut roles: Vec<&'static [Role]> = Vec::new();
+        for group in groupings.iter().copied().flatten() {
+            if group.on == On::Attached && !roles.contains(&group.roles) {
+                roles.push(group.roles);
+            }
+        }
+        let wanted = |roles| Wanted { roles, load, need };
+        let offers = roles
+            .into_iter()
+            .map(|roles| (roles, wanted(roles).offers(catalogue)));
+        let offers: Vec<(&'static [Role], Vec<Offer>)> = offers.collect();
+        let lacking = |roles: &[Role]| {
+            let own = offers.iter().find(|(own, _)| *own == roles);
+            own.is_some_and(|(_, offers)| offers.is_empty())
+        };
+        // Without a volume for the data there is nothing.
+        if let Some(group) = groupings
+            .iter()
+            .map(|grouping| &grouping[0])
+            .find(|group| lacking(group.roles))
+            && groupings.iter().all(|grouping| lacking(grouping[0].roles))
+        {
+            return Err(NoLayout::Disks {
+                roles: group::name(group.roles),
+                size: need.capacity(group.roles),
+            });
+        }
+        let mut all = Layouts {
+            load,
+            machines,
+            offers,
+            groupings,
+            layouts: Vec::new(),
+            counts: Considered::default(),
+            temp_needed: need.capacity(&[Role::Temp]),
+        };
+        all.counts.machines = all.machines.len() as u64;
+        all.counts.unpriced = unpriced as u64;
+        all.counts.layouts = all.count(need);
+        if !every {
+            let machines = std::mem::take(&mut all.machines);
+            all.machines = machine::without_beaten(machines, &all.of_use(need));
+            for (_, offers) in &mut all.offers {
+                *offers = offer::without_beaten(std::mem::take(offers), load);
+            }
+        }
+        all.counts.unbeaten = all.count(need);
+        all.layouts = all.combined(need, slowest_s);
+        if all.layouts.is_empty() {
+            return Err(NoLayout::Together);
+        }
+        all.layouts
+            .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+        Ok(all)
+    }
+
+    /// By price.
+    pub fn iter(&self) -> impl Iterator<Item = &Layout> {
+        self.layouts.iter()
+    }
+
+    /// What is asked of them.
+    pub fn load(&self) -> &'a Load {
+        self.load
+    }
+
+    pub(crate) fn considered(&self) -> Considered {
+        self.counts
+    }
+
+    /// Name of the machine of a layout, and its price a month.
+    pub fn machine(&self, layout: &Layout) -> (&str, f64) {
+        let machine = self.machine_of(layout);
+        (&machine.name, machine.usd_per_month)
+    }
+
+    /// Disks inside the machine of a layout.
+    pub fn local_disks(&self, layout: &Layout) -> u32 {
+        let local = self.machine_of(layout).local.as_ref();
+        local.map_or(0, |local| local.disks.len() as u32)
+    }
+
+    /// The volumes of a layout.
+    pub fn volumes(&self, layout: &Layout) -> Vec<Volume<'_>> {
+        let groups = self.groups(layout);
+        let volume = |(at, group): (usize, &Group)| Volume {
+            name: group::name(group.roles),
+            roles: group.roles,
+            offer: match group.on {
+                On::Attached => Some(&self.offers_for(group.roles)[layout.offers[at] as usize]),
+                On::Local => None,
+            },
+        };
+        groups.iter().enumerate().map(volume).collect()
+    }
+
+    /// A layout as the model has it.
+    pub fn placed(&self, layout: &Layout) -> Placed {
+        let machine = self.machine_of(layout);
+        let volumes = self.volumes(layout);
+        let place = |role: Role| {
+            let found = volumes
+                .iter()
+                .position(|volume| volume.roles.contains(&role));
+            found.expect("a grouping has a volume for each role")
+        };
+        let places = Places {
+            data: vec![place(Role::Data)],
+            temp: vec![place(Role::Temp)],
+            log: place(Role::Log),
+        };
+        let spec = |volume: &Volume<'_>| match volume.offer {
+            Some(offer) => VolumeSpec {
+                name: volume.name.clone(),
+                disks: vec![offer.spec.clone(); offer.count as usize],
+                ..VolumeSpec::of("", offer.spec.clone())
+            },
+            None => VolumeSpec {
+                name: volume.name.clone(),
+                ..machine
+                    .local
+                    .clone()
+                    .expect("a local volume is on a machine with local disks")
+            },
+        };
+        Placed {
+            machine: machine.spec.clone(),
+            volumes: volumes.iter().map(spec).collect(),
+            places,
+        }
+    }
+
+    /// What sets layouts apart that are no variants of each other: machine and kinds of disks.
+    pub(crate) fn kind(&self, layout: &Layout) -> (u16, BTreeSet<&str>) {
+        let volumes = self.volumes(layout).into_iter();
+        let disks =
+            volumes.map(|volume| volume.offer.map_or("local", |offer| product(&offer.disk)));
+        (layout.machine, disks.collect())
+    }
+
+    fn machine_of(&self, layout: &Layout) -> &Machine {
+        &self.machines[layout.machine as usize]
+    }
+
+    fn groups(&self, layout: &Layout) -> Grouping {
+        self.groupings[layout.grouping as usize]
+    }
+
+    fn offers_for(&self, roles: &[Role]) -> &[Offer] {
+        let found = self.offers.iter().find(|(own, _)| *own == roles);
+        found.map_or(&[], |(_, offers)| offers)
+    }
+
+    /// What of a machine is of use.
+    fn of_use(&self, need: &Need) -> OfUse<'_> {
+        let offers = || self.offers.iter().flat_map(|(_, offers)| offers);
+        let mut limits: Vec<&[String]> = Vec::new();
+        for offer in offers() {
+            if !limits.contains(&offer.spec.machine_limits.as_slice()) {
+                limits.push(&offer.spec.machine_limits);
+            }
+        }
+        let of_part = |(at, part): (usize, &Part)| {
+            // The least that operations wait for volumes, whichever they are.
+            let of_group = |group: &Group| match group.on {
+                On::Attached => {
+                    let offers = self.offers_for(group.roles).iter();
+                    let waits = offers.map(|offer| offer.asked[at].wait_s);
+                    waits.fold(f64::INFINITY, f64::min)
+                }
+                On::Local => 0.0,
+            };
+            let groupings = self.groupings.iter();
+            let waits = groupings.map(|groups| groups.iter().map(of_group).sum());
+            let wait_s = waits.fold(f64::INFINITY, f64::min);
+            let per_s = USEFUL * operations_max(&part.demand, wait_s);
+            let on = OnVolume::of(&part.demand, &Role::ALL, &DiskSpec::unlimited(), 1);
+            let all = on.reads + on.writes;
+            [part.demand.processor.as_secs_f64(), all.requests, all.bytes].map(|each| each * per_s)
+        };
+        let parts = self.load.parts.iter().enumerate().map(of_part);
+        let most = parts.fold([1.0; 3], |[a, b, c]: [f64; 3], [d, e, f]| {
+            [a.max(d), b.max(e), c.max(f)]
+        });
+        let [cores, requests, bytes] = most;
+        OfUse {
+            cores,
+            limits,
+            rates: [requests, bytes],
+            local: need.temp != TempOn::Remote
+                && self
+                    .groupings
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .any(|group| group.on == On::Local),
+        }
+    }
+
+    /// How many there are, before anything is left out.
+    fn count(&self, need: &Need) -> u64 {
+        let of_machine = |machine: &Machine| -> u64 {
+            let governed = |group: &Group| -> u64 {
+                let offers = self.offers_for(group.roles).iter();
+                offers.filter(|offer| machine.governs(&offer.spec)).count() as u64
+            };
+            let of_grouping = |grouping: &Grouping| -> u64 {
+                let counts = grouping.iter().map(|group| match group.on {
+                    On::Attached => governed(group),
+                    On::Local => u64::from(self.holds_temp(machine, need)),
+                });
+                counts.product()
+            };
+            self.groupings.iter().map(of_grouping).sum()
+        };
+        self.machines.iter().map(of_machine).sum()
+    }
+
+    /// Whether the machine's own disks hold the temporary files.
+    fn holds_temp(&self, machine: &Machine, need: &Need) -> bool {
+        let size =
+            |volume: &VolumeSpec| -> u64 { volume.disks.iter().map(|disk| disk.size.0).sum() };
+        let local = machine.local.as_ref();
+        need.temp != TempOn::Remote && local.is_some_and(|local| size(local) >= self.temp_needed.0)
+    }
+
+    /// Every machine with every volume for every group, but those on which an operation takes longer than `slowest_s`.
+    fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
+        let mut all = Vec::new();
+        for (machine_at, machine) in self.machines.iter().enumerate() {
+            let local = local(machine, self.load);
+            let places = [need.disks_max, machine.disks_max];
+            for (grouping_at, grouping) in self.groupings.iter().enumerate() {
+                let is_local = grouping.iter().any(|group| group.on == On::Local);
+                if is_local && !self.holds_temp(machine, need) {
+                    continue;
+                }
+                let chosen = Chosen {
+                    places_left: places.into_iter().flatten().min().unwrap_or(u32::MAX),
+                    volumes: Vec::new(),
+                    layout: Layout {
+                        machine: machine_at as u16,
+                        grouping: grouping_at as u8,
+                        offers: [0; 3],
+                        usd_per_month: machine.usd_per_month,
+                        least_s: 0.0,
+                    },
+                };
+                let combination = Combination {
+                    layouts: self,
+                    machine,
+                    local: local.as_ref(),
+                    grouping,
+                    slowest_s,
+                };
+                combination.extend(&mut all, &chosen);
+            }
+        }
+        all
+    }
+}
+
+/// Volumes of one machine for one grouping.
+struct Combination<'b> {
+    layouts: &'b Layouts<'b>,
+    machine: &'b Machine,
+    local: Option<&'b OnLimit<Vec<OnVolume>>>,
+    grouping: Grouping,
+    slowest_s: f64,
+}
+
+/// What is asked of a volume, and the machine's limit that governs it.
+type OnLimit<T> = (T, Option<usize>);
+
+/// A layout of which some volumes are chosen.
+#[derive(Clone)]
+struct Chosen<'b> {
+    /// Disks that can still be attached.
+    places_left: u32,
+    volumes: Vec<OnLimit<&'b [OnVolume]>>,
+    layout: Layout,
+}
+
+impl<'b> Combination<'b> {
+    /// Adds what `chosen` becomes with every volume for each group that has none yet.
+    fn extend(&self, all: &mut Vec<Layout>, chosen: &Chosen<'b>) {
+        let least_s = self.least_s(&chosen.volumes);
+        if least_s > self.slowest_s {
+            return;
+        }
+        let at = chosen.volumes.len();
+        let Some(group) = self.grouping.get(at) else {
+            all.push(Layout {
+                least_s,
+                ..chosen.layout
+            });
+            return;
+        };
+        if let (On::Local, Some((asked, limit))) = (group.on, self.local) {
+            let mut next = chosen.clone();
+            next.volumes.push((asked, *limit));
+            return self.extend(all, &next);
+        }
+        for (place, offer) in self.layouts.offers_for(group.roles).iter().enumerate() {
+            if offer.count > chosen.places_left || !self.machine.governs(&offer.spec) {
+                continue;
+            }
+            let mut next = chosen.clone();
+            next.places_left -= offer.count;
+            let limit = governing(&offer.spec, &self.machine.spec);
+            next.volumes.push((&offer.asked, limit));
+            next.layout.offers[at] = place as u32;
+            next.layout.usd_per_month += offer.usd_per_month;
+            self.extend(all, &next);
+        }
+    }
+
+    /// The least time of an operation with these volumes, over all parts of the load.
+    fn least_s(&self, volumes: &[OnLimit<&[OnVolume]>]) -> f64 {
+        let of_part = |(at, part): (usize, &Part)| {
+            let volumes = volumes.iter().map(|(asked, limit)| (&asked[at], *limit));
+            part.share * least_s(&part.demand, &self.machine.spec, volumes)
+        };
+        self.layouts
+            .load
+            .parts
+            .iter()
+            .enumerate()
+            .map(of_part)
+            .sum()
+    }
+}
+
+/// The product that a disk is of: `azure.premium` of `azure.premium.p30`.
+fn product(disk: &str) -> &str {
+    match disk.match_indices('.').nth(1) {
+        Some((at, _)) => &disk[..at],
+        None => disk,
+    }
+}
+
+/// Groupings that the need allows.
+fn groupings(need: &Need) -> Result<Vec<Grouping>, NoLayout> {
+    let shares_with_data = |grouping: Grouping, role: Role| grouping[0].roles.contains(&role);
+    let is_allowed = |grouping: &Grouping| {
+        let is_local = grouping.iter().any(|group| group.on == On::Local);
+        let mut others = [Role::Temp, Role::Log].into_iter();
+        let separable =
+            others.all(|role| need.separate.contains(&role) || shares_with_data(grouping, role));
+        separable
+            && match need.temp {
+                TempOn::Any => true,
+                TempOn::Local => is_local,
+                TempOn::Remote => !is_local,
+            }
+    };
+    let allowed: Vec<Grouping> = GROUPINGS.into_iter().filter(is_allowed).collect();
+    match allowed.is_empty() {
+        true => Err(NoLayout::Temp),
+        false => Ok(allowed),
+    }
+}
+
+/// What temporary files ask of the machine's own disks, by part, and the limit that governs these.
+fn local(machine: &Machine, load: &Load) -> Option<(Vec<OnVolume>, Option<usize>)> {
+    let disks = &machine.local.as_ref()?.disks;
+    let of_part =
+        |part: &Part| OnVolume::of(&part.demand, &[Role::Temp], &disks[0], disks.len() as u32);
+    let asked = load.parts.iter().map(of_part).collect();
+    Some((asked, governing(&disks[0], &machine.spec)))
+}

@@ -1,0 +1,76 @@
+//! Which machine, which disks, and where a database's files go, for how much a month.
+//!
+//! ```text
+//! catalogue ─► machines x groups of files x disks, counts, sizes, rates ─► layouts, by price
+//!                 without what another one beats at its own price              │
+//! profile ───► load: parts of like intensity ─────────────────────────────────►│
+//!                                                                              ▼
+//!              bound: no simulation can be faster ─► simulate what is left ─► cheapest, fastest, best value
+//! ```
+//!
+//! The search is exact up to [`TOLD_APART`]: a layout is left out only where its bound says that it is not faster than a
+//! cheaper one by that much, and does not reach what is asked for where no cheaper one does.
+//!
+//! ```
+//! use advise::{Holding, Layouts, Limits, Load, Need, Search, System, TempOn};
+//! use model::Bytes;
+//! use profile::{Access, Demand, DemandSeries, Each, LogDemand};
+//! use reading::Role;
+//!
+//! // Eight sessions, each operation of which reads 4 pages.
+//! let reads = Each { per_operation: 4.0, size: Bytes::kib(8) };
+//! let demand = Demand {
+//!     sessions: 8,
+//!     processor: model::Duration::from_micros(200),
+//!     lock: model::Duration::ZERO,
+//!     delay: model::Duration::ZERO,
+//!     data: Access { reads, ..Access::default() },
+//!     temp: Access::default(),
+//!     log: LogDemand::default(),
+//! };
+//! let load = Load::of_series(&DemandSeries::steady(demand, 500.0));
+//! let need = Need {
+//!     holdings: vec![Holding { roles: Role::ALL.into(), size: Bytes::gib(100) }],
+//!     separate: Role::ALL.into(),
+//!     memory: Bytes::gib(16),
+//!     cloud: Some("aws".into()),
+//!     region: None,
+//!     machine: None,
+//!     machine_pattern: Some("r6i.large".into()),
+//!     arm: false,
+//!     disks: ["aws.gp3.2025".into()].into(),
+//!     disks_max: Some(2),
+//!     temp: TempOn::Any,
+//!     system: System::Linux,
+//! };
+//! let catalogue = catalogue::Catalogue::builtin();
+//! let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false)?;
+//! // As if the dearest were what there is today.
+//! let today = layouts.placed(layouts.iter().last().expect("there are layouts"));
+//! let limits = Limits { slower_max: 0.5, budget: None, simulations_max: 1_000 };
+//! let search = Search { layouts: &layouts, today: &today, today_load: &load, limits };
+//! let advice = search.run(&mut |_step| true)?;
+//! let cheapest = advice.cheapest.expect("there is one");
+//! assert_eq!(layouts.machine(&cheapest.layout).0, "aws.r6i.large");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bound;
+mod group;
+mod headroom;
+mod layout;
+mod load;
+mod machine;
+mod need;
+mod offer;
+mod search;
+mod simulate;
+
+pub use group::{Group, Grouping, On};
+pub use headroom::{Headroom, headroom};
+pub use layout::{Layout, Layouts, NoLayout, Volume};
+pub use load::{Load, Part};
+pub use need::{Holding, Need, System, TempOn};
+pub use offer::Offer;
+pub use search::{Advice, Counts, Found, Limits, Search, Step, TOLD_APART};
+pub use simulate::{Measured, Placed, Ratio, Utilisation};

@@ -1,0 +1,120 @@
+//! What is asked of a layout: a profile's demand, in parts of like intensity.
+
+use model::Bytes;
+use profile::{Access, Demand, DemandError, DemandSeries, Each, Profile};
+use reading::Role;
+
+/// How many parts a profile's time is cut into, by how busy it was.
+const PARTS: u32 = 12;
+
+/// What is asked of a layout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Never empty.
+    pub parts: Vec<Part>,
+}
+
+/// Intervals that were about as busy, as one steady demand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Share of all operations.
+    pub share: f64,
+    /// What one operation asks for, and of how many sessions.
+    pub demand: Demand,
+}
+
+impl Load {
+    /// The demand of a profile.
+    ///
+    /// # Errors
+    /// When the profile lacks what a demand takes.
+    pub fn of(profile: &Profile) -> Result<Load, DemandError> {
+        Ok(Load::of_series(&DemandSeries::by_load(profile, PARTS)?))
+    }
+
+    /// Each period of a series as a part.
+    pub fn of_series(series: &DemandSeries) -> Load {
+        let periods = series.periods().iter();
+        let operations =
+            periods.map(|period| period.operations_per_s * period.length.as_secs_f64());
+        let operations: Vec<f64> = operations.collect();
+        let all: f64 = operations.iter().sum();
+        let parts = series.periods().iter().zip(operations);
+        let parts = parts.map(|(period, operations)| Part {
+            share: operations / all,
+            demand: period.demand.clone(),
+        });
+        Load {
+            parts: parts.collect(),
+        }
+    }
+
+    /// The same with `factor` times the sessions.
+    pub fn grown(&self, factor: f64) -> Load {
+        let mut grown = self.clone();
+        for part in &mut grown.parts {
+            let sessions = f64::from(part.demand.sessions) * factor;
+            part.demand.sessions = (sessions.round() as u32).max(1);
+        }
+        grown
+    }
+}
+
+/// Requests of an operation, of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Asked {
+    /// Whether they read.
+    pub(crate) reads: bool,
+    /// How many, at least: sessions that commit at the same time share a write of the log.
+    pub(crate) per_operation: f64,
+    /// Bytes of one.
+    pub(crate) size: Bytes,
+    /// How many of them the operation waits for, one after the other.
+    pub(crate) waited: f64,
+    /// Flushes that it waits for.
+    pub(crate) flushes: f64,
+}
+
+/// What an operation asks of the files of a role.
+pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
+    let of = |reads, each: Each, is_waited: bool| Asked {
+        reads,
+        per_operation: each.per_operation,
+        size: each.size,
+        waited: if is_waited { each.per_operation } else { 0.0 },
+        flushes: 0.0,
+    };
+    let access = |access: &Access| {
+        vec![
+            of(true, access.reads, true),
+            of(true, access.background_reads, false),
+            of(false, access.writes, true),
+            of(false, access.background_writes, false),
+        ]
+    };
+    let mut all = match role {
+        Role::Data => access(&demand.data),
+        Role::Temp => access(&demand.temp),
+        Role::Log => {
+            let log = &demand.log;
+            let commits = log.commits_per_operation;
+            // Of all sessions at the same time, at most.
+            let writes = commits / f64::from(demand.sessions);
+            let bytes = if commits > 0.0 {
+                log.bytes_per_operation
+            } else {
+                0.0
+            };
+            let size = if writes > 0.0 { bytes / writes } else { 0.0 };
+            vec![Asked {
+                reads: false,
+                per_operation: writes,
+                size: Bytes(size as u64),
+                waited: commits,
+                flushes: if log.is_flushed { commits } else { 0.0 },
+            }]
+        }
+    };
+    all.retain(|asked| asked.per_operation > 0.0);
+    all
+}

@@ -1,0 +1,162 @@
+//! Machines as they can be bought.
+
+use catalogue::{Catalogue, MachineEntry};
+use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
+
+use super::need::Need;
+use super::offer::sustained;
+
+/// Disks that a layout may want to attach.
+const PLACES_OF_USE: u32 = 8;
+
+/// A machine that may be bought.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    /// Its name in the catalogue.
+    pub(crate) name: String,
+    /// As it is in the long run: without burst credits.
+    pub(crate) spec: MachineSpec,
+    /// All disks inside it, striped.
+    pub(crate) local: Option<VolumeSpec>,
+    /// Disks that can be attached.
+    pub(crate) disks_max: Option<u32>,
+    /// Dollars a month.
+    pub(crate) usd_per_month: f64,
+}
+
+/// Machines that may be bought; `unpriced` counts those whose price is not known.
+pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usize) {
+    let allowed = catalogue.machines();
+    let allowed = allowed.filter(|machine| need.allows_machine(machine) && is_sold(machine));
+    let (mut machines, mut unpriced) = (Vec::new(), 0);
+    for entry in allowed {
+        match need.machine_usd(entry) {
+            Some(usd) => machines.push(Machine::of(entry, usd)),
+            None => unpriced += 1,
+        }
+    }
+    (machines, unpriced)
+}
+
+/// Managed services' tiers are no machines that one puts disks on: they limit the number of files.
+fn is_sold(machine: &MachineEntry) -> bool {
+    machine.files_max.is_none()
+}
+
+impl Machine {
+    fn of(entry: &MachineEntry, usd_per_month: f64) -> Machine {
+        let mut spec = entry.spec.clone();
+        let limits = spec.limits.values_mut().flatten();
+        limits.for_each(|limit| limit.burst = None);
+        let local = spec.local_disk.clone().map(|disk| VolumeSpec {
+            disks: vec![sustained(disk); entry.local_disks.max(1) as usize],
+            ..VolumeSpec::of("local", DiskSpec::unlimited())
+        });
+        Machine {
+            name: entry.name.clone(),
+            spec,
+            local,
+            disks_max: entry.disks_max,
+            usd_per_month,
+        }
+    }
+
+    /// Whether it has one of the limits that govern a disk: without any, it is not known whether the disk can be attached
+    /// and what it then does.
+    pub(crate) fn governs(&self, disk: &DiskSpec) -> bool {
+        let mut limits = disk.machine_limits.iter();
+        limits.any(|name| self.spec.limits.contains_key(name))
+    }
+
+    /// Whether it does all that `other` does, as far as that is of use.
+    fn does_all_of(&self, other: &Machine, of_use: &OfUse<'_>) -> bool {
+        let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
+        let places = |machine: &Machine| {
+            machine
+                .disks_max
+                .map_or(PLACES_OF_USE, |most| most.min(PLACES_OF_USE))
+        };
+        let governs = |machine: &'_ Machine, names: &[String]| {
+            let mut names = names.iter();
+            names.find_map(|name| machine.spec.limits.get(name).cloned())
+        };
+        let limits =
+            of_use.limits.iter().all(
+                |names| match (governs(self, names), governs(other, names)) {
+                    (_, None) => true,
+                    (None, Some(_)) => false,
+                    (Some(own), Some(others)) => allow(&own, &others, of_use.rates),
+                },
+            );
+        let local = match (&self.local, &other.local) {
+            _ if !of_use.local => true,
+            (_, None) => true,
+            (Some(own), Some(others)) => does_all(own, others),
+            (None, Some(_)) => false,
+        };
+        cores(self) >= cores(other) && places(self) >= places(other) && limits && local
+    }
+}
+
+/// What of a machine is of use.
+pub(crate) struct OfUse<'a> {
+    /// Processors that the sessions could use at best.
+    pub(crate) cores: f64,
+    /// Names of the limits that govern disks that may be bought, in order of preference.
+    pub(crate) limits: Vec<&'a [String]>,
+    /// Requests and bytes per second that the sessions could use at best.
+    pub(crate) rates: [f64; 2],
+    /// Whether files may be on the machine's own disks.
+    pub(crate) local: bool,
+}
+
+/// Whether limits allow as much as others, as far as these rates of requests and bytes go.
+fn allow(own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
+    let parts = |limit: &LimitSpec| match limit.rate {
+        Rate::Iops(rate) => (true, limit.counts, (rate.0 as f64).min(rates[0])),
+        Rate::Throughput(rate) => (false, limit.counts, (rate.0 as f64).min(rates[1])),
+    };
+    // Each of its limits is no tighter than one of the other's that counts the same.
+    own.iter().map(parts).all(|(is_iops, counts, rate)| {
+        others
+            .iter()
+            .map(parts)
+            .any(|(other_iops, other_counts, other)| {
+                (is_iops, counts) == (other_iops, other_counts) && rate >= other
+            })
+    })
+}
+
+fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
+    let (first, other) = (&own.disks[0], &others.disks[0]);
+    let same = DiskSpec {
+        size: other.size,
+        limits: other.limits.clone(),
+        ..first.clone()
+    };
+    same == *other
+        && own.disks.len() == others.disks.len()
+        && first.size >= other.size
+        && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
+}
+
+/// Without machines that another one beats: it costs no more, and does as much of what is of use.
+pub(crate) fn without_beaten(mut machines: Vec<Machine>, of_use: &OfUse<'_>) -> Vec<Machine> {
+    machines.sort_by(|a, b| {
+        let by_price = a.usd_per_month.total_cmp(&b.usd_per_month);
+        // Of the same price, the larger one beats the smaller.
+        let by_size = b
+            .spec
+            .cores
+            .cmp(&a.spec.cores)
+            .then(b.disks_max.cmp(&a.disks_max));
+        by_price.then(by_size).then(a.name.cmp(&b.name))
+    });
+    let mut kept: Vec<Machine> = Vec::new();
+    for machine in machines {
+        if !kept.iter().any(|kept| kept.does_all_of(&machine, of_use)) {
+            kept.push(machine);
+        }
+    }
+    kept
+}

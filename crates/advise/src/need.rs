@@ -1,0 +1,140 @@
+//! What a layout has to hold and to be.
+
+use std::collections::BTreeSet;
+
+use catalogue::{DiskEntry, MachineEntry};
+use model::Bytes;
+use reading::Role;
+
+/// What a layout has to hold and to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// What has to fit.
+    pub holdings: Vec<Holding>,
+    /// Roles whose requests were counted separately, so that they can be on a volume of their own; the others stay with the
+    /// data.
+    pub separate: BTreeSet<Role>,
+    /// Least main memory.
+    pub memory: Bytes,
+    /// How the names of machines and disks begin, such as `azure`.
+    pub cloud: Option<String>,
+    /// Part of the name of price lists, such as `eastus`.
+    pub region: Option<String>,
+    /// Only the machine of this name.
+    pub machine: Option<String>,
+    /// Only machines whose name holds this, whatever the case.
+    pub machine_pattern: Option<String>,
+    /// Whether machines with Arm processors are wanted too.
+    pub arm: bool,
+    /// Only these disks of the catalogue, hard disks and old rules among them; empty: all that are sold, but hard disks.
+    pub disks: BTreeSet<String>,
+    /// Most disks that are attached.
+    pub disks_max: Option<u32>,
+    /// Where temporary files may be.
+    pub temp: TempOn,
+    /// What the machine runs, as it decides on its price.
+    pub system: System,
+}
+
+/// Files, and what they take on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// What they are for.
+    pub roles: BTreeSet<Role>,
+    /// What they take together.
+    pub size: Bytes,
+}
+
+/// Where temporary files may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TempOn {
+    /// Wherever it is best.
+    #[default]
+    Any,
+    /// On disks inside the machine, which forget.
+    Local,
+    /// On disks that are attached.
+    Remote,
+}
+
+/// What a machine runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum System {
+    /// Linux.
+    #[default]
+    Linux,
+    /// Windows.
+    Windows,
+}
+
+impl Need {
+    /// What files of these roles take.
+    pub(crate) fn capacity(&self, roles: &[Role]) -> Bytes {
+        let held = self.holdings.iter();
+        let held = held.filter(|holding| roles.iter().any(|role| holding.roles.contains(role)));
+        held.map(|holding| holding.size)
+            .fold(Bytes::ZERO, |sum, size| Bytes(sum.0.saturating_add(size.0)))
+    }
+
+    /// Whether this disk may be bought.
+    pub(crate) fn allows_disk(&self, disk: &DiskEntry) -> bool {
+        let is_wanted = match self.disks.is_empty() {
+            true => !disk.class.hard_disk && disk.superseded_by.is_none(),
+            false => self.disks.contains(&disk.name),
+        };
+        is_wanted
+            && is_attached(disk)
+            && self.is_of_cloud(&disk.name)
+            && self.is_of_region(disk.price_list())
+    }
+
+    /// Whether this machine may be bought.
+    pub(crate) fn allows_machine(&self, machine: &MachineEntry) -> bool {
+        let pattern = self.machine_pattern.as_ref();
+        let name = machine.name.to_lowercase();
+        let is_named = self
+            .machine
+            .as_ref()
+            .is_none_or(|only| *only == machine.name)
+            && pattern.is_none_or(|pattern| name.contains(&pattern.to_lowercase()));
+        is_named
+            && (self.arm || !machine.arm)
+            && machine.spec.memory >= self.memory
+            && self.is_of_cloud(&machine.name)
+            && self.is_of_region(machine.price_list())
+    }
+
+    /// Dollars a month for a machine, where that is known.
+    pub(crate) fn machine_usd(&self, machine: &MachineEntry) -> Option<f64> {
+        let price = machine.price?;
+        match self.system {
+            System::Linux => price.linux_per_month(),
+            System::Windows => price.windows_per_month(),
+        }
+    }
+
+    fn is_of_cloud(&self, name: &str) -> bool {
+        let Some(cloud) = &self.cloud else {
+            return true;
+        };
+        let begins = name.split_once('.').map_or(name, |(begins, _)| begins);
+        begins.eq_ignore_ascii_case(cloud)
+    }
+
+    /// Own prices are of the user's region.
+    fn is_of_region(&self, list: Option<String>) -> bool {
+        let Some(region) = &self.region else {
+            return true;
+        };
+        list.is_none_or(|list| {
+            let names_a_region = list.split_whitespace().count() > 1 && list.contains(", ");
+            !names_a_region || list.contains(region.as_str())
+        })
+    }
+}
+
+/// Whether a disk is one that is attached to machines: its requests pass one of their limits, and it is no managed service's.
+fn is_attached(disk: &DiskEntry) -> bool {
+    let is_local = |limit: &String| limit == "cached" || limit == "data";
+    !disk.class.machine_limits.is_empty() && !disk.class.machine_limits.iter().any(is_local)
+}

@@ -1,0 +1,340 @@
+//! Volumes as they can be bought.
+
+use std::slice;
+
+use catalogue::{Catalogue, DiskEntry, Limit, LimitValue, Price, Provision, Rule, SizeRule};
+use model::{Bytes, DiskSpec, Iops, LatencySpec, Rate};
+use profile::Demand;
+use reading::Role;
+
+use super::bound::{OnVolume, longest};
+use super::load::{Load, Part};
+use super::need::Need;
+
+/// Disks that are striped.
+const COUNTS: [u32; 6] = [1, 2, 3, 4, 8, 16];
+
+/// From one speed that rates are provisioned for to the next, and from one size to the next.
+const STEP: f64 = 1.5;
+
+/// Most steps of a speed or a size: rates are provisioned down to a seventeenth of what is of use.
+const STEPS_MAX: i32 = 8;
+
+/// Times what the sessions could use at best, from which a rate makes nothing faster: at half of what a limit allows, waits
+/// for it are rare.
+pub(crate) const USEFUL: f64 = 2.0;
+
+/// Share of what a volume allows from which another one allows as much: rates are whole numbers, and disks share them.
+const SAME: f64 = 0.99;
+
+/// A volume: like disks, striped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// The disk's name in the catalogue.
+    pub disk: String,
+    /// How many.
+    pub count: u32,
+    /// What is asked of each.
+    pub provision: Provision,
+    /// Each of them, as it is in the long run: without burst credits.
+    pub spec: DiskSpec,
+    /// Dollars a month, all of them.
+    pub usd_per_month: f64,
+    /// What an operation of each part of the load asks of it.
+    pub(crate) asked: Vec<OnVolume>,
+}
+
+/// What is asked of a volume.
+pub(crate) struct Wanted<'a> {
+    pub(crate) roles: &'a [Role],
+    pub(crate) load: &'a Load,
+    pub(crate) need: &'a Need,
+}
+
+impl Wanted<'_> {
+    /// Every volume that holds what is needed, of every disk that may be bought.
+    pub(crate) fn offers(&self, catalogue: &Catalogue) -> Vec<Offer> {
+        let disks = catalogue.disks().filter(|disk| self.need.allows_disk(disk));
+        disks.flat_map(|disk| self.of_disk(disk)).collect()
+    }
+
+    fn of_disk(&self, disk: &DiskEntry) -> Vec<Offer> {
+        let most = self.need.disks_max.unwrap_or(u32::MAX);
+        let useful = self.useful(disk);
+        let capacity = self.need.capacity(self.roles).0;
+        let mut offers = Vec::new();
+        for count in COUNTS.into_iter().filter(|count| *count <= most) {
+            let each = Bytes(capacity.div_ceil(u64::from(count)));
+            let useful = useful.map(|rate| rate / f64::from(count));
+            for provision in provisions(disk, each, useful) {
+                offers.extend(self.offer(disk, count, provision));
+            }
+        }
+        offers
+    }
+
+    /// The volume, where the vendor sells it like this and its price is known.
+    fn offer(&self, disk: &DiskEntry, count: u32, provision: Provision) -> Option<Offer> {
+        let provisioned = disk.provision(&provision).ok()?;
+        let spec = sustained(provisioned.spec);
+        let parts = self.load.parts.iter();
+        let asked = parts.map(|part| OnVolume::of(&part.demand, self.roles, &spec, count));
+        Some(Offer {
+            disk: disk.name.clone(),
+            count,
+            provision,
+            asked: asked.collect(),
+            spec,
+            usd_per_month: provisioned.usd_per_month? * f64::from(count),
+        })
+    }
+
+    /// Requests and bytes per second that sessions could use if nothing but the disk's latency limited them, and some more.
+    fn useful(&self, disk: &DiskEntry) -> [f64; 2] {
+        // What it takes does not depend on what is provisioned.
+        let spec = DiskSpec {
+            io_unit: disk.class.io_unit,
+            read_latency: disk.class.read.spec,
+            write_latency: disk.class.write.spec,
+            flush_latency: disk.class.flush.spec,
+            ..DiskSpec::unlimited()
+        };
+        let of_part = |demand: &Demand| {
+            let on = OnVolume::of(demand, self.roles, &spec, 1);
+            let all = on.reads + on.writes;
+            let per_s = operations_max(demand, on.wait_s);
+            [all.requests * per_s, all.bytes * per_s]
+        };
+        let parts = self.load.parts.iter();
+        let parts = parts.map(|part| of_part(&part.demand));
+        let most = parts.reduce(|[a, b], [c, d]| [a.max(c), b.max(d)]);
+        most.unwrap_or_default().map(|rate| USEFUL * rate)
+    }
+}
+
+/// What can be asked of a disk that holds so much, as far as it is of use: rates for a speed, with the smallest size that has
+/// them; or sizes, where rates follow from these.
+fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec<Provision> {
+    let limits = &disk.limits;
+    let is_asked = matches!(limits.iops, Some(Limit::Asked { .. }))
+        || matches!(limits.throughput, Some(Limit::Asked { .. }));
+    if !is_asked {
+        let sizes = sizes(disk, each).into_iter();
+        return sizes
+            .map(|size| Provision {
+                size: Some(size),
+                ..Provision::default()
+            })
+            .collect();
+    }
+    let mut all: Vec<Provision> = Vec::new();
+    for step in 0..STEPS_MAX {
+        let share = STEP.powi(-step);
+        let wanted = [requests * share, bytes * share];
+        let Some(provision) = for_rates(disk, each, wanted) else {
+            break;
+        };
+        if all.last() != Some(&provision) {
+            all.push(provision);
+        }
+    }
+    all
+}
+
+/// The smallest size from `each` on with these rates, or with as much of them as there is.
+fn for_rates(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Option<Provision> {
+    let mut best = None;
+    let mut size = disk.size.at_least(each)?;
+    for _ in 0..STEPS_MAX {
+        let iops = rate(disk.limits.iops.as_ref(), size, 0, requests, IOPS_STEP);
+        let asked = iops.map_or(0, |(iops, _): (Iops, bool)| iops.0);
+        let throughput = disk.limits.throughput.as_ref();
+        let throughput = rate(throughput, size, asked, bytes, throughput_step(disk));
+        let provision = Provision {
+            size: Some(size),
+            iops: iops.map(|(iops, _)| iops),
+            throughput: throughput.map(|(throughput, _)| throughput),
+            bursting: false,
+        };
+        let is_enough = iops.is_none_or(|(_, is_enough)| is_enough)
+            && throughput.is_none_or(|(_, is_enough)| is_enough);
+        let has_more = best.is_none_or(|best: Provision| {
+            (provision.iops, provision.throughput) != (best.iops, best.throughput)
+        });
+        if has_more {
+            best = Some(provision);
+        }
+        let next = Bytes((size.0 as f64 * STEP) as u64);
+        match disk.size.at_least(next) {
+            Some(next) if !is_enough && has_more && next > size => size = next,
+            Some(_) | None => break,
+        }
+    }
+    best
+}
+
+/// IOPS are provisioned in hundreds, as people do.
+const IOPS_STEP: u64 = 100;
+
+/// Throughput is provisioned in the vendor's own unit: MB/s or MiB/s.
+fn throughput_step(disk: &DiskEntry) -> u64 {
+    match &disk.price {
+        Some(Price::Parts { per_mb_per_s, .. }) if !per_mb_per_s.is_empty() => 1_000_000,
+        Some(_) | None => 1 << 20,
+    }
+}
+
+/// As much of a rate that is provisioned as is wanted and possible, and whether that is as much as is wanted.
+fn rate<Q: LimitValue>(
+    limit: Option<&Limit<Q>>,
+    size: Bytes,
+    iops: u64,
+    wanted: f64,
+    step: u64,
+) -> Option<(Q, bool)> {
+    let Some(Limit::Asked { least, most, .. }) = limit else {
+        return None;
+    };
+    let units = |rule: &Rule<Q>| rule.amount(size, iops).units();
+    let (least, most) = (units(least), units(most));
+    let wanted = (wanted.ceil() as u64).next_multiple_of(step);
+    let given = wanted.clamp(least.min(most), most);
+    Some((Q::from_units(given), wanted <= most))
+}
+
+/// Operations per second that the sessions come to if each waits so long for disks and for nothing else but a processor.
+pub(crate) fn operations_max(demand: &Demand, wait_s: f64) -> f64 {
+    let alone_s = wait_s
+        + demand.processor.as_secs_f64()
+        + demand.lock.as_secs_f64()
+        + demand.delay.as_secs_f64();
+    match alone_s > 0.0 {
+        true => f64::from(demand.sessions) / alone_s,
+        false => f64::INFINITY,
+    }
+}
+
+/// The same without burst credits: what it does for as long as it has to.
+pub(crate) fn sustained(mut disk: DiskSpec) -> DiskSpec {
+    for limit in &mut disk.limits {
+        limit.burst = None;
+    }
+    disk
+}
+
+/// The smallest size that holds so much, and larger ones of disks whose limits grow with their size.
+fn sizes(disk: &DiskEntry, each: Bytes) -> Vec<Bytes> {
+    let Some(least) = disk.size.at_least(each) else {
+        return Vec::new();
+    };
+    if matches!(disk.size, SizeRule::Fixed(_)) {
+        return vec![least];
+    }
+    let limits = |size: Bytes| {
+        let spec = disk.provision(&Provision {
+            size: Some(size),
+            ..Provision::default()
+        });
+        spec.map(|provisioned| provisioned.spec.limits).ok()
+    };
+    let mut sizes = vec![least];
+    let mut last = least;
+    for _ in 0..STEPS_MAX {
+        let next = Bytes((last.0 as f64 * STEP) as u64);
+        let Some(next) = disk.size.at_least(next).filter(|next| *next > last) else {
+            break;
+        };
+        last = next;
+        // A limit that grows no more is at its end.
+        if limits(next) != sizes.last().and_then(|size| limits(*size)) {
+            sizes.push(next);
+        } else if limits(next).is_none() {
+            break;
+        }
+    }
+    sizes
+}
+
+/// Of volumes for the same files, those that no other one beats: one that costs no more, is as quick, and allows as much of
+/// everything, up to what is of use. By price.
+pub(crate) fn without_beaten(mut offers: Vec<Offer>, load: &Load) -> Vec<Offer> {
+    offers.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+    let allows: Vec<Vec<[f64; 3]>> = offers.iter().map(|offer| offer.allows(load)).collect();
+    let does = |most: &[[f64; 3]], here: &[[f64; 3]]| {
+        let all = most.iter().flatten().zip(here.iter().flatten());
+        all.into_iter().all(|(most, here)| *most >= SAME * here)
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for at in 0..offers.len() {
+        let is_beaten = kept.iter().any(|kept| {
+            offers[*kept].is_as_quick_as(&offers[at]) && does(&allows[*kept], &allows[at])
+        });
+        if !is_beaten {
+            kept.push(at);
+        }
+    }
+    let mut at = 0;
+    let mut kept = kept.into_iter().peekable();
+    offers.retain(|_| {
+        let is_kept = kept.next_if_eq(&at).is_some();
+        at += 1;
+        is_kept
+    });
+    offers
+}
+
+impl Offer {
+    /// Whether no request takes longer than on `other` when nothing is in its way, it passes the same limits of a machine, and
+    /// takes no more of its places.
+    fn is_as_quick_as(&self, other: &Offer) -> bool {
+        let (own, others) = (&self.spec, &other.spec);
+        let latency = |of: fn(&DiskSpec) -> &LatencySpec| {
+            let (own, other) = (of(own), of(others));
+            own.mean() <= other.mean() && tail(own) <= tail(other)
+        };
+        // Of a stripe, as many disks move a long request.
+        let transfer = |offer: &Offer| {
+            let rate = offer
+                .spec
+                .transfer
+                .map(|rate| rate.0 * u64::from(offer.count));
+            rate.unwrap_or(u64::MAX)
+        };
+        latency(|spec| &spec.read_latency)
+            && latency(|spec| &spec.write_latency)
+            && latency(|spec| &spec.flush_latency)
+            && transfer(self) >= transfer(other)
+            && own.machine_limits == others.machine_limits
+            && own.io_unit.size_max >= others.io_unit.size_max
+            && self.count <= other.count
+    }
+
+    /// Operations per second that its limits on requests, on bytes and on requests at a time allow, by part, up to what is of
+    /// use.
+    fn allows(&self, load: &Load) -> Vec<[f64; 3]> {
+        let of_part = |(part, on): (&Part, &OnVolume)| {
+            let useful = USEFUL * operations_max(&part.demand, on.wait_s);
+            let least = |is_iops: bool| {
+                let own = self.spec.limits.iter();
+                let own = own.filter(|limit| matches!(limit.rate, Rate::Iops(_)) == is_iops);
+                let seconds = own.map(|limit| longest(slice::from_ref(limit), on.reads, on.writes));
+                let longest_s = seconds.fold(0.0, f64::max);
+                (f64::from(self.count) / longest_s).min(useful)
+            };
+            let places = self.spec.in_flight_max.map_or(f64::INFINITY, |places| {
+                f64::from(places) * f64::from(self.count)
+            });
+            [least(true), least(false), places]
+        };
+        load.parts.iter().zip(&self.asked).map(of_part).collect()
+    }
+}
+
+/// What 99 in 100 requests take no longer than.
+fn tail(latency: &LatencySpec) -> f64 {
+    match latency {
+        LatencySpec::Constant { value } => value.as_secs_f64(),
+        LatencySpec::Exponential { mean } => mean.as_secs_f64() * 100.0_f64.ln(),
+        LatencySpec::LogNormal { p50, p99 } => p99.max(p50).as_secs_f64(),
+    }
+}

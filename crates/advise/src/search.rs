@@ -1,0 +1,279 @@
+//! The search: by price, and only where a bound does not say that it is in vain.
+
+use profile::ReplayError;
+
+use super::layout::{Considered, Layout, Layouts};
+use super::load::Load;
+use super::simulate::{Effort, Measured, Placed, Ratio, SEEDS};
+
+/// Layouts whose times differ by less, as a share, are not told apart: simulations and prices are not that exact.
+pub const TOLD_APART: f64 = 0.05;
+
+/// What the search is for, and where it ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// By what share an operation may take longer than today.
+    pub slower_max: f64,
+    /// Most dollars a month.
+    pub budget: Option<f64>,
+    /// Most simulations of layouts.
+    pub simulations_max: u64,
+}
+
+/// A search.
+pub struct Search<'a> {
+    /// What can be bought.
+    pub layouts: &'a Layouts<'a>,
+    /// What there is today.
+    pub today: &'a Placed,
+    /// What is asked of that, which the layouts may have to do more than.
+    pub today_load: &'a Load,
+    /// What it is for.
+    pub limits: Limits,
+}
+
+/// A layout that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Which.
+    pub layout: Layout,
+    /// How long operations take, as a share of today's.
+    pub time: Ratio,
+    /// What its simulation found; the first of several.
+    pub measured: Measured,
+}
+
+/// What the search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Today's layout.
+    pub today: Measured,
+    /// The cheapest within the budget on which operations take no longer than they may.
+    pub cheapest: Option<Found>,
+    /// The next dearer one of another kind that reaches the same.
+    pub runner_up: Option<Found>,
+    /// The fastest within the budget; the cheapest of those that are not told apart.
+    pub fastest: Option<Found>,
+    /// Least time times price within the budget.
+    pub best_value: Option<Found>,
+    /// Where nothing within the budget reaches what is asked for: the cheapest that does.
+    pub above_budget: Option<Found>,
+    /// Layouts that are faster than every cheaper one, by price; of one seed.
+    pub frontier: Vec<Found>,
+    /// What was done.
+    pub counts: Counts,
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Machines that may be bought.
+    pub machines: u64,
+    /// Machines whose price is not known; they are left out.
+    pub unpriced: u64,
+    /// Layouts of these machines with all volumes.
+    pub considered: u64,
+    /// Layouts that another one beats at its price.
+    pub beaten: u64,
+    /// Layouts that a bound or the budget ruled out, or that were not looked at any more.
+    pub bounded: u64,
+    /// Layouts that were simulated.
+    pub simulated: u64,
+    /// Whether the search came to its end.
+    pub is_complete: bool,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Share of the layouts, 0 to 1.
+    pub done: f64,
+    /// Layouts that were simulated.
+    pub simulated: u64,
+    /// The price that it is at, in dollars a month.
+    pub usd_per_month: f64,
+}
+
+/// A search under way.
+struct Under<'a, 'b> {
+    search: &'b Search<'a>,
+    /// Of today's layout, by seed; the first is of the short simulation.
+    today_s: Vec<f64>,
+    short_today_s: f64,
+    counts: Counts,
+    frontier: Vec<Found>,
+    cheapest: Option<Found>,
+    runner_up: Option<Found>,
+    above_budget: Option<Found>,
+}
+
+impl Search<'_> {
+    /// Runs it. `go_on` hears how far it is, and ends the search by `false`: then what was found so far is the answer.
+    ///
+    /// # Errors
+    /// When an operation takes no time at all.
+    pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Advice, ReplayError> {
+        let load = self.today_load;
+        let today = self.today.simulate(load, Effort::Short, 1)?;
+        let seeds = 1..=SEEDS;
+        let today_s =
+            seeds.map(|seed| Ok(self.today.simulate(load, Effort::Long, seed)?.operation_s));
+        let Considered {
+            machines,
+            unpriced,
+            layouts,
+            unbeaten,
+        } = self.layouts.considered();
+        let mut under = Under {
+            search: self,
+            today_s: today_s.collect::<Result<_, ReplayError>>()?,
+            short_today_s: today.operation_s,
+            counts: Counts {
+                machines,
+                unpriced,
+                considered: layouts,
+                beaten: layouts.saturating_sub(unbeaten),
+                ..Counts::default()
+            },
+            frontier: Vec::new(),
+            cheapest: None,
+            runner_up: None,
+            above_budget: None,
+        };
+        under.walk(go_on, unbeaten)?;
+        under.counts.bounded = unbeaten.saturating_sub(under.counts.simulated);
+        let fastest = under.frontier.last().cloned();
+        let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
+        let best_value = under.frontier.iter().chain(&under.cheapest);
+        let best_value = best_value
+            .min_by(|a, b| value(a).total_cmp(&value(b)))
+            .cloned();
+        Ok(Advice {
+            fastest: fastest
+                .map(|found| under.confirmed(found.layout))
+                .transpose()?,
+            best_value: best_value
+                .map(|found| under.confirmed(found.layout))
+                .transpose()?,
+            today,
+            cheapest: under.cheapest,
+            runner_up: under.runner_up,
+            above_budget: under.above_budget,
+            frontier: under.frontier,
+            counts: under.counts,
+        })
+    }
+}
+
+impl Under<'_, '_> {
+    /// Looks at every layout, the cheapest first.
+    fn walk(&mut self, go_on: &mut dyn FnMut(Step) -> bool, all: u64) -> Result<(), ReplayError> {
+        let limits = self.search.limits;
+        let layouts = self.search.layouts;
+        for (at, layout) in layouts.iter().enumerate() {
+            let is_within = limits
+                .budget
+                .is_none_or(|budget| layout.usd_per_month <= budget);
+            if !is_within && (self.cheapest.is_some() || self.above_budget.is_some()) {
+                // Dearer ones answer nothing that is asked.
+                break;
+            }
+            if !self.may_matter(layout, is_within) {
+                continue;
+            }
+            let step = Step {
+                done: at as f64 / all.max(1) as f64,
+                simulated: self.counts.simulated,
+                usd_per_month: layout.usd_per_month,
+            };
+            if self.counts.simulated >= limits.simulations_max || !go_on(step) {
+                return Ok(());
+            }
+            self.look_at(layout, is_within)?;
+        }
+        self.counts.is_complete = true;
+        Ok(())
+    }
+
+    /// Whether a layout can be faster than every cheaper one, or is one that is looked for.
+    fn may_matter(&self, layout: &Layout, is_within: bool) -> bool {
+        let least = layout.least_s / self.short_today_s;
+        let is_fast_enough = least <= self.target();
+        let is_faster = match self.frontier.last() {
+            Some(best) => least < best.time.mean * (1.0 - TOLD_APART),
+            None => true,
+        };
+        match &self.cheapest {
+            _ if !is_within => is_fast_enough,
+            None => is_faster || is_fast_enough,
+            Some(_) => is_faster || (is_fast_enough && self.may_be_runner_up(layout)),
+        }
+    }
+
+    fn may_be_runner_up(&self, layout: &Layout) -> bool {
+        let kind = |layout: &Layout| self.search.layouts.kind(layout);
+        let cheapest = self.cheapest.as_ref();
+        self.runner_up.is_none()
+            && cheapest.is_some_and(|cheapest| kind(&cheapest.layout) != kind(layout))
+    }
+
+    fn target(&self) -> f64 {
+        1.0 + self.search.limits.slower_max
+    }
+
+    fn look_at(&mut self, layout: &Layout, is_within: bool) -> Result<(), ReplayError> {
+        self.counts.simulated += 1;
+        let placed = self.search.layouts.placed(layout);
+        let measured = placed.simulate(self.search.layouts.load(), Effort::Short, 1)?;
+        let time = Ratio::of(&[(measured.operation_s, self.short_today_s)]);
+        // A short simulation may be some percent off.
+        let is_near = time.mean <= self.target() * (1.0 + TOLD_APART);
+        let is_open = match is_within {
+            true => self.cheapest.is_none() || self.may_be_runner_up(layout),
+            false => true,
+        };
+        if is_near && is_open {
+            let confirmed = self.confirmed(*layout)?;
+            if confirmed.time.high() <= self.target() {
+                let place = match (is_within, &self.cheapest) {
+                    (true, None) => &mut self.cheapest,
+                    (true, Some(_)) => &mut self.runner_up,
+                    (false, _) => &mut self.above_budget,
+                };
+                *place = Some(confirmed);
+            }
+        }
+        let is_faster = self
+            .frontier
+            .last()
+            .is_none_or(|best| time.mean < best.time.mean * (1.0 - TOLD_APART));
+        if is_within && is_faster {
+            self.frontier.push(Found {
+                layout: *layout,
+                time,
+                measured,
+            });
+        }
+        Ok(())
+    }
+
+    /// The same layout, of several longer simulations.
+    fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
+        let placed = self.search.layouts.placed(&layout);
+        let load = self.search.layouts.load();
+        let seeds = 1..=SEEDS;
+        let all = seeds.map(|seed| placed.simulate(load, Effort::Long, seed));
+        let all: Vec<Measured> = all.collect::<Result<_, _>>()?;
+        let own = all.iter().map(|measured| measured.operation_s);
+        let pairs: Vec<(f64, f64)> = own.zip(self.today_s.iter().copied()).collect();
+        let measured = all.into_iter().next();
+        Ok(Found {
+            layout,
+            time: Ratio::of(&pairs),
+            measured: measured.expect("there are several seeds"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! How long operations take on a layout, in virtual time.
+
+use std::num::NonZero;
+use std::thread;
+
+use model::split::TimeSplit;
+use model::storage::{Usage, UsageOwner};
+use model::{Duration, MachineSpec, Measure, VolumeSpec};
+use profile::{Arrivals, DemandSeries, Outcome, Places, Replay, ReplayError};
+use reading::Role;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::bound::{OnVolume, governing, least_s};
+use super::load::{Load, Part};
+
+/// Requests of a part that are simulated to look at a layout, and to be sure of it.
+const REQUESTS_SHORT: f64 = 15_000.0;
+const REQUESTS_LONG: f64 = 40_000.0;
+
+/// Fewest operations that a mean is taken over.
+const OPERATIONS_MIN: f64 = 300.0;
+
+/// Seeds of the simulations that decide.
+pub(crate) const SEEDS: u64 = 5;
+
+/// Time before anything is counted, as a share of what is.
+const WARM_UP: f64 = 0.1;
+
+/// A machine, its volumes, and the files on them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The machine.
+    pub machine: MachineSpec,
+    /// Its volumes.
+    pub volumes: Vec<VolumeSpec>,
+    /// Which files are on them.
+    pub places: Places,
+}
+
+/// What a simulation of a load found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Mean time of an operation, without the time between operations; in seconds.
+    pub operation_s: f64,
+    /// Operations per second, of the busiest part.
+    pub operations_per_s: f64,
+    /// The limits of machine and disks, the most used first; as they were in the part that used it most.
+    pub used: Vec<Utilisation>,
+    /// What an operation spends its time on, and the time after it until the next.
+    pub split: TimeSplit,
+}
+
+/// How much of a limit was used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Utilisation {
+    /// Whose limit.
+    pub owner: UsageOwner,
+    /// What it limits.
+    pub measure: Measure,
+    /// Units per second that it allows.
+    pub rate: u64,
+    /// Share that was used, 0 to 1.
+    pub share: f64,
+}
+
+/// How long operations take on one layout, as a share of how long they take on another, over seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The mean.
+    pub mean: f64,
+    /// Half of its 95 % confidence interval; 0 of a single seed.
+    pub half: f64,
+}
+
+impl Ratio {
+    /// Of pairs that share a seed: of the one layout and of the other.
+    ///
+    /// # Panics
+    /// When there is no pair.
+    pub(crate) fn of(pairs: &[(f64, f64)]) -> Ratio {
+        let ratios: Vec<f64> = pairs.iter().map(|(own, other)| own / other).collect();
+        let count = ratios.len() as f64;
+        let mean = ratios.iter().sum::<f64>() / count;
+        if ratios.len() < 2 {
+            return Ratio { mean, half: 0.0 };
+        }
+        let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
+        let error = (squares / (count - 1.0) / count).sqrt();
+        let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("its freedom is above 0");
+        Ratio {
+            mean,
+            half: student.inverse_cdf(0.975) * error,
+        }
+    }
+
+    /// The upper end of the interval.
+    pub fn high(&self) -> f64 {
+        self.mean + self.half
+    }
+}
+
+/// How long to simulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// To look at it.
+    Short,
+    /// To be sure of it.
+    Long,
+}
+
+/// A part's outcome.
+struct Done {
+    operation_s: f64,
+    operations: f64,
+    operations_per_s: f64,
+    used: Vec<Utilisation>,
+    split: TimeSplit,
+}
+
+impl Placed {
+    /// Mean time of an operation, in seconds, of one short simulation.
+    ///
+    /// # Errors
+    /// When an operation takes no time at all.
+    pub fn operation_s(&self, load: &Load) -> Result<f64, ReplayError> {
+        Ok(self.simulate(load, Effort::Short, 1)?.operation_s)
+    }
+
+    /// Simulates every part of a load. No layout is faster than its bound: where more is written than its disks take, what is
+    /// not written yet would have to wait in the end.
+    ///
+    /// # Errors
+    /// When an operation takes no time at all.
+    pub(crate) fn simulate(
+        &self,
+        load: &Load,
+        effort: Effort,
+        seed: u64,
+    ) -> Result<Measured, ReplayError> {
+        let one = |part: &Part| self.part(part, effort, seed);
+        let done: Vec<Done> = in_parallel(&load.parts, one)?;
+        let mut all = Measured {
+            operation_s: 0.0,
+            operations_per_s: 0.0,
+            used: Vec::new(),
+            split: TimeSplit::default(),
+        };
+        for (part, done) in load.parts.iter().zip(&done) {
+            all.operation_s += part.share * done.operation_s;
+            all.operations_per_s = all.operations_per_s.max(done.operations_per_s);
+            for (spent, time) in done.split.iter() {
+                let of_operation = part.share * time.as_secs_f64() / done.operations.max(1.0);
+                all.split.add(spent, Duration::from_secs_f64(of_operation));
+            }
+            if all.used.is_empty() {
+                all.used.clone_from(&done.used);
+            }
+            for (most, used) in all.used.iter_mut().zip(&done.used) {
+                most.share = most.share.max(used.share);
+            }
+        }
+        all.used.sort_by(|a, b| b.share.total_cmp(&a.share));
+        Ok(all)
+    }
+
+    fn part(&self, part: &Part, effort: Effort, seed: u64) -> Result<Done, ReplayError> {
+        let least_s = self.least_s(part);
+        let outcome = self.replay(part, least_s, effort, seed)?;
+        let simulated_s = match outcome.operations {
+            0 => f64::INFINITY,
+            _ => outcome.operation.as_secs_f64(),
+        };
+        let used = outcome.usage_before.iter().zip(&outcome.usage_after);
+        let used = used.map(|(before, after)| used_share(before, after, outcome.length));
+        Ok(Done {
+            operation_s: simulated_s.max(least_s),
+            operations: outcome.operations as f64,
+            operations_per_s: outcome.operations_per_s(),
+            used: used.collect(),
+            split: outcome.split,
+        })
+    }
+
+    /// Replays a part, of whose operations each takes `least_s` or longer.
+    fn replay(
+        &self,
+        part: &Part,
+        least_s: f64,
+        effort: Effort,
+        seed: u64,
+    ) -> Result<Outcome, ReplayError> {
+        let demand = &part.demand;
+        // Of the fastest that it can be.
+        let cycle_s = least_s + demand.delay.as_secs_f64();
+        let operations_per_s = f64::from(demand.sessions) / cycle_s;
+        let requests = match effort {
+            Effort::Short => REQUESTS_SHORT,
+            Effort::Long => REQUESTS_LONG,
+        };
+        let operations = (requests / self::requests(part).max(1.0)).max(OPERATIONS_MIN);
+        let length_s = (operations / operations_per_s).max(1e-6);
+        let replay = Replay {
+            demand: &DemandSeries::steady(demand.clone(), operations_per_s),
+            arrivals: Arrivals::Closed,
+            machine: &self.machine,
+            volumes: &self.volumes,
+            places: &self.places,
+            warm_up: Duration::from_secs_f64(WARM_UP * length_s),
+            length: Duration::from_secs_f64(length_s),
+            seed,
+        };
+        replay.run(Box::new(()), &mut ())
+    }
+
+    /// The least time of an operation, in seconds.
+    fn least_s(&self, part: &Part) -> f64 {
+        let on = |(at, volume): (usize, &VolumeSpec)| {
+            let (disk, disks) = (&volume.disks[0], volume.disks.len() as u32);
+            let roles: Vec<Role> = Role::ALL
+                .into_iter()
+                .filter(|role| self.places.of(*role) == [at])
+                .collect();
+            (
+                OnVolume::of(&part.demand, &roles, disk, disks),
+                governing(disk, &self.machine),
+            )
+        };
+        let volumes: Vec<_> = self.volumes.iter().enumerate().map(on).collect();
+        let volumes = volumes.iter().map(|(on, limit)| (on, *limit));
+        least_s(&part.demand, &self.machine, volumes)
+    }
+}
+
+/// All requests of an operation, those of the log as if each commit made one.
+fn requests(part: &Part) -> f64 {
+    let of = |access: &profile::Access| {
+        let kinds = [
+            access.reads,
+            access.background_reads,
+            access.writes,
+            access.background_writes,
+        ];
+        kinds.iter().map(|each| each.per_operation).sum::<f64>()
+    };
+    let demand = &part.demand;
+    of(&demand.data) + of(&demand.temp) + demand.log.commits_per_operation
+}
+
+fn used_share(before: &Usage, after: &Usage, length: Duration) -> Utilisation {
+    let could = after.rate as f64 * length.as_secs_f64();
+    Utilisation {
+        owner: after.owner.clone(),
+        measure: after.measure,
+        rate: after.rate,
+        share: (after.used - before.used) as f64 / could,
+    }
+}
+
+/// Each part by itself, on all processors; in the order of the parts, and the first error of that order.
+fn in_parallel<T: Send, E: Send>(
+    parts: &[Part],
+    one: impl Fn(&Part) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads.min(parts.len());
+    let of_thread = |thread: usize| -> Vec<Result<T, E>> {
+        parts
+            .iter()
+            .skip(thread)
+            .step_by(threads)
+            .map(&one)
+            .collect()
+    };
+    let mut done: Vec<std::vec::IntoIter<Result<T, E>>> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|thread| scope.spawn(move || of_thread(thread)))
+            .collect();
+        let joined = handles.into_iter();
+        joined
+            .map(|handle| {
+                handle
+                    .join()
+                    .expect("a simulation does not panic")
+                    .into_iter()
+            })
+            .collect()
+    });
+    let in_order = (0..parts.len()).map(|part| {
+        let next = done[part % threads].next();
+        next.expect("each thread did its share")
+    });
+    in_order.collect()
+}
+
+#[cfg(test)]
+mod tests;

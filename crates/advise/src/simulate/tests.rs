@@ -1,0 +1,125 @@
+use model::{Bytes, DiskSpec, Iops, LatencySpec, LimitSpec, Throughput};
+use profile::{Access, Demand, Each, LogDemand};
+use proptest::prelude::*;
+
+use super::*;
+
+fn each(per_operation: f64, kib: u64) -> Each {
+    Each {
+        per_operation,
+        size: Bytes::kib(kib),
+    }
+}
+
+prop_compose! {
+    /// What an operation asks for, without requests in the background: nobody waits for these, so that they hold up none
+    /// that the bound counts.
+    fn demand()(
+        sessions in 1..64_u32,
+        processor_us in 1..2_000_u64,
+        delay_us in 0..20_000_u64,
+        lock_us in prop_oneof![Just(0), 1..200_u64],
+        reads in 0.0..8.0,
+        read_kib in 1..128_u64,
+        writes in 0.0..1.0,
+        temp in 0.0..2.0,
+        commits in 0.0..1.0,
+        log_bytes in 0.0..20_000.0,
+        is_flushed: bool,
+    ) -> Demand {
+        Demand {
+            sessions,
+            processor: Duration::from_micros(processor_us),
+            lock: Duration::from_micros(lock_us),
+            delay: Duration::from_micros(delay_us),
+            data: Access {
+                reads: each(reads, read_kib),
+                writes: each(writes, 8),
+                ..Access::default()
+            },
+            temp: Access {
+                reads: each(temp, 64),
+                writes: each(temp, 64),
+                ..Access::default()
+            },
+            log: LogDemand {
+                bytes_per_operation: log_bytes,
+                commits_per_operation: commits,
+                is_flushed,
+                page: Bytes(512),
+            },
+        }
+    }
+}
+
+prop_compose! {
+    fn disk()(
+        iops in 500..50_000_u64,
+        mb_per_s in 20..1_000_u64,
+        read_us in 50..5_000_u64,
+        spread in 1..10_u64,
+        places in prop::option::of(1..128_u32),
+        transfer in prop::option::of(100..2_000_u64),
+    ) -> DiskSpec {
+        let latency = |us| LatencySpec::LogNormal {
+            p50: Duration::from_micros(us),
+            p99: Duration::from_micros(us * spread),
+        };
+        DiskSpec {
+            size: Bytes::gib(100),
+            limits: vec![
+                LimitSpec::iops(Iops(iops)),
+                LimitSpec::throughput(Throughput::from_mb_per_s(mb_per_s)),
+            ],
+            read_latency: latency(read_us),
+            write_latency: latency(read_us),
+            flush_latency: latency(read_us / 2 + 1),
+            in_flight_max: places,
+            transfer: transfer.map(Throughput::from_mb_per_s),
+            machine_limits: vec!["disks".into()],
+            ..DiskSpec::unlimited()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Within what 40,000 requests leave to chance, and what a limit lets pass at once.
+    #[test]
+    fn no_simulation_is_faster_than_its_bound(
+        demand in demand(),
+        disks in prop::collection::vec((disk(), 1..4_usize), 3),
+        cores in 1..32_u32,
+        mb_per_s in 50..2_000_u64,
+    ) {
+        let mut machine = MachineSpec { cores, ..MachineSpec::unlimited() };
+        let limit = LimitSpec::throughput(Throughput::from_mb_per_s(mb_per_s));
+        machine.limits.insert("disks".into(), vec![limit]);
+        let volume = |(disk, count): (DiskSpec, usize)| VolumeSpec {
+            disks: vec![disk.clone(); count],
+            ..VolumeSpec::of("v", disk)
+        };
+        let placed = Placed {
+            machine,
+            volumes: disks.into_iter().map(volume).collect(),
+            places: Places { data: vec![0], temp: vec![1], log: 2 },
+        };
+        let part = Part { share: 1.0, demand };
+        let least_s = placed.least_s(&part);
+        let outcome = placed.replay(&part, least_s, Effort::Long, 1).expect("it ends");
+        let simulated_s = outcome.operation.as_secs_f64();
+        prop_assert!(simulated_s >= 0.95 * least_s, "{simulated_s} below {least_s}");
+    }
+}
+
+#[test]
+fn a_ratio_has_the_interval_of_its_pairs() {
+    let ratio = Ratio::of(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]);
+    assert_eq!((ratio.mean, ratio.half), (0.5, 0.0));
+    // Ratios 0.4, 0.5 and 0.6: their standard error is 0.1 / sqrt(3), and t(2) is 4.3027.
+    let ratio = Ratio::of(&[(0.4, 1.0), (0.5, 1.0), (0.6, 1.0)]);
+    assert!((ratio.half - 0.248_41).abs() < 1e-4, "{ratio:?}");
+    assert!((ratio.high() - 0.748_41).abs() < 1e-4, "{ratio:?}");
+    assert_eq!(Ratio::of(&[(3.0, 2.0)]).half, 0.0);
+}
