@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
+    self, advise, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
     machines, man, output, plan, profile, record, report, run, workloads,
 };
 use experiment::spec;
@@ -43,6 +43,8 @@ enum Command {
     Record(record::Args),
     /// Turn what other tools recorded of a server into a profile
     Import(import::Args),
+    /// Find machine, disks and places for the files of a recorded server, by price
+    Advise(advise::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
     /// Check the storage layout of a SQL Server against documented rules
@@ -100,6 +102,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),

@@ -367,8 +367,10 @@ fn steps(transcript: &str) -> Vec<(String, String)> {
 #[cfg(unix)]
 fn printed(command: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    std::os::unix::fs::symlink(root().join("crates"), folder.path().join("crates"))
-        .expect("a link in a folder of ours");
+    for name in ["crates", "examples"] {
+        std::os::unix::fs::symlink(root().join(name), folder.path().join(name))
+            .expect("a link in a folder of ours");
+    }
     let mut program = Command::cargo_bin("dbstow").expect("it was built");
     let program = program.current_dir(folder.path()).args(words(command));
     let assert = program.env_remove("COLUMNS").assert().success();

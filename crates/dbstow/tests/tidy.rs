@@ -40,7 +40,11 @@ const WRITES: [&str; 21] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 29] = [
+const WRITERS: [(&str, &str); 30] = [
+    (
+        "dbstow/src/command/advise/folder.rs",
+        "makes the folder that --out names",
+    ),
     (
         "dbstow/src/command/layout.rs",
         "makes the folder that --out names",

@@ -6,6 +6,7 @@
 //!               └ arms::columns ──────────> csv
 //! ```
 
+pub mod advice;
 pub mod csv;
 pub mod json;
 pub mod lint;

@@ -83,6 +83,27 @@ pub struct ResolvedRun {
 }
 
 impl Asked {
+    /// Nothing in particular, simulated.
+    pub(super) fn simulated() -> Asked {
+        Asked {
+            experiment: None,
+            set: Vec::new(),
+            workload: None,
+            profile: None,
+            allow_outside: false,
+            quick: false,
+            sustained: false,
+            mode: Mode::Simulate,
+            engine: None,
+            blocks: None,
+            seed: None,
+            allow_large: false,
+            disk: Vec::new(),
+            catalogue: Vec::new(),
+            real_time: RealTimeArgs::default(),
+        }
+    }
+
     /// Reads and checks all that was asked; with `aa`, the baseline has a twin.
     ///
     /// # Errors
@@ -104,11 +125,7 @@ impl Asked {
     /// # Errors
     /// When there is no such layout, or it has a mistake.
     pub fn understand_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
-        let profile = self.profile.as_deref().unwrap_or_default();
-        let (file, text) = match today {
-            Some(file) => (file.to_owned(), named(file)?),
-            None => (profile.to_owned(), layout_of(profile)?),
-        };
+        let (file, text) = self.text_of_today(today)?;
         let is_given = |key: &str| {
             let table: Option<toml::Table> = toml::from_str(&text).ok();
             table.is_none_or(|table| table.contains_key(key))
@@ -148,6 +165,19 @@ impl Asked {
             },
         };
         layout.resolve(&file, &text, named.collect(), false)
+    }
+
+    /// The layout in the file `today`, or, without one, of the disks that the profile itself names: what its file is called,
+    /// and its text.
+    ///
+    /// # Errors
+    /// When there is no such layout.
+    pub(super) fn text_of_today(&self, today: Option<&str>) -> Result<(String, String)> {
+        let profile = self.profile.as_deref().unwrap_or_default();
+        Ok(match today {
+            Some(file) => (file.to_owned(), named(file)?),
+            None => (profile.to_owned(), layout_of(profile)?),
+        })
     }
 
     /// Reads and checks `text` of `file`, with `added` keys and what was asked for.

@@ -42,6 +42,14 @@ pub(super) fn quietly(layout: &ResolvedRun, untested: bool) -> Result<()> {
 }
 
 fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
+    of(&prepared(layout)?)
+}
+
+/// The layout, with everything looked up; it has one placement.
+///
+/// # Errors
+/// When it has several, or something has a mistake.
+pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
     let ResolvedRun { inventory, plan } = layout;
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     if names.len() != 1 {
@@ -52,7 +60,14 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
         );
         return Err(Mistake(message).into());
     }
-    let prepared = Prepared::new(plan, inventory, &Options::default())?;
+    Ok(Prepared::new(plan, inventory, &Options::default())?)
+}
+
+/// The profile held against replays on its layout.
+///
+/// # Errors
+/// When a replay comes to no end.
+pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     let progress = Progress::new(STEPS, "back-test {wide_bar}");
     let shown = Cell::new(0);
     let tell = |done: f64| {
@@ -68,7 +83,10 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
 }
 
 /// Refuses to go on with a profile that does not fit.
-fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
+///
+/// # Errors
+/// When it does not, unless `untested`.
+pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
     let Some((misfit, figure)) = backtest.misfit() else {
         return Ok(());
     };
@@ -86,7 +104,8 @@ fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
     Err(NotMet(format!("{message}; use --untested to continue anyway")).into())
 }
 
-fn text(backtest: &BackTest) -> String {
+/// Recorded beside simulated, and the verdict.
+pub(super) fn text(backtest: &BackTest) -> String {
     let row = |figure: &Figure| {
         vec![
             figure.role.map_or("", reading::Role::name).to_owned(),

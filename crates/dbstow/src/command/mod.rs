@@ -12,6 +12,7 @@ mod range;
 mod ready;
 mod real_time;
 
+pub mod advise;
 pub mod calibrate;
 pub mod check;
 mod choice;

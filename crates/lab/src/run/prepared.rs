@@ -224,6 +224,12 @@ impl Prepared {
         }
     }
 
+    /// The first arm, its machine and volumes, and the profile that it replays, if it does.
+    pub fn first(&self) -> (&Arm, &Stage, Option<&Recording>) {
+        let ready = &self.arms[0];
+        (&self.plan.arms[0], &ready.stage, ready.work.recording())
+    }
+
     /// Replays the profile of the plan's only arm once a block, and holds what that did against the profile. `tell` hears
     /// how far it is, from 0 to 1.
     ///

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::store::{Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
 use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
+use profile::Places;
 use volume::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
@@ -203,6 +204,19 @@ impl Stage {
             place.expect("a checked spec defines every volume")
         };
         files.iter().map(place).collect()
+    }
+
+    /// Which volumes the files of each role are on, as the replay of a profile takes it.
+    ///
+    /// # Panics
+    /// When a file is on none of the volumes.
+    pub fn replay_places(&self, placement: &spec::Placement) -> Places {
+        let of = |role: spec::Role| self.places(placement.files(role));
+        Places {
+            data: of(spec::Role::Data),
+            temp: of(spec::Role::Temp),
+            log: of(spec::Role::Log)[0],
+        }
     }
 
     /// One disk of a volume on a machine.

@@ -30,7 +30,7 @@ fn sources(texts: &[&str]) -> String {
 mod tests {
     use super::super::{CHARTS, SCRIPT, STYLE, UPLOT, UPLOT_STYLE};
     use super::*;
-    use crate::report::profile;
+    use crate::report::{advice, profile};
 
     #[test]
     fn a_hash_is_that_of_the_specification() {
@@ -41,7 +41,15 @@ mod tests {
 
     #[test]
     fn what_is_embedded_arrives_as_it_is() {
-        for text in [UPLOT_STYLE, STYLE, UPLOT, CHARTS, SCRIPT, profile::SCRIPT] {
+        for text in [
+            UPLOT_STYLE,
+            STYLE,
+            UPLOT,
+            CHARTS,
+            SCRIPT,
+            advice::SCRIPT,
+            profile::SCRIPT,
+        ] {
             // A browser changes these before it hashes, or ends the element.
             assert!(!text.contains(['\r', '\0']));
             let lower = text.to_lowercase();

@@ -1,7 +1,7 @@
 //! A trial that replays a profile, in virtual time.
 
 use model::{Duration, Instant, Observer};
-use profile::{Arrivals, DemandSeries, Follow, Outcome, Places, Replay, ReplayError};
+use profile::{Arrivals, DemandSeries, Follow, Outcome, Replay, ReplayError};
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
@@ -66,7 +66,7 @@ impl Replayed<'_> {
             },
             machine: &stage.machine,
             volumes: &stage.volumes,
-            places: &places(self),
+            places: &stage.replay_places(&settings.placement),
             warm_up: settings.workload.warm_up,
             length: length(settings),
             seed: id.seed,
@@ -145,18 +145,6 @@ fn length(settings: &Settings) -> Duration {
     match settings.workload.amount {
         Amount::Duration(length) => length,
         Amount::Operations(_) => unreachable!("a spec has refused a profile with operations"),
-    }
-}
-
-fn places(replayed: &Replayed<'_>) -> Places {
-    let of = |role: Role| {
-        let files = replayed.settings.placement.files(role);
-        replayed.stage.places(files)
-    };
-    Places {
-        data: of(Role::Data),
-        temp: of(Role::Temp),
-        log: of(Role::Log)[0],
     }
 }
 

@@ -1,0 +1,305 @@
+//! Advice as one HTML file that needs nothing else.
+
+use askama::Template;
+use serde::Serialize;
+
+use super::document::{Advice, BackTest, Layout};
+use super::shown::Shown;
+use crate::quantity::percent;
+use crate::report::cell::Cell;
+use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
+use crate::report::table::Table;
+
+pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/advice.js");
+
+/// Of the buttons in a table's head that sort its rows.
+const SORT_STYLE: &str = r#"thead th button { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: inherit; cursor: pointer; }
+th[aria-sort] button::before { content: "▲ "; }
+th[aria-sort="descending"] button::before { content: "▼ "; }
+"#;
+
+#[derive(Template)]
+#[template(path = "advice.html")]
+struct Page {
+    title: String,
+    version: &'static str,
+    shown: Shown,
+    /// How well the model fits; a sentence.
+    fit: String,
+    has_chart: bool,
+    data: String,
+    policy: String,
+    uplot_style: &'static str,
+    sort_style: &'static str,
+    uplot: &'static str,
+    charts: &'static str,
+    style: &'static str,
+    script: &'static str,
+}
+
+/// What the script of the page draws and sorts by.
+#[derive(Debug, Serialize)]
+struct Data {
+    chart: Chart,
+    /// Of each row of the frontier's table, its cells as they are compared.
+    keys: Vec<Vec<String>>,
+}
+
+/// Layouts by price.
+#[derive(Debug, Default, Serialize)]
+struct Chart {
+    /// What layouts are: on the frontier, today's, or an answer. Those with a known price alone.
+    groups: Vec<&'static str>,
+    /// Dollars a month, ascending.
+    x: Vec<f64>,
+    /// One for each group, with as many values as there are prices.
+    lines: Vec<Line>,
+}
+
+/// Layouts of a group; `None` at the prices of others.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Line {
+    /// Time of operations, in percent of today's.
+    values: Vec<Option<f64>>,
+    machines: Vec<Option<String>>,
+}
+
+/// The whole page.
+pub fn page(advice: &Advice) -> String {
+    let shown = Shown::of(advice);
+    let data = Data {
+        chart: Chart::of(advice),
+        keys: keys(&shown.frontier),
+    };
+    let values = serde_json::to_value(&data).expect("lists, texts and numbers are JSON");
+    let title = "Where the files should live";
+    let page = Page {
+        title: match &advice.server {
+            Some(server) => format!("{title}: {server}"),
+            None => title.to_owned(),
+        },
+        version: env!("CARGO_PKG_VERSION"),
+        shown,
+        fit: fit(&advice.backtest),
+        has_chart: !data.chart.x.is_empty(),
+        data: embedded(&values),
+        policy: policy::of(&[UPLOT_STYLE, SORT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
+        uplot_style: UPLOT_STYLE,
+        sort_style: SORT_STYLE,
+        uplot: UPLOT,
+        charts: CHARTS,
+        style: STYLE,
+        script: SCRIPT,
+    };
+    page.render()
+        .expect("the template asks for nothing that can fail")
+}
+
+impl Chart {
+    fn of(advice: &Advice) -> Chart {
+        let frontier = advice.frontier.iter().map(|layout| ("frontier", layout));
+        // The runner-up is in the table: a ring that is no best of anything would only cover others.
+        let answers = advice.answers().into_iter();
+        let answers = answers.filter(|(name, _)| *name != "runner-up");
+        let known = |(group, layout): (&'static str, &'_ Layout)| {
+            let usd = layout.usd_per_month.filter(|usd| usd.is_finite())?;
+            let machine = layout.machine.clone();
+            Some((group, usd, layout.time, machine)).filter(|(_, _, time, _)| time.is_finite())
+        };
+        let mut points: Vec<_> = frontier.chain(answers).filter_map(known).collect();
+
+        let mut chart = Chart::default();
+        for (group, ..) in &points {
+            if !chart.groups.contains(group) {
+                chart.groups.push(*group);
+                chart.lines.push(Line::default());
+            }
+        }
+        points.sort_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other));
+        for (group, usd, time, machine) in points {
+            chart.add(group, usd, time, machine);
+        }
+        chart
+    }
+
+    /// Adds a layout that is not cheaper than those before. Of several groups at one price, all are shown together.
+    fn add(&mut self, group: &str, usd: f64, time: f64, machine: Option<String>) {
+        let line = self.groups.iter().position(|known| *known == group);
+        let line = line.expect("groups are those of the layouts");
+        let is_taken = matches!(self.lines[line].values.last(), Some(Some(_)));
+        if is_taken || self.x.last() != Some(&usd) {
+            self.x.push(usd);
+            for line in &mut self.lines {
+                line.values.push(None);
+                line.machines.push(None);
+            }
+        }
+        let at = self.x.len() - 1;
+        self.lines[line].values[at] = Some(time * 100.0);
+        self.lines[line].machines[at] = machine;
+    }
+}
+
+/// What rows of `table` are sorted by.
+fn keys(table: &Table) -> Vec<Vec<String>> {
+    let rows = table.rows.iter();
+    rows.map(|row| row.iter().map(Cell::raw).collect())
+        .collect()
+}
+
+fn fit(backtest: &BackTest) -> String {
+    let off_max = percent(backtest.off_max);
+    match backtest.fits {
+        true => format!(
+            "The model fits today's layout: figures that sessions wait for may be off by at most {off_max}."
+        ),
+        false => format!(
+            "The model does not fit today's layout: figures that sessions wait for may be off by at most {off_max}. \
+             Find out why before relying on this advice."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use reading::Role;
+
+    use super::super::document::{Asked, Capacity, Counts, Figure, Next, SCHEMA, Used, Volume};
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn layout(machine: &str, usd: Option<f64>, time: f64) -> Layout {
+        Layout {
+            machine: Some(machine.to_owned()),
+            machine_usd_per_month: usd,
+            volumes: vec![Volume {
+                name: "<i>data</i>".to_owned(),
+                roles: Role::ALL.to_vec(),
+                disk: "a<b".to_owned(),
+                count: 2,
+                size: Some(64 * GIB),
+                iops: Some(3000),
+                throughput: None,
+                usd_per_month: usd,
+                forgets: false,
+            }],
+            usd_per_month: usd,
+            time,
+            time_half: 0.0,
+            operation_ms: 2.5,
+            used: vec![Used {
+                limit: "IOPS of <i>data</i>".to_owned(),
+                share: 0.9,
+            }],
+            spent: BTreeMap::from([("<i>reads</i>".to_owned(), 0.8)]),
+            headroom: None,
+        }
+    }
+
+    fn advice() -> Advice {
+        let small = layout("</script><b>small</b>", Some(100.0), 1.5);
+        let large = layout("large", Some(300.0), 0.5);
+        Advice {
+            schema: SCHEMA,
+            answer: "Buy <b>large</b>".to_owned(),
+            server: Some("<script>alert(1)</script>".to_owned()),
+            asked: Asked {
+                profile: "\"><img src=\"x\">".to_owned(),
+                cloud: None,
+                slower_max: 0.1,
+                budget_usd_per_month: None,
+                growth: 1.0,
+                system: "Linux",
+                capacity: vec![Capacity {
+                    roles: Role::ALL.to_vec(),
+                    bytes: 50 * GIB,
+                }],
+                memory: 8 * GIB,
+            },
+            backtest: BackTest {
+                fits: true,
+                off_max: 0.2,
+                figures: vec![Figure {
+                    role: Some(Role::Data),
+                    figure: "reads <per> second".to_owned(),
+                    recorded: 100.0,
+                    simulated: 110.0,
+                    off: 0.1,
+                    decides: true,
+                }],
+            },
+            today: layout("today's", None, 1.0),
+            cheapest: Some(large.clone()),
+            runner_up: None,
+            fastest: Some(large.clone()),
+            best_value: None,
+            above_budget: None,
+            frontier: vec![small, large],
+            counts: Counts {
+                machines: 2,
+                machines_unpriced: 0,
+                considered: 4,
+                beaten: 2,
+                bounded: 0,
+                simulated: 2,
+                complete: true,
+            },
+            price_lists: vec!["list <of> prices".to_owned()],
+            assumptions: vec!["<img src=\"y\">".to_owned()],
+            next: vec![Next {
+                what: "Print <it>".to_owned(),
+                command: "dbstow advise 'a<b' && true".to_owned(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_page_needs_no_other_file() {
+        let page = page(&advice());
+
+        assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+        assert!(page.contains("default-src 'none'"));
+        for outside in ["src=\"", "href=\"", "<link", "url(", "@import"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn names_cannot_become_elements_or_end_the_data() {
+        let page = page(&advice());
+
+        for element in [
+            "<script>alert",
+            "</script><b>",
+            "<b>",
+            "<i>",
+            "<img",
+            "<of>",
+            "<it>",
+            "a<b",
+        ] {
+            assert!(!page.contains(element), "{element}");
+        }
+        assert!(page.contains("&#60;script&#62;alert(1)&#60;/script&#62;"));
+        // The data, uPlot, what charts share, and the page's own.
+        assert_eq!(page.matches("</script>").count(), 4);
+    }
+
+    #[test]
+    fn layouts_of_one_price_share_a_place_and_those_of_unknown_price_have_none() {
+        let chart = Chart::of(&advice());
+
+        // Today's price is not known; the large one is cheapest and fastest.
+        assert_eq!(chart.groups, ["frontier", "cheapest", "fastest"]);
+        assert_eq!(chart.x, [100.0, 300.0]);
+        let values: Vec<_> = chart.lines.iter().map(|line| line.values.clone()).collect();
+        let large = vec![None, Some(50.0)];
+        assert_eq!(
+            values,
+            [vec![Some(150.0), Some(50.0)], large.clone(), large]
+        );
+    }
+}

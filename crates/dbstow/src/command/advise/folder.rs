@@ -1,0 +1,197 @@
+//! The folder of advice: page, document, and an experiment of the finalists.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+
+use analysis::report::advice::document::{Advice, Layout, Volume};
+use anyhow::{Context, Result};
+use catalogue::Catalogue;
+use files::{Readers, write_whole};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
+
+use super::Args;
+
+/// Sections of an experiment that are about what it compares and asks; the finalists have their own.
+const LEFT_OUT: [&str; 8] = [
+    "arm",
+    "published",
+    "fitted",
+    "quick",
+    "source",
+    "protocol",
+    "workload",
+    "real-time",
+];
+
+/// Where the folder is.
+pub(super) fn name(args: &Args) -> PathBuf {
+    match &args.out {
+        Some(out) => out.clone(),
+        None => {
+            let stem = args.profile.file_stem().unwrap_or(OsStr::new("profile"));
+            let mut name = stem.to_owned();
+            name.push("-advice");
+            PathBuf::from(name)
+        }
+    }
+}
+
+/// Writes the page, the document and the experiment of the finalists. Gives the folder.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write(args: &Args, advice: &Advice, finalists: &str, page: &str) -> Result<PathBuf> {
+    let folder = name(args);
+    fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+    let json = advice.json();
+    for (name, text) in [
+        ("advice.html", page),
+        ("advice.json", json.as_str()),
+        ("finalists.toml", finalists),
+    ] {
+        write_whole(&folder.join(name), text.as_bytes(), Readers::Umask)?;
+    }
+    Ok(folder)
+}
+
+/// An experiment of today's layout, whose text this is, and the layouts that were found.
+///
+/// # Errors
+/// When the text is no TOML, which it was when it was read before.
+pub(super) fn finalists(
+    today: &str,
+    placement: &str,
+    catalogue: &Catalogue,
+    advice: &Advice,
+) -> Result<String> {
+    let mut document: DocumentMut = today.parse()?;
+    let root = document.as_table_mut();
+    for section in LEFT_OUT {
+        root.remove(section);
+    }
+    root.insert("name", value("finalists"));
+    let question = "Do the layouts that were found keep what was predicted, beside today's?";
+    root.insert("question", value(question));
+    section(root, "protocol").insert("baseline", value("today"));
+    let mut arms = Table::new();
+    arms.set_implicit(true);
+    arms.insert("today", Item::Table(arm(placement)));
+    let sets = |key: &str| {
+        let machine = root.get("machine").and_then(Item::as_table_like);
+        machine.is_some_and(|machine| machine.contains_key(key))
+    };
+    let (cores, memory) = (sets("cores"), sets("memory"));
+    for (name, layout) in named(advice) {
+        let mut placed = Table::new();
+        for volume in &layout.volumes {
+            let own = format!("{name}-{}", volume.name);
+            for role in &volume.roles {
+                let mut files = InlineTable::new();
+                files.insert(
+                    "volumes",
+                    [own.as_str()].into_iter().collect::<Array>().into(),
+                );
+                placed.insert(role.name(), value(files));
+            }
+            section(root, "volume").insert(&own, Item::Table(described(volume)));
+        }
+        section(root, "placement").insert(name, Item::Table(placed));
+        let mut arm = arm(name);
+        let mut set = InlineTable::new();
+        if let Some(machine) = &layout.machine {
+            set.insert("machine.type", machine.as_str().into());
+            // What today's layout says of its own machine is not said of this one.
+            if let Ok(entry) = catalogue.machine(machine) {
+                if cores {
+                    set.insert("machine.cores", i64::from(entry.spec.cores).into());
+                }
+                if memory {
+                    set.insert("machine.memory", bytes(entry.spec.memory.0).into());
+                }
+            }
+        }
+        arm.insert("set", value(set));
+        arms.insert(name, Item::Table(arm));
+    }
+    root.insert("arm", Item::Table(arms));
+    Ok(document.to_string())
+}
+
+/// The layouts that are answers, each once.
+fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
+    let mut all: Vec<(&'static str, &Layout)> = Vec::new();
+    for (name, layout) in [
+        ("cheapest", &advice.cheapest),
+        ("runner-up", &advice.runner_up),
+        ("best-value", &advice.best_value),
+        ("fastest", &advice.fastest),
+        ("above-budget", &advice.above_budget),
+    ] {
+        let Some(layout) = layout else { continue };
+        let is_same =
+            |known: &Layout| known.machine == layout.machine && known.volumes == layout.volumes;
+        if !all.iter().any(|(_, known)| is_same(known)) {
+            all.push((name, layout));
+        }
+    }
+    all
+}
+
+fn arm(placement: &str) -> Table {
+    let mut arm = Table::new();
+    arm.insert("placement", value(placement));
+    arm
+}
+
+fn described(volume: &Volume) -> Table {
+    let mut table = Table::new();
+    table.insert("disk", value(volume.disk.as_str()));
+    if volume.count > 1 {
+        table.insert("count", value(i64::from(volume.count)));
+    }
+    let parts = [
+        ("size", volume.size.map(|size| value(bytes(size)))),
+        ("iops", volume.iops.map(|iops| value(iops as i64))),
+        (
+            "throughput",
+            volume.throughput.map(|rate| value(rate_text(rate))),
+        ),
+    ];
+    for (key, part) in parts {
+        if let Some(part) = part {
+            table.insert(key, part);
+        }
+    }
+    table
+}
+
+/// A size in whole units.
+fn bytes(bytes: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = units
+        .into_iter()
+        .find(|(unit, _)| bytes.is_multiple_of(*unit));
+    match fits {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// A rate in whole units.
+fn rate_text(rate: u64) -> String {
+    match rate.is_multiple_of(1_000_000) {
+        true => format!("{} MB/s", rate / 1_000_000),
+        false => format!("{}/s", bytes(rate)),
+    }
+}
+
+fn section<'a>(root: &'a mut Table, name: &str) -> &'a mut dyn TableLike {
+    let item = root.entry(name).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    item.as_table_like_mut()
+        .expect("a checked experiment has a table here")
+}

@@ -1,0 +1,352 @@
+//! `dbstow advise`: which machine, which disks, where the files go, for how much a month.
+//!
+//! ```text
+//! profile, today's layout ──back-test──> fits? ──> need, load ──search──> document ──> terminal, JSON, folder
+//! ```
+
+mod described;
+mod folder;
+mod need;
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use advise::{Advice, Layouts, Limits, Load, Need, Placed, Search, Step};
+use anyhow::{Context, Result};
+use catalogue::Catalogue;
+use clap::{ValueEnum, ValueHint};
+use files::input;
+
+use super::listing::{self, ListFormat};
+use super::output::note;
+use super::pair::key_and_value;
+use super::progress::Progress;
+use super::{Asked, Mistake, backtest, names};
+use analysis::quantity::percent;
+use analysis::report::advice::{Shown, page};
+use described::Described;
+
+/// Steps of the progress bar.
+const STEPS: u64 = 1_000;
+
+/// Layouts on which an operation takes longer than this many times today's time are not looked at.
+const SLOWEST: f64 = 2.0;
+
+/// Arguments of `advise`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --not-slower 5% --budget 900\n  \
+    dbstow advise shop.toml --today today.toml --keep-machine --capacity data=2TiB --capacity log=100GiB\n  \
+    dbstow advise shop.toml --today today.toml --cloud aws --machine r6i --temp local --growth 1.5\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
+pub struct Args {
+    /// Profile, as `dbstow record` and `dbstow import` write it
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub profile: PathBuf,
+    /// What the server has today: a file with machine, volumes and one placement [default: what the profile names]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub today: Option<String>,
+    /// Replay only the busiest time of this length, such as 1h
+    #[arg(long, value_name = "TIME")]
+    pub window: Option<String>,
+    /// Only of this cloud: azure, aws, gcp, or how names of an own catalogue begin [default: today's]
+    #[arg(long)]
+    pub cloud: Option<String>,
+    /// Only prices of this region
+    #[arg(long)]
+    pub region: Option<String>,
+    /// Only machines whose name has this in it
+    #[arg(long, value_name = "PATTERN")]
+    pub machine: Option<String>,
+    /// Only the machine of today
+    #[arg(long, conflicts_with = "machine")]
+    pub keep_machine: bool,
+    /// Machines with Arm processors too
+    #[arg(long)]
+    pub arm: bool,
+    /// Prices with Windows
+    #[arg(long)]
+    pub windows: bool,
+    /// Only this disk of the catalogue; may be given several times
+    #[arg(long, value_name = "NAME", add = names::of_disks())]
+    pub disk: Vec<String>,
+    /// Most disks to attach
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub disks_max: Option<u32>,
+    /// Where temporary files may be
+    #[arg(long, value_enum, default_value_t)]
+    pub temp: Temp,
+    /// Space that files need: data=2TiB, temp=100GiB, log=50GiB; may be given for each [default: the size of today's
+    /// volumes]
+    #[arg(long, value_name = "ROLE=SIZE", value_parser = key_and_value)]
+    pub capacity: Vec<(String, String)>,
+    /// Times today's sessions and space that the layout has to take
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = factor)]
+    pub growth: f64,
+    /// Most dollars a month
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub budget: Option<f64>,
+    /// How much longer than today operations may take
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    pub not_slower: f64,
+    /// Own prices in place of list prices: a CSV file with name,usd,per
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub prices: Option<PathBuf>,
+    /// Take this much off list prices
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub discount: Option<f64>,
+    /// Most layouts to simulate
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub simulations: u64,
+    /// Continue with a profile that does not fit today's layout
+    #[arg(long)]
+    pub untested: bool,
+    /// Also read this catalogue file; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalogue: Vec<PathBuf>,
+    /// Folder for the page, the document and the finalists [default: the profile's name with -advice]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
+}
+
+/// Where temporary files may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Temp {
+    /// Wherever it is best
+    #[default]
+    Any,
+    /// On disks inside the machine, which come back empty after a stop
+    Local,
+    /// On disks that are attached
+    Remote,
+}
+
+/// Runs `dbstow advise`.
+///
+/// # Errors
+/// When something that is read has a mistake, the profile does not fit today's layout, or nothing within the budget is fast
+/// enough.
+pub fn run(args: &Args) -> Result<()> {
+    let asked = today(args);
+    let layout = asked.understand_today(args.today.as_deref())?;
+    let prepared = backtest::prepared(&layout)?;
+    let tested = backtest::of(&prepared)?;
+    if let Err(refused) = backtest::judge(&tested, args.untested) {
+        if args.format == ListFormat::Text {
+            super::print(&backtest::text(&tested))?;
+        }
+        return Err(refused);
+    }
+    let (arm, stage, recording) = prepared.first();
+    let recording = recording.expect("a back-test is of a profile");
+    let profile = &recording.profile;
+
+    let mut catalogue = layout.inventory.catalogue.clone();
+    price(args, &mut catalogue)?;
+    let machine = arm.settings.machine.kind.as_deref();
+    let today = need::Today {
+        machine,
+        stage,
+        placement: &arm.settings.placement,
+        profile,
+    };
+    let need = need::of(args, &today, &catalogue)?;
+    let today_load = Load::of(profile).map_err(|error| Mistake(error.to_string()))?;
+    let load = today_load.grown(args.growth);
+    let placed = Placed {
+        machine: stage.machine.clone(),
+        volumes: stage.volumes.clone(),
+        places: stage.replay_places(&arm.settings.placement),
+    };
+    let sought = Sought {
+        args,
+        catalogue: &catalogue,
+        need: &need,
+        load: &load,
+        today: &placed,
+        today_load: &today_load,
+    };
+    let advice = sought.search(|layouts, advice| {
+        let described = Described {
+            args,
+            need: &need,
+            today: &today,
+            volumes: &arm.settings.volumes,
+            catalogue: &catalogue,
+            backtest: &tested,
+            layouts,
+            advice,
+            load: &load,
+        };
+        let document = described.document()?;
+        let (_, text_of_today) = asked.text_of_today(args.today.as_deref())?;
+        let finalists = folder::finalists(
+            &text_of_today,
+            &arm.settings.placement.name,
+            &catalogue,
+            &document,
+        )?;
+        let folder = folder::write(args, &document, &finalists, &page(&document))?;
+        args.format.print(&match args.format {
+            ListFormat::Text => text(&Shown::of(&document), &folder),
+            ListFormat::Json => document.json(),
+        })?;
+        Ok(document)
+    })?;
+    if advice.cheapest.is_some() {
+        return Ok(());
+    }
+    Err(Mistake(advice.answer).into())
+}
+
+/// Today's layout, as other commands are asked for it.
+fn today(args: &Args) -> Asked {
+    let window = args
+        .window
+        .clone()
+        .map(|window| ("workload.window".to_owned(), window));
+    Asked {
+        profile: Some(args.profile.display().to_string()),
+        catalogue: args.catalogue.clone(),
+        set: window.into_iter().collect(),
+        ..Asked::simulated()
+    }
+}
+
+/// Puts the user's prices in place of list prices.
+fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
+    if let Some(share) = args.discount {
+        catalogue.discount(share);
+    }
+    if let Some(file) = &args.prices {
+        let name = file.display().to_string();
+        let text = input::named(file).map_err(|error| {
+            Mistake(format!(
+                "--prices {name}: {error}; give a CSV file with the columns name,usd,per"
+            ))
+        })?;
+        catalogue
+            .add_prices(&text, &name)
+            .with_context(|| format!("--prices {name}"))?;
+    }
+    Ok(())
+}
+
+/// What is looked for.
+struct Sought<'a> {
+    args: &'a Args,
+    catalogue: &'a Catalogue,
+    need: &'a Need,
+    load: &'a Load,
+    today: &'a Placed,
+    today_load: &'a Load,
+}
+
+impl Sought<'_> {
+    /// Searches, and gives what `told` makes of what was found.
+    fn search<T>(&self, told: impl FnOnce(&Layouts<'_>, &Advice) -> Result<T>) -> Result<T> {
+        let args = self.args;
+        let mistake = |error: profile::ReplayError| Mistake(format!("today's layout: {error}"));
+        let today_s = self.today.operation_s(self.today_load).map_err(mistake)?;
+        let slowest_s = today_s * SLOWEST.max(1.0 + args.not_slower);
+        let layouts = Layouts::new(self.catalogue, self.need, self.load, slowest_s, false);
+        let layouts = layouts.map_err(|error| Mistake(error.to_string()))?;
+        let search = Search {
+            layouts: &layouts,
+            today: self.today,
+            today_load: self.today_load,
+            limits: Limits {
+                slower_max: args.not_slower,
+                budget: args.budget,
+                simulations_max: args.simulations,
+            },
+        };
+        let advice = interruptible(&search).map_err(mistake)?;
+        told(&layouts, &advice)
+    }
+}
+
+/// Runs a search, until Ctrl-C.
+fn interruptible(search: &Search<'_>) -> Result<Advice, profile::ReplayError> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stopped);
+    // Without a handler Ctrl-C ends the program, which leaves nothing behind either.
+    let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
+    let progress = Progress::new(STEPS, "{wide_bar} {msg}");
+    let shown = Cell::new(0);
+    let advice = search.run(&mut |step: Step| {
+        let now = (step.done * STEPS as f64) as u64;
+        progress.step(now.saturating_sub(shown.replace(now)));
+        progress.set_message(&format!(
+            "{} simulated, at ${:.0} a month",
+            step.simulated, step.usd_per_month
+        ));
+        !stopped.load(Ordering::Relaxed)
+    });
+    progress.end();
+    if stopped.load(Ordering::Relaxed) {
+        note("dbstow: interrupted; this is the best so far");
+    }
+    advice
+}
+
+fn text(shown: &Shown, folder: &Path) -> String {
+    let mut text = format!("{}\n\n", shown.answer);
+    text.push_str(&listing::pairs(shown.facts.clone()));
+    text.push('\n');
+    text.push_str(&listing::report_table(&shown.answers));
+    text.push_str("\ntime: of an operation, as a share of today's; \"most used\": when the server is busiest\n\n");
+    text.push_str(&listing::report_table(&shown.prices));
+    for (title, sentences) in [
+        ("Why:", &shown.reasons),
+        ("Search:", &shown.search),
+        ("Assumed:", &shown.assumptions),
+    ] {
+        text.push_str(&super::profile::bullets(title, sentences));
+    }
+    text.push_str("\nNext:\n");
+    for (what, command) in &shown.next {
+        text.push_str(&format!("  {what}:\n    {command}\n"));
+    }
+    text.push_str(&format!("\nPage and document: {}\n", folder.display()));
+    text
+}
+
+/// `5%`, or a share such as `0.05`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    let share: f64 = number
+        .parse()
+        .map_err(|_| "it is no number; give a percentage such as 5%".to_owned())?;
+    let share = share * unit;
+    match (0.0..1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(format!(
+            "{} is not from 0 to below 100 %; give a percentage such as 5%",
+            percent(share)
+        )),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(factor) if (0.1..=100.0).contains(&factor) => Ok(factor),
+        Ok(_) | Err(_) => Err("give a number from 0.1 to 100, such as 1.5".to_owned()),
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim().trim_start_matches('$').parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        Ok(_) | Err(_) => Err("give dollars a month, such as 900".to_owned()),
+    }
+}

@@ -1,0 +1,357 @@
+//! `dbstow advise` as a user runs it, with what a real PostgreSQL was recorded to do (`examples/`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What every question of these tests has in common: few machines, so that it is answered at once.
+const USUAL: [&str; 8] = [
+    "--cloud",
+    "azure",
+    "--machine",
+    "bds_v5",
+    "--capacity",
+    "data=60GiB",
+    "--capacity",
+    "log=20GiB",
+];
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .join(name)
+}
+
+/// A folder with the example's profile and today's layout.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("there is room");
+        for name in ["shop.toml", "today.toml"] {
+            fs::copy(example(name), folder.path().join(name)).expect("the example is there");
+        }
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn dbstow(&self, arguments: &[&str]) -> Assert {
+        let mut command = Command::cargo_bin("dbstow").expect("it was built");
+        command
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .assert()
+    }
+
+    fn advise(&self, more: &[&str]) -> Assert {
+        let all = [
+            &["advise", "shop.toml", "--today", "today.toml"],
+            &USUAL[..],
+            more,
+        ]
+        .concat();
+        self.dbstow(&all)
+    }
+
+    /// The document of an answer.
+    fn advice(&self, more: &[&str]) -> Value {
+        // Dearer layouts would be looked at for the fastest alone.
+        let budget: &[&str] = match more.contains(&"--budget") {
+            true => &[],
+            false => &["--budget", "500"],
+        };
+        let all = [more, budget, &["--format", "json"]].concat();
+        let assert = self.advise(&all).success();
+        serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON")
+    }
+
+    /// What is said of something that cannot be.
+    fn refused(&self, more: &[&str], code: i32) -> String {
+        let assert = self.advise(more).code(code);
+        said(&assert)
+    }
+}
+
+fn said(assert: &Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+#[test]
+fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
+    let place = Place::new();
+    let assert = place.advise(&["--budget", "500"]).success();
+    let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let first = output.lines().next().expect("there is an answer");
+    assert!(
+        first.starts_with("azure.") && first.contains(" a month (today $"),
+        "{first}"
+    );
+    for part in [
+        "cheapest",
+        "in all",
+        "Why:",
+        "Search:",
+        "Assumed:",
+        "dbstow run shop-advice/finalists.toml",
+    ] {
+        assert!(output.contains(part), "no {part} in {output}");
+    }
+    let page = fs::read_to_string(place.path("shop-advice/advice.html")).expect("there is a page");
+    assert!(page.contains("Content-Security-Policy") && page.contains("azure."));
+    assert!(place.path("shop-advice/advice.json").is_file());
+}
+
+#[test]
+fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
+    let place = Place::new();
+    let advice = place.advice(&[]);
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/advice.schema.json");
+    let schema = fs::read_to_string(schema).expect("the schema is committed");
+    let schema: Value = serde_json::from_str(&schema).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    let errors: Vec<String> = validator
+        .iter_errors(&advice)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, [""; 0]);
+
+    let cheapest = &advice["cheapest"];
+    assert!(
+        number(&cheapest["time"]) + number(&cheapest["time_half"]) <= 1.05,
+        "{cheapest}"
+    );
+    // The price is the sum of its lines.
+    for name in ["today", "cheapest", "fastest", "best_value", "runner_up"] {
+        let layout = &advice[name];
+        let volumes = layout["volumes"].as_array().expect("a list");
+        let disks: f64 = volumes
+            .iter()
+            .map(|volume| number(&volume["usd_per_month"]))
+            .sum();
+        let all = disks + number(&layout["machine_usd_per_month"]);
+        assert!(
+            (all - number(&layout["usd_per_month"])).abs() < 0.01,
+            "{name}: {layout}"
+        );
+    }
+    let price = |name: &str| number(&advice[name]["usd_per_month"]);
+    assert!(price("cheapest") <= price("runner_up") && price("cheapest") <= price("fastest"));
+    let fastest = number(&advice["fastest"]["time"]);
+    assert!(fastest <= number(&cheapest["time"]) * 1.05, "{fastest}");
+    let counts = &advice["counts"];
+    assert_eq!(counts["complete"], true);
+    let considered = number(&counts["considered"]);
+    let others = ["beaten", "bounded", "simulated"].map(|what| number(&counts[what]));
+    assert_eq!(considered, others.iter().sum::<f64>());
+
+    assert_eq!(place.advice(&[]), advice);
+}
+
+#[test]
+fn the_finalists_run_and_agree_with_what_was_predicted() {
+    let place = Place::new();
+    let advice = place.advice(&[]);
+    let run = place.dbstow(&[
+        "run",
+        "shop-advice/finalists.toml",
+        "--profile",
+        "shop.toml",
+        "--format",
+        "json",
+    ]);
+    let run = run.success();
+    let findings: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+    let arms = findings["arms"].as_array().expect("a list");
+    let latency = |name: &str| {
+        let arm = arms.iter().find(|arm| arm["name"] == name);
+        let arm = arm.unwrap_or_else(|| panic!("no arm {name}"));
+        number(&arm["metrics"]["operation_latency_mean_ms"]["mean"])
+    };
+    let ratio = latency("cheapest") / latency("today");
+    let predicted = number(&advice["cheapest"]["time"]);
+    assert!(
+        (ratio / predicted - 1.0).abs() < 0.1,
+        "{ratio} and {predicted}"
+    );
+}
+
+#[test]
+fn what_is_asked_for_decides() {
+    let place = Place::new();
+    let usual = place.advice(&[]);
+    let price = |advice: &Value| number(&advice["cheapest"]["usd_per_month"]);
+
+    let kept = [
+        &[
+            "advise",
+            "shop.toml",
+            "--today",
+            "today.toml",
+            "--keep-machine",
+        ],
+        &USUAL[4..],
+        &["--budget", "500", "--format", "json"],
+    ];
+    let kept = place.dbstow(&kept.concat()).success();
+    let kept: Value = serde_json::from_slice(&kept.get_output().stdout).expect("it is JSON");
+    assert_eq!(kept["cheapest"]["machine"], "azure.E2bds_v5");
+    let windows = place.advice(&["--windows"]);
+    assert!(price(&windows) > price(&usual));
+    let less = place.advice(&["--discount", "50%"]);
+    assert!((price(&less) / price(&usual) - 0.5).abs() < 0.01);
+    let larger = place.advice(&["--growth", "4"]);
+    assert!(price(&larger) > price(&usual));
+    assert_eq!(larger["asked"]["growth"], 4.0);
+    let p30 = place.advice(&["--disk", "azure.premium.p30"]);
+    let volumes = p30["cheapest"]["volumes"].as_array().expect("a list");
+    assert!(
+        volumes
+            .iter()
+            .all(|volume| volume["disk"] == "azure.premium.p30"),
+        "{p30}"
+    );
+    assert!(price(&p30) >= price(&usual));
+
+    fs::write(
+        place.path("own.csv"),
+        "name,usd,per\nazure.E2bds_v5,0.001,hour\n",
+    )
+    .expect("the folder is ours");
+    let own = place.advice(&["--prices", "own.csv"]);
+    assert_eq!(own["cheapest"]["machine"], "azure.E2bds_v5");
+    let lists = own["price_lists"].as_array().expect("a list");
+    assert!(lists.iter().any(|list| list == "own.csv"), "{lists:?}");
+}
+
+#[test]
+fn a_budget_that_nothing_meets_is_answered_with_the_nearest_and_what_it_lacks() {
+    let place = Place::new();
+    let error = place.refused(&["--budget", "127", "--not-slower", "0%"], 2);
+    assert!(
+        error.contains("No layout keeps operations at most 0 % slower")
+            && error.contains("$127 a month"),
+        "{error}"
+    );
+    assert!(
+        error.contains("raise the budget") || error.contains("allow that (--not-slower)"),
+        "{error}"
+    );
+    let error = place.refused(&["--budget", "1"], 2);
+    assert!(
+        error.contains("the cheapest that does is azure."),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_profile_of_other_disks_gets_no_advice() {
+    let place = Place::new();
+    let today = fs::read_to_string(place.path("today.toml")).expect("the example is there");
+    assert!(today.contains("azure.premium.p30"), "{today}");
+    fs::write(
+        place.path("today.toml"),
+        today.replace("premium.p30", "premium.p10"),
+    )
+    .expect("the folder is ours");
+    let error = place.refused(&[], 3);
+    assert!(
+        error.contains("does not fit this layout") && error.contains("--untested"),
+        "{error}"
+    );
+    assert!(!place.path("shop-advice").exists());
+    let untested = place.advice(&["--untested"]);
+    assert_eq!(untested["backtest"]["fits"], false);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_remedy() {
+    let place = Place::new();
+    fs::write(place.path("own.csv"), "name,usd,per\naws.gp3,0.05,\n").expect("the folder is ours");
+    let wrong: [(&[&str], &str); 8] = [
+        (
+            &["--region", "mars-1"],
+            "--region mars-1: there are no prices of it",
+        ),
+        (&["--disk", "azure.premium.p3O"], "azure.premium.p30"),
+        (&["--prices", "own.csv"], "own.csv:2: `aws.gp3` has no unit"),
+        (&["--prices", "none.csv"], "name,usd,per"),
+        (&["--capacity", "temp=0GiB"], "it is 0"),
+        (
+            &["--capacity", "index=1GiB"],
+            "there are data, temp and log",
+        ),
+        (
+            &["--capacity", "temp=90000TiB"],
+            "no disk of the catalogue holds",
+        ),
+        (&["--temp", "local"], "not counted separately"),
+    ];
+    for (more, part) in wrong {
+        let error = place.refused(more, 2);
+        assert!(error.contains(part), "{more:?}: {error}");
+    }
+    let all = ["advise", "shop.toml", "--today", "today.toml"];
+    let error = said(
+        &place
+            .dbstow(&[&all[..], &["--cloud", "azura"]].concat())
+            .code(2),
+    );
+    assert!(
+        error.contains("there is no such cloud; give one of aws, azure, gcp"),
+        "{error}"
+    );
+    let error = said(
+        &place
+            .dbstow(&[&all[..], &["--machine", "E9999"]].concat())
+            .code(2),
+    );
+    assert!(
+        error.contains("no machine of the catalogue is like this"),
+        "{error}"
+    );
+    let error = said(
+        &place
+            .dbstow(&[&all[..], &["--not-slower", "many"]].concat())
+            .code(2),
+    );
+    assert!(error.contains("give a percentage such as 5%"), "{error}");
+    let error = said(&place.dbstow(&["advise", "shop.toml"]).code(2));
+    assert!(error.contains("give them with --today FILE"), "{error}");
+}
+
+#[test]
+fn an_idle_server_is_none_to_advise() {
+    let place = Place::new();
+    let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
+    let lines = profile
+        .lines()
+        .map(|line| match line.starts_with("operations = ") {
+            true => {
+                let values = line.matches(',').count() + 1;
+                format!("operations = [{}]", vec!["0.0"; values].join(", "))
+            }
+            false => line.to_owned(),
+        });
+    let idle: Vec<String> = lines.collect();
+    fs::write(place.path("shop.toml"), idle.join("\n")).expect("the folder is ours");
+    let error = place.refused(&[], 2);
+    assert!(
+        error.contains("the server was idle; record it under load"),
+        "{error}"
+    );
+}
