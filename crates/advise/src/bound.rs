@@ -17,9 +17,18 @@ pub(crate) struct OnVolume {
     pub(crate) wait_s: f64,
     /// The longest that it occupies one of the disks' own limits, in seconds.
     pub(crate) own_s: f64,
-    /// What counts towards the machine's limits.
+    /// What counts towards the machine's limits, at least.
     pub(crate) reads: Volume,
     /// The same of writes.
+    pub(crate) writes: Volume,
+    /// What counts towards the disks' own limits, at most.
+    pub(crate) most: Both,
+}
+
+/// What counts, by direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Both {
+    pub(crate) reads: Volume,
     pub(crate) writes: Volume,
 }
 
@@ -67,38 +76,45 @@ impl OnVolume {
             } else {
                 &mut on.writes
             };
-            *direction = *direction + volume(asked, disk);
+            *direction = *direction + volume(asked, asked.per_operation, asked.bytes, disk);
         }
-        let charged = |reads: bool| {
+        // As the disk charges it: a short request may count as a longer one.
+        let charged = |reads: bool, of: fn(&Asked) -> (f64, f64)| {
             let own = all.iter().filter(|asked| asked.reads == reads);
             own.fold(Volume::default(), |sum, asked| {
-                let own = volume(asked, disk);
+                let (requests, bytes) = of(asked);
+                let own = volume(asked, requests, bytes, disk);
                 let least = disk.io_unit.charge_min.unwrap_or(Bytes::ZERO).0 as f64;
                 sum + Volume {
-                    bytes: own.bytes.max(asked.per_operation * least),
+                    bytes: own.bytes.max(requests * least),
                     ..own
                 }
             })
         };
-        let limits_s = longest(&disk.limits, charged(true), charged(false)) / disks;
+        let least = |asked: &Asked| (asked.per_operation, asked.bytes);
+        let most = |asked: &Asked| (asked.most, asked.most_bytes);
+        let limits_s = longest(&disk.limits, charged(true, least), charged(false, least)) / disks;
         let places_s = disk
             .in_flight_max
             .map_or(0.0, |places| occupied_s / (f64::from(places) * disks));
         on.own_s = limits_s.max(places_s);
+        on.most = Both {
+            reads: charged(true, most),
+            writes: charged(false, most),
+        };
         on
     }
 }
 
-/// Requests as the vendor counts them, and bytes.
-fn volume(asked: &Asked, disk: &DiskSpec) -> Volume {
-    let bytes = asked.size.0 as f64;
+/// Requests as the vendor counts them, and their bytes.
+fn volume(asked: &Asked, requests: f64, bytes: f64, disk: &DiskSpec) -> Volume {
     let pieces = disk
         .io_unit
         .size_max
-        .map_or(1.0, |most| (bytes / most.0 as f64).max(1.0));
+        .map_or(1.0, |most| (asked.size.0 as f64 / most.0 as f64).max(1.0));
     Volume {
-        requests: asked.per_operation * pieces,
-        bytes: asked.per_operation * bytes,
+        requests: requests * pieces,
+        bytes,
     }
 }
 

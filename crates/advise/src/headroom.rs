@@ -33,6 +33,10 @@ pub fn headroom(placed: &Placed, load: &Load, most_s: f64) -> Result<Headroom, R
     }
     let mut last = 1.0;
     for factor in FACTORS {
+        if load.grown(factor) == load.grown(last) {
+            // Less than a session more.
+            continue;
+        }
         if !holds(factor)? {
             return Ok(Headroom::Up(last));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
-use model::{Bytes, DiskSpec, VolumeSpec};
+use model::{Bytes, VolumeSpec};
 use profile::Places;
 use reading::Role;
 
@@ -43,7 +43,7 @@ pub(crate) struct Considered {
 pub struct Layout {
     machine: u16,
     grouping: u8,
-    /// Place of each group's offer; of no account for a local volume.
+    /// Place of each group's offer; not used for a local volume.
     offers: [u32; 3],
     /// Dollars a month.
     pub usd_per_month: f64,
@@ -67,8 +67,8 @@ pub struct Volume<'a> {
 pub enum NoLayout {
     /// No machine is left.
     #[error(
-        "no machine of the catalogue is like this ({0} without a price); ask for another region or less memory, or allow more \
-         (--cloud, --machine, --arm)"
+        "no machine of the catalogue is like this ({0} without a price); ask for another region, or allow more (--cloud, --machine, --arm); it needs at least today's \
+         memory"
     )]
     Machines(u64),
     /// No disk is left for these files.
@@ -93,6 +93,12 @@ pub enum NoLayout {
          other places for temporary files (--temp)"
     )]
     Together,
+    /// All are too slow.
+    #[error(
+        "on every layout operations take more than twice today's time; allow other machines and disks (--machine, --disk, \
+         --cloud), or ask for less (--growth)"
+    )]
+    Slow,
 }
 
 impl<'a> Layouts<'a> {
@@ -162,11 +168,19 @@ impl<'a> Layouts<'a> {
         all.counts.unbeaten = all.count(need);
         all.layouts = all.combined(need, slowest_s);
         if all.layouts.is_empty() {
-            return Err(NoLayout::Together);
+            return Err(match all.counts.unbeaten {
+                0 => NoLayout::Together,
+                _ => NoLayout::Slow,
+            });
         }
         all.layouts
             .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
         Ok(all)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.layouts.len()
     }
 
     /// By price.
@@ -289,26 +303,54 @@ impl<'a> Layouts<'a> {
             let waits = groupings.map(|groups| groups.iter().map(of_group).sum());
             let wait_s = waits.fold(f64::INFINITY, f64::min);
             let per_s = USEFUL * operations_max(&part.demand, wait_s);
-            let on = OnVolume::of(&part.demand, &Role::ALL, &DiskSpec::unlimited(), 1);
-            let all = on.reads + on.writes;
-            [part.demand.processor.as_secs_f64(), all.requests, all.bytes].map(|each| each * per_s)
+            // The most that any of them counts of the same requests.
+            let most = |roles: &[Role]| {
+                let offers = self.offers_for(roles).iter();
+                let all =
+                    offers.map(|offer| offer.asked[at].most.reads + offer.asked[at].most.writes);
+                all.fold((0.0_f64, 0.0_f64), |(requests, bytes), one| {
+                    (requests.max(one.requests), bytes.max(one.bytes))
+                })
+            };
+            let groupings = self.groupings.iter();
+            let counted = groupings.map(|groups| {
+                let attached = groups.iter().filter(|group| group.on == On::Attached);
+                let each = attached.map(|group| most(group.roles));
+                each.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
+            });
+            let (requests, bytes) =
+                counted.fold((0.0_f64, 0.0_f64), |(a, b), (c, d)| (a.max(c), b.max(d)));
+            [part.demand.processor.as_secs_f64(), requests, bytes].map(|each| each * per_s)
         };
         let parts = self.load.parts.iter().enumerate().map(of_part);
         let most = parts.fold([1.0; 3], |[a, b, c]: [f64; 3], [d, e, f]| {
             [a.max(d), b.max(e), c.max(f)]
         });
         let [cores, requests, bytes] = most;
+        let local = need.temp != TempOn::Remote
+            && self
+                .groupings
+                .iter()
+                .copied()
+                .flatten()
+                .any(|group| group.on == On::Local);
+        if local {
+            for disk in self
+                .machines
+                .iter()
+                .filter_map(|machine| machine.local.as_ref())
+            {
+                let names = disk.disks[0].machine_limits.as_slice();
+                if !limits.contains(&names) {
+                    limits.push(names);
+                }
+            }
+        }
         OfUse {
             cores,
             limits,
             rates: [requests, bytes],
-            local: need.temp != TempOn::Remote
-                && self
-                    .groupings
-                    .iter()
-                    .copied()
-                    .flatten()
-                    .any(|group| group.on == On::Local),
+            local,
         }
     }
 

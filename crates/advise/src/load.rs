@@ -54,7 +54,8 @@ impl Load {
         let mut grown = self.clone();
         for part in &mut grown.parts {
             let sessions = f64::from(part.demand.sessions) * factor;
-            part.demand.sessions = (sessions.round() as u32).max(1);
+            // Rounded up, but for what a product loses to rounding.
+            part.demand.sessions = ((sessions - 1e-6).ceil() as u32).max(1);
         }
         grown
     }
@@ -67,7 +68,13 @@ pub(crate) struct Asked {
     pub(crate) reads: bool,
     /// How many, at least: sessions that commit at the same time share a write of the log.
     pub(crate) per_operation: f64,
-    /// Bytes of one.
+    /// How many, at most: each commit has a write of its own.
+    pub(crate) most: f64,
+    /// Bytes of all of them, at least.
+    pub(crate) bytes: f64,
+    /// Bytes of all of them, at most: each write of the log fills its pages.
+    pub(crate) most_bytes: f64,
+    /// Bytes of one that is waited for, at least.
     pub(crate) size: Bytes,
     /// How many of them the operation waits for, one after the other.
     pub(crate) waited: f64,
@@ -80,6 +87,9 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
     let of = |reads, each: Each, is_waited: bool| Asked {
         reads,
         per_operation: each.per_operation,
+        most: each.per_operation,
+        bytes: each.per_operation * each.size.0 as f64,
+        most_bytes: each.per_operation * each.size.0 as f64,
         size: each.size,
         waited: if is_waited { each.per_operation } else { 0.0 },
         flushes: 0.0,
@@ -100,16 +110,17 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
             let commits = log.commits_per_operation;
             // Of all sessions at the same time, at most.
             let writes = commits / f64::from(demand.sessions);
-            let bytes = if commits > 0.0 {
-                log.bytes_per_operation
-            } else {
-                0.0
+            let bytes = match commits > 0.0 {
+                true => log.bytes_per_operation,
+                false => 0.0,
             };
-            let size = if writes > 0.0 { bytes / writes } else { 0.0 };
             vec![Asked {
                 reads: false,
                 per_operation: writes,
-                size: Bytes(size as u64),
+                most: commits,
+                bytes,
+                most_bytes: bytes + commits * log.page.0 as f64,
+                size: Bytes(bytes as u64),
                 waited: commits,
                 flushes: if log.is_flushed { commits } else { 0.0 },
             }]

@@ -7,7 +7,7 @@ use super::need::Need;
 use super::offer::sustained;
 
 /// Disks that a layout may want to attach.
-const PLACES_OF_USE: u32 = 8;
+const PLACES_OF_USE: u32 = 48;
 
 /// A machine that may be bought.
 #[derive(Clone, Debug)]

@@ -98,7 +98,7 @@ impl Need {
             .is_none_or(|only| *only == machine.name)
             && pattern.is_none_or(|pattern| name.contains(&pattern.to_lowercase()));
         is_named
-            && (self.arm || !machine.arm)
+            && (self.arm || self.machine.is_some() || !machine.arm)
             && machine.spec.memory >= self.memory
             && self.is_of_cloud(&machine.name)
             && self.is_of_region(machine.price_list())

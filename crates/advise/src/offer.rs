@@ -17,8 +17,8 @@ const COUNTS: [u32; 6] = [1, 2, 3, 4, 8, 16];
 /// From one speed that rates are provisioned for to the next, and from one size to the next.
 const STEP: f64 = 1.5;
 
-/// Most steps of a speed or a size: rates are provisioned down to a seventeenth of what is of use.
-const STEPS_MAX: i32 = 8;
+/// Most steps of a speed or a size.
+const STEPS_MAX: i32 = 16;
 
 /// Times what the sessions could use at best, from which a rate makes nothing faster: at half of what a limit allows, waits
 /// for it are rare.
@@ -101,7 +101,7 @@ impl Wanted<'_> {
         };
         let of_part = |demand: &Demand| {
             let on = OnVolume::of(demand, self.roles, &spec, 1);
-            let all = on.reads + on.writes;
+            let all = on.most.reads + on.most.writes;
             let per_s = operations_max(demand, on.wait_s);
             [all.requests * per_s, all.bytes * per_s]
         };
@@ -197,7 +197,9 @@ fn rate<Q: LimitValue>(
     };
     let units = |rule: &Rule<Q>| rule.amount(size, iops).units();
     let (least, most) = (units(least), units(most));
-    let wanted = (wanted.ceil() as u64).next_multiple_of(step);
+    // What the sessions could use may be without end.
+    let wanted = wanted.min((most + 1) as f64).ceil() as u64;
+    let wanted = wanted.div_ceil(step).saturating_mul(step);
     let given = wanted.clamp(least.min(most), most);
     Some((Q::from_units(given), wanted <= most))
 }
@@ -300,12 +302,14 @@ impl Offer {
                 .map(|rate| rate.0 * u64::from(offer.count));
             rate.unwrap_or(u64::MAX)
         };
+        // Requests up to this size count once.
+        let pieces = |spec: &DiskSpec| spec.io_unit.size_max.map_or(u64::MAX, |most| most.0);
         latency(|spec| &spec.read_latency)
             && latency(|spec| &spec.write_latency)
             && latency(|spec| &spec.flush_latency)
             && transfer(self) >= transfer(other)
             && own.machine_limits == others.machine_limits
-            && own.io_unit.size_max >= others.io_unit.size_max
+            && pieces(own) >= pieces(others)
             && self.count <= other.count
     }
 
@@ -317,7 +321,9 @@ impl Offer {
             let least = |is_iops: bool| {
                 let own = self.spec.limits.iter();
                 let own = own.filter(|limit| matches!(limit.rate, Rate::Iops(_)) == is_iops);
-                let seconds = own.map(|limit| longest(slice::from_ref(limit), on.reads, on.writes));
+                let most = on.most;
+                let seconds =
+                    own.map(|limit| longest(slice::from_ref(limit), most.reads, most.writes));
                 let longest_s = seconds.fold(0.0, f64::max);
                 (f64::from(self.count) / longest_s).min(useful)
             };

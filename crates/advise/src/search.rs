@@ -140,7 +140,7 @@ impl Search<'_> {
             runner_up: None,
             above_budget: None,
         };
-        under.walk(go_on, unbeaten)?;
+        under.walk(go_on)?;
         under.counts.bounded = unbeaten.saturating_sub(under.counts.simulated);
         let fastest = under.frontier.last().cloned();
         let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
@@ -167,7 +167,7 @@ impl Search<'_> {
 
 impl Under<'_, '_> {
     /// Looks at every layout, the cheapest first.
-    fn walk(&mut self, go_on: &mut dyn FnMut(Step) -> bool, all: u64) -> Result<(), ReplayError> {
+    fn walk(&mut self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<(), ReplayError> {
         let limits = self.search.limits;
         let layouts = self.search.layouts;
         for (at, layout) in layouts.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Under<'_, '_> {
                 continue;
             }
             let step = Step {
-                done: at as f64 / all.max(1) as f64,
+                done: at as f64 / layouts.len().max(1) as f64,
                 simulated: self.counts.simulated,
                 usd_per_month: layout.usd_per_month,
             };
@@ -197,7 +197,13 @@ impl Under<'_, '_> {
 
     /// Whether a layout can be faster than every cheaper one, or is one that is looked for.
     fn may_matter(&self, layout: &Layout, is_within: bool) -> bool {
-        let least = layout.least_s / self.short_today_s;
+        // Of the slowest of today's simulations: chance rules nothing out.
+        let today_s = self
+            .today_s
+            .iter()
+            .copied()
+            .fold(self.short_today_s, f64::max);
+        let least = layout.least_s / today_s;
         let is_fast_enough = least <= self.target();
         let is_faster = match self.frontier.last() {
             Some(best) => least < best.time.mean * (1.0 - TOLD_APART),

@@ -5,7 +5,7 @@ use std::thread;
 
 use model::split::TimeSplit;
 use model::storage::{Usage, UsageOwner};
-use model::{Duration, MachineSpec, Measure, VolumeSpec};
+use model::{Duration, HostCacheMode, LimitSpec, MachineSpec, Measure, VolumeSpec};
 use profile::{Arrivals, DemandSeries, Outcome, Places, Replay, ReplayError};
 use reading::Role;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -19,6 +19,9 @@ const REQUESTS_LONG: f64 = 40_000.0;
 
 /// Fewest operations that a mean is taken over.
 const OPERATIONS_MIN: f64 = 300.0;
+
+/// Fewest operations of each session.
+const OF_SESSION_MIN: f64 = 10.0;
 
 /// Seeds of the simulations that decide.
 pub(crate) const SEEDS: u64 = 5;
@@ -173,12 +176,25 @@ impl Placed {
         let used = outcome.usage_before.iter().zip(&outcome.usage_after);
         let used = used.map(|(before, after)| used_share(before, after, outcome.length));
         Ok(Done {
-            operation_s: simulated_s.max(least_s),
+            operation_s: match self.is_sustained() {
+                true => simulated_s.max(least_s),
+                // The bound knows neither bursts nor caches.
+                false => simulated_s,
+            },
             operations: outcome.operations as f64,
             operations_per_s: outcome.operations_per_s(),
             used: used.collect(),
             split: outcome.split,
         })
+    }
+
+    /// Whether nothing is faster for a while than in the long run.
+    fn is_sustained(&self) -> bool {
+        let bursts = |limits: &[LimitSpec]| limits.iter().any(|limit| limit.burst.is_some());
+        let volumes = self.volumes.iter().any(|volume| {
+            volume.host_cache != HostCacheMode::None || bursts(&volume.disks[0].limits)
+        });
+        !volumes && !self.machine.limits.values().any(|limits| bursts(limits))
     }
 
     /// Replays a part, of whose operations each takes `least_s` or longer.
@@ -197,15 +213,20 @@ impl Placed {
             Effort::Short => REQUESTS_SHORT,
             Effort::Long => REQUESTS_LONG,
         };
-        let operations = (requests / self::requests(part).max(1.0)).max(OPERATIONS_MIN);
+        let sessions = f64::from(demand.sessions);
+        let operations = (requests / self::requests(part).max(1.0))
+            .max(OPERATIONS_MIN)
+            .max(OF_SESSION_MIN * sessions);
         let length_s = (operations / operations_per_s).max(1e-6);
+        // Until each session has ended an operation, the quick ones would be all that is seen.
+        let warm_up_s = (WARM_UP * length_s).max(2.0 * cycle_s);
         let replay = Replay {
             demand: &DemandSeries::steady(demand.clone(), operations_per_s),
             arrivals: Arrivals::Closed,
             machine: &self.machine,
             volumes: &self.volumes,
             places: &self.places,
-            warm_up: Duration::from_secs_f64(WARM_UP * length_s),
+            warm_up: Duration::from_secs_f64(warm_up_s),
             length: Duration::from_secs_f64(length_s),
             seed,
         };
@@ -252,7 +273,8 @@ fn used_share(before: &Usage, after: &Usage, length: Duration) -> Utilisation {
         owner: after.owner.clone(),
         measure: after.measure,
         rate: after.rate,
-        share: (after.used - before.used) as f64 / could,
+        // What was let through at the end is of the time after it.
+        share: ((after.used - before.used) as f64 / could).min(1.0),
     }
 }
 

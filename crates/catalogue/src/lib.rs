@@ -136,7 +136,8 @@ impl Catalogue {
 
     /// Takes a share, 0 to 1, off every price.
     pub fn discount(&mut self, share: f64) {
-        let off = format!("less {} %", share * 100.0);
+        // Without what a product loses to rounding.
+        let off = format!("less {} %", (share * 1e4).round() / 1e2);
         for disk in self.disks.values_mut() {
             let list = disk.price_list();
             disk.own_price_list = list.map(|list| format!("{list}, {off}"));

@@ -18,6 +18,7 @@ use super::error::CatalogueError;
 use super::limits::Limit;
 use super::machine::{HourlyPrice, MachineEntry};
 use super::price::{self, Price, Step};
+use super::size::SizeRule;
 
 /// A row as it is written.
 #[derive(Deserialize)]
@@ -86,7 +87,10 @@ pub(super) fn add(
             (None, None) => {
                 let names = catalogue.disks.keys().chain(catalogue.machines.keys());
                 let names = names.chain(catalogue.aliases.keys());
-                Err(CatalogueError::unknown("disk", name, names).to_string())
+                let near = super::near::suggestion(&super::near::near(name, names));
+                Err(format!(
+                    "there is no disk or machine `{name}` in the catalogue{near}"
+                ))
             }
         };
         result.map_err(|message| at(own.line, message))?;
@@ -172,7 +176,13 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
         return Err(format!("`{name}` is a disk, and is not priced per hour"));
     }
     let price = match (prices.get(&Per::Month), &disk.price) {
-        (Some(usd), _) if prices.len() == 1 => Price::Whole { usd: *usd },
+        (Some(usd), _) if prices.len() == 1 && is_one_thing(disk) => Price::Whole { usd: *usd },
+        (Some(_), _) if prices.len() == 1 => {
+            return Err(format!(
+                "`{name}` comes in several sizes or rates: give its price per GiB, and per IOPS and MB/s where these are \
+                 provisioned"
+            ));
+        }
         (Some(_), _) => {
             return Err(format!(
                 "`{name}` has a price per month and one of its parts; keep one or the other"
@@ -219,6 +229,13 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
     disk.price = Some(price);
     disk.own_price_list = Some(file.to_owned());
     Ok(())
+}
+
+/// Whether there is nothing to choose of a disk, so that it can have one price.
+fn is_one_thing(disk: &DiskEntry) -> bool {
+    let is_asked = matches!(disk.limits.iops, Some(Limit::Asked { .. }))
+        || matches!(disk.limits.throughput, Some(Limit::Asked { .. }));
+    matches!(disk.size, SizeRule::Fixed(_)) && !is_asked
 }
 
 /// The price of a disk of whose parts none has a list price: all that it is provisioned by have to be given.
@@ -314,6 +331,7 @@ mod tests {
         assert!(refused("aws.gp3,1,month\naws.gp3,1,GiB\n").contains("one or the other"));
         assert!(refused("aws.gp3,1,GiB\naws.gp3,2,GiB\n").starts_with("own.csv:3: "));
         assert!(refused("aws.gp3,1,MB/s\n").contains("sold by MiB/s"));
+        assert!(refused("aws.gp3,40,month\n").contains("comes in several sizes or rates"));
         assert!(refused("azure.blob_std_2013,1,IOPS\n").contains("price per GiB is needed too"));
         let error = Catalogue::builtin().add_prices("disk,usd\n", "own.csv");
         let error = error.expect_err("other columns").to_string();

@@ -259,6 +259,22 @@ fn a_budget_that_nothing_meets_is_answered_with_the_nearest_and_what_it_lacks() 
 }
 
 #[test]
+fn a_layout_that_is_cheaper_than_all_others_is_to_be_kept() {
+    let place = Place::new();
+    fs::write(
+        place.path("own.csv"),
+        "name,usd,per\nazure.premium.p30,0.5,month\n",
+    )
+    .expect("the folder is ours");
+    let advice = place.advice(&["--prices", "own.csv"]);
+    let answer = advice["answer"].as_str().expect("a sentence");
+    assert!(
+        answer.starts_with("Keep today's layout, for $12"),
+        "{answer}"
+    );
+}
+
+#[test]
 fn a_profile_of_other_disks_gets_no_advice() {
     let place = Place::new();
     let today = fs::read_to_string(place.path("today.toml")).expect("the example is there");

@@ -73,7 +73,9 @@ impl DemandSeries {
             operations += interval.operations.unwrap_or(0.0);
             let is_last = at + 1 == busy.len();
             // The next part's end, less what sums of shares lose to rounding.
-            if is_last || operations >= each * (periods.len() + 1) as f64 * (1.0 - 1e-9) {
+            let is_due = operations >= each * (periods.len() + 1) as f64 * (1.0 - 1e-9);
+            let left = all - operations;
+            if is_last || is_due && left >= OPERATIONS_MIN {
                 periods.push(period(&busy[from..=at], log_page)?);
                 from = at + 1;
             }

@@ -66,6 +66,14 @@ fn demand(sessions: u32, reads: f64, spills: f64, commits: f64) -> Demand {
     }
 }
 
+/// Many sessions that rarely do something: each commit has a write of the log of its own.
+fn quiet(sessions: u32) -> Demand {
+    Demand {
+        delay: Duration::from_millis(100),
+        ..demand(sessions, 0.5, 0.0, 1.0)
+    }
+}
+
 fn load(demand: Demand) -> Load {
     Load::of_series(&DemandSeries::steady(demand, 1_000.0))
 }
@@ -204,6 +212,31 @@ fn of_azure_the_search_finds_what_looking_at_every_layout_finds() {
             &["azure.premium.p20", "azure.premium.p30", "azure.premium_v2"],
         )
     });
+}
+
+#[test]
+fn a_slow_disk_for_the_log_of_many_sessions_is_not_taken_for_a_fast_one() {
+    let catalogue = Catalogue::builtin();
+    let disks = ["azure.premium.p6", "azure.premium.p10", "azure.premium.p20"];
+    let need = Need {
+        machine: Some("azure.E4bds_v5".to_owned()),
+        disks_max: Some(3),
+        ..need("azure", "", &disks)
+    };
+    for sessions in [48, 96] {
+        let both = both(&catalogue, &need, &load(quiet(sessions)), 0.1);
+        let found = both
+            .searched
+            .cheapest
+            .map(|found| found.layout.usd_per_month);
+        let cents = |usd: Option<f64>| usd.map(|usd| (usd * 100.0).round());
+        assert_eq!(
+            cents(found),
+            cents(both.cheapest),
+            "of {} layouts",
+            both.layouts
+        );
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ prop_compose! {
         read_us in 50..5_000_u64,
         spread in 1..10_u64,
         places in prop::option::of(1..128_u32),
-        transfer in prop::option::of(100..2_000_u64),
+        transfer in prop::option::of(20..2_000_u64),
     ) -> DiskSpec {
         let latency = |us| LatencySpec::LogNormal {
             p50: Duration::from_micros(us),

@@ -126,8 +126,16 @@ impl Asked {
     /// When there is no such layout, or it has a mistake.
     pub fn understand_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
         let (file, text) = self.text_of_today(today)?;
+        self.understand_layout(&file, &text)
+    }
+
+    /// The profile on the layout that `text` of `file` describes.
+    ///
+    /// # Errors
+    /// When it has a mistake.
+    pub(super) fn understand_layout(&self, file: &str, text: &str) -> Result<ResolvedRun> {
         let is_given = |key: &str| {
-            let table: Option<toml::Table> = toml::from_str(&text).ok();
+            let table: Option<toml::Table> = toml::from_str(text).ok();
             table.is_none_or(|table| table.contains_key(key))
         };
         let named = [
@@ -164,7 +172,7 @@ impl Asked {
                 ..simulated
             },
         };
-        layout.resolve(&file, &text, named.collect(), false)
+        layout.resolve(file, text, named.collect(), false)
     }
 
     /// The layout in the file `today`, or, without one, of the disks that the profile itself names: what its file is called,

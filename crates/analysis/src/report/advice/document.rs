@@ -124,8 +124,11 @@ pub struct Layout {
     pub used: Vec<Used>,
     /// What operations spend their time on, as shares of it.
     pub spent: BTreeMap<String, f64>,
-    /// Times the load that it takes before operations take longer than asked; `None` where it was not looked for.
+    /// Times the load of the advice that it takes before operations take longer than asked: 0 where not even that; `None`
+    /// where it was not looked for.
     pub headroom: Option<f64>,
+    /// Whether it takes that at least: more was not tried.
+    pub headroom_is_least: bool,
 }
 
 /// Like disks, and what is on them.

@@ -120,8 +120,10 @@ fn answers(advice: &Advice) -> Table {
             Column::text("machine", |(_, layout): &Row<'_>| machine(layout)),
             Column::text("volumes", |(_, layout): &Row<'_>| volumes(layout)),
             Column::figure("$/month", |(_, layout): &Row<'_>| usd(layout.usd_per_month)),
-            Column::figure("time %", |(_, layout): &Row<'_>| time(layout)),
-            Column::figure("ms", |(_, layout): &Row<'_>| number(layout.operation_ms)),
+            Column::figure("time, %\nof today", |(_, layout): &Row<'_>| time(layout)),
+            Column::figure("ms per\noperation", |(_, layout): &Row<'_>| {
+                number(layout.operation_ms)
+            }),
             Column::text("most used", |(_, layout): &Row<'_>| used(layout)),
         ],
     )
@@ -223,22 +225,32 @@ fn reasons(advice: &Advice) -> Vec<String> {
         let limit = layout.used.first().filter(|used| used.share >= BINDS_FROM);
         let limit = match limit {
             Some(used) => format!(
-                "when it is busiest, {} is used by {}",
-                used.limit,
-                percent(used.share)
+                "at the busiest time {} of the limit on {} is used",
+                percent(used.share),
+                used.limit
             ),
-            None => "no limit is near its end".to_owned(),
+            None => format!("no limit is used by more than {}", percent(BINDS_FROM)),
         };
         format!("{name}: {}; {limit}.", spent.unwrap_or_default())
     };
     reasons.push(why("Today", &advice.today));
     if let Some(chosen) = advice.chosen() {
-        reasons.push(why("Advised", chosen));
+        let name = match advice.cheapest {
+            Some(_) => "Cheapest",
+            None => "Nearest",
+        };
+        reasons.push(why(name, chosen));
+        let load = match advice.asked.growth {
+            1.0 => "today's sessions".to_owned(),
+            growth => format!("the {growth} times sessions that are asked for"),
+        };
         reasons.extend(chosen.headroom.map(|factor| match factor {
-            factor if factor < 1.0 => "It has no room for more load.".to_owned(),
-            factor => format!(
-                "It takes {factor} times the sessions before operations are slower than asked."
-            ),
+            0.0 => format!("It does not take {load} as fast as asked."),
+            1.0 => format!("It takes {load}, and not a tenth more, as fast as asked."),
+            factor if chosen.headroom_is_least => {
+                format!("It takes at least {factor} times {load} as fast as asked.")
+            }
+            factor => format!("It takes {factor} times {load} as fast as asked."),
         }));
         if chosen.volumes.iter().any(|volume| volume.forgets) {
             reasons.push(
@@ -252,7 +264,7 @@ fn reasons(advice: &Advice) -> Vec<String> {
         && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)
     {
         reasons.push(match other - own {
-            more if more < 0.5 => "The runner-up costs the same: see which suits you better.".to_owned(),
+            more if more < 0.5 => "The runner-up costs the same.".to_owned(),
             more => format!(
                 "The runner-up costs ${} a month more: prices that differ from these by more than that may change the answer.",
                 number(more)
@@ -286,7 +298,7 @@ fn frontier(advice: &Advice) -> Table {
             Column::text("machine", |layout: &&Layout| machine(layout)),
             Column::text("volumes", |layout: &&Layout| volumes(layout)),
             Column::figure("$/month", |layout: &&Layout| usd(layout.usd_per_month)),
-            Column::figure("time %", |layout: &&Layout| time(layout)),
+            Column::figure("time, %\nof today", |layout: &&Layout| time(layout)),
         ],
     )
 }

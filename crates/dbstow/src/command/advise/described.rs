@@ -131,6 +131,17 @@ impl Described<'_> {
             percent(self.args.not_slower)
         );
         if let Some(cheapest) = &document.cheapest {
+            let is_cheaper = |now: f64| now <= usd(cheapest) && self.args.growth <= 1.0;
+            if let Some(now) = document.today.usd_per_month.filter(|now| is_cheaper(*now)) {
+                return format!(
+                    "Keep today's layout, for ${} a month: nothing cheaper keeps {goal}. The cheapest other one is {}, for \
+                     {}: operations take {} of today's time.",
+                    number(now),
+                    what(cheapest),
+                    price(cheapest),
+                    percent(cheapest.time)
+                );
+            }
             return format!(
                 "{}, for {}{now}: operations take {} of today's time.",
                 what(cheapest),
@@ -250,11 +261,14 @@ impl Described<'_> {
         let today_s = self.advice.today.operation_s;
         let room = headroom(&placed, self.load, today_s * (1.0 + self.args.not_slower));
         let room = room.map_err(|error| Mistake(error.to_string()))?;
+        let (factor, is_least) = match room {
+            Headroom::None => (0.0, false),
+            Headroom::Up(factor) => (factor, false),
+            Headroom::Beyond(factor) => (factor, true),
+        };
         Ok(document::Layout {
-            headroom: Some(match room {
-                Headroom::None => 0.0,
-                Headroom::Up(factor) | Headroom::Beyond(factor) => factor,
-            }),
+            headroom: Some(factor),
+            headroom_is_least: is_least,
             ..self.layout(found)
         })
     }
@@ -349,7 +363,22 @@ impl Described<'_> {
         let folder = folder::name(self.args);
         let file = folder.join("finalists.toml").display().to_string();
         let profile = self.args.profile.display().to_string();
-        let mut simulate = vec!["dbstow", "run", &file, "--profile", &profile];
+        // New layouts are advised as they are in the long run.
+        let mut simulate = vec!["dbstow", "run", &file, "--profile", &profile, "--sustained"];
+        let window = self
+            .args
+            .window
+            .as_ref()
+            .map(|window| format!("workload.window={window}"));
+        let sessions = (self.args.growth != 1.0).then(|| {
+            let parts = self.load.parts.iter();
+            let most = parts.map(|part| part.demand.sessions).max().unwrap_or(1);
+            format!("workload.sessions={most}")
+        });
+        let set: Vec<String> = window.into_iter().chain(sessions).collect();
+        for set in &set {
+            simulate.extend(["--set", set]);
+        }
         let catalogues: Vec<String> = self
             .args
             .catalogue
@@ -405,6 +434,7 @@ fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::L
         used,
         spent: spent(&measured.split),
         headroom: None,
+        headroom_is_least: false,
     }
 }
 
@@ -433,7 +463,7 @@ fn spent(split: &TimeSplit) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
     for (on, time) in within() {
         let what = match on {
-            Spent::Cpu => "the processor's",
+            Spent::Cpu => "on the processor",
             Spent::CpuQueued => "waiting for a processor",
             Spent::Lock => "waiting for a lock",
             Spent::Think => "between operations",
@@ -447,11 +477,11 @@ fn spent(split: &TimeSplit) -> BTreeMap<String, f64> {
 
 fn waited(cause: Cause, part: Part) -> &'static str {
     match (cause, part) {
-        (Cause::Read, Part::Throttled(_)) => "waiting for a limit on reads",
+        (Cause::Read, Part::Throttled(_)) => "waiting for throttled reads",
         (Cause::Read, Part::Service | Part::Queued) => "waiting for reads",
-        (Cause::Write, Part::Throttled(_)) => "waiting for a limit on writes",
+        (Cause::Write, Part::Throttled(_)) => "waiting for throttled writes",
         (Cause::Write, Part::Service | Part::Queued) => "waiting for writes",
-        (Cause::Log, Part::Throttled(_)) => "waiting for a limit on the log",
+        (Cause::Log, Part::Throttled(_)) => "waiting for throttled log writes",
         (Cause::Log, Part::Service | Part::Queued) => "waiting for the log",
     }
 }

@@ -134,7 +134,9 @@ pub enum Temp {
 /// enough.
 pub fn run(args: &Args) -> Result<()> {
     let asked = today(args);
-    let layout = asked.understand_today(args.today.as_deref())?;
+    // Read once: it may be a pipe.
+    let (file, text_of_today) = asked.text_of_today(args.today.as_deref())?;
+    let layout = asked.understand_layout(&file, &text_of_today)?;
     let prepared = backtest::prepared(&layout)?;
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
@@ -185,7 +187,6 @@ pub fn run(args: &Args) -> Result<()> {
             load: &load,
         };
         let document = described.document()?;
-        let (_, text_of_today) = asked.text_of_today(args.today.as_deref())?;
         let finalists = folder::finalists(
             &text_of_today,
             &arm.settings.placement.name,
