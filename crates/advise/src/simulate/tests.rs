@@ -1,6 +1,7 @@
 use model::{Bytes, DiskSpec, Iops, LatencySpec, LimitSpec, Throughput};
 use profile::{Access, Demand, Each, LogDemand};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::*;
 
@@ -83,7 +84,12 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig {
+        // The same every time: a mean of few operations is a matter of chance.
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(48)
+    })]
 
     /// Within what 40,000 requests leave to chance, and what a limit lets pass at once.
     #[test]
