@@ -179,7 +179,7 @@ const IOPS_STEP: u64 = 100;
 /// Throughput is provisioned in the vendor's own unit: MB/s or MiB/s.
 fn throughput_step(disk: &DiskEntry) -> u64 {
     match &disk.price {
-        Some(Price::Parts { per_mb_per_s, .. }) if !per_mb_per_s.is_empty() => 1_000_000,
+        Some(Price::Parts(parts)) if !parts.per_mb_per_s.is_empty() => 1_000_000,
         Some(_) | None => 1 << 20,
     }
 }

@@ -27,6 +27,8 @@ mod wire;
 
 #[cfg(test)]
 mod published;
+#[cfg(test)]
+mod published_prices;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +40,7 @@ pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::{HourlyPrice, MachineEntry};
 use near::is_end;
-pub use price::{Price, Step};
+pub use price::{Parts, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
 pub use source::{Confidence, Source};

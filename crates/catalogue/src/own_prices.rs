@@ -17,7 +17,7 @@ use super::disk::DiskEntry;
 use super::error::CatalogueError;
 use super::limits::Limit;
 use super::machine::{HourlyPrice, MachineEntry};
-use super::price::{self, Price, Step};
+use super::price::{self, Parts, Price, Step};
 use super::size::SizeRule;
 
 /// A row as it is written.
@@ -188,15 +188,7 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
                 "`{name}` has a price per month and one of its parts; keep one or the other"
             ));
         }
-        (
-            None,
-            Some(Price::Parts {
-                per_gib,
-                per_iops,
-                per_mib_per_s,
-                per_mb_per_s,
-            }),
-        ) => {
+        (None, Some(Price::Parts(list))) => {
             let steps = |list: &[Step], per| match prices.get(&per) {
                 None => list.to_vec(),
                 Some(usd) => {
@@ -210,19 +202,20 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
                 prices.contains_key(&Per::MbPerS),
             );
             let in_other_unit =
-                (mib && !per_mb_per_s.is_empty()) || (mb && !per_mib_per_s.is_empty());
+                (mib && !list.per_mb_per_s.is_empty()) || (mb && !list.per_mib_per_s.is_empty());
             if in_other_unit {
                 let unit = if mib { "MB/s" } else { "MiB/s" };
                 return Err(format!(
                     "`{name}` is sold by {unit}; give its price per {unit}"
                 ));
             }
-            Price::Parts {
-                per_gib: *prices.get(&Per::Gib).unwrap_or(per_gib),
-                per_iops: steps(per_iops, Per::Iops),
-                per_mib_per_s: steps(per_mib_per_s, Per::MibPerS),
-                per_mb_per_s: steps(per_mb_per_s, Per::MbPerS),
-            }
+            Price::Parts(Parts {
+                per_gib: *prices.get(&Per::Gib).unwrap_or(&list.per_gib),
+                billed_size: list.billed_size.clone(),
+                per_iops: steps(&list.per_iops, Per::Iops),
+                per_mib_per_s: steps(&list.per_mib_per_s, Per::MibPerS),
+                per_mb_per_s: steps(&list.per_mb_per_s, Per::MbPerS),
+            })
         }
         (None, Some(Price::Whole { .. }) | None) => parts(disk, prices)?,
     };
@@ -268,12 +261,13 @@ fn parts(disk: &DiskEntry, prices: &BTreeMap<Per, f64>) -> Result<Price, String>
         .into_iter()
         .collect()
     };
-    Ok(Price::Parts {
+    Ok(Price::Parts(Parts {
         per_gib: prices[&Per::Gib],
+        billed_size: None,
         per_iops: step(Per::Iops),
         per_mib_per_s: step(Per::MibPerS),
         per_mb_per_s: step(Per::MbPerS),
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use model::{Bytes, Iops, Throughput};
 use serde::Serialize;
 
+use super::size::SizeRule;
 use super::wire::{PriceWire, StepWire};
 
 /// What a disk costs a month, in US dollars; a list price of the region its source names.
@@ -14,16 +15,23 @@ pub enum Price {
         usd: f64,
     },
     /// By what is provisioned.
-    Parts {
-        /// Dollars a month for each GiB.
-        per_gib: f64,
-        /// For each IOPS, in steps.
-        per_iops: Vec<Step>,
-        /// For each MiB/s, in steps.
-        per_mib_per_s: Vec<Step>,
-        /// For each MB/s (10⁶ bytes), as Azure counts, in steps.
-        per_mb_per_s: Vec<Step>,
-    },
+    Parts(Parts),
+}
+
+/// Prices of what is provisioned.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parts {
+    /// Dollars a month for each GiB.
+    pub per_gib: f64,
+    /// Sizes that are billed, where these are not all: a disk is billed as the next larger one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub billed_size: Option<SizeRule>,
+    /// For each IOPS, in steps.
+    pub per_iops: Vec<Step>,
+    /// For each MiB/s, in steps.
+    pub per_mib_per_s: Vec<Step>,
+    /// For each MB/s (10⁶ bytes), as Azure counts, in steps.
+    pub per_mb_per_s: Vec<Step>,
 }
 
 /// The price of each unit above a threshold, up to the next step's.
@@ -40,19 +48,18 @@ impl Price {
     pub fn usd_per_month(&self, size: Bytes, iops: Iops, throughput: Throughput) -> f64 {
         match self {
             Price::Whole { usd } => *usd,
-            Price::Parts {
-                per_gib,
-                per_iops,
-                per_mib_per_s,
-                per_mb_per_s,
-            } => {
-                let gib = size.0 as f64 / (1u64 << 30) as f64;
+            Price::Parts(parts) => {
+                let billed = parts.billed_size.as_ref();
+                let billed = billed
+                    .and_then(|sizes| sizes.at_least(size))
+                    .unwrap_or(size);
+                let gib = billed.0 as f64 / (1u64 << 30) as f64;
                 let mib_per_s = throughput.0 as f64 / (1u64 << 20) as f64;
                 let mb_per_s = throughput.0 as f64 / 1e6;
-                per_gib * gib
-                    + steps(per_iops, iops.0 as f64)
-                    + steps(per_mib_per_s, mib_per_s)
-                    + steps(per_mb_per_s, mb_per_s)
+                parts.per_gib * gib
+                    + steps(&parts.per_iops, iops.0 as f64)
+                    + steps(&parts.per_mib_per_s, mib_per_s)
+                    + steps(&parts.per_mb_per_s, mb_per_s)
             }
         }
     }
@@ -62,14 +69,13 @@ impl Price {
         let less = |usd: &mut f64| *usd *= 1.0 - share;
         match self {
             Price::Whole { usd } => less(usd),
-            Price::Parts {
-                per_gib,
-                per_iops,
-                per_mib_per_s,
-                per_mb_per_s,
-            } => {
-                less(per_gib);
-                for steps in [per_iops, per_mib_per_s, per_mb_per_s] {
+            Price::Parts(parts) => {
+                less(&mut parts.per_gib);
+                for steps in [
+                    &mut parts.per_iops,
+                    &mut parts.per_mib_per_s,
+                    &mut parts.per_mb_per_s,
+                ] {
                     steps.iter_mut().for_each(|step| less(&mut step.usd));
                 }
             }
@@ -88,12 +94,13 @@ impl Price {
             }
             (None, Some(wire)) => {
                 check(wire.per_gib)?;
-                Ok(Some(Price::Parts {
+                Ok(Some(Price::Parts(Parts {
                     per_gib: wire.per_gib,
+                    billed_size: wire.billed_size.as_ref().map(SizeRule::read).transpose()?,
                     per_iops: read_steps(&wire.per_iops)?,
                     per_mib_per_s: read_steps(&wire.per_mib_per_s)?,
                     per_mb_per_s: read_steps(&wire.per_mb_per_s)?,
-                }))
+                })))
             }
             (Some(_), Some(_)) => Err("`usd_per_month` and `price` exclude each other".into()),
         }

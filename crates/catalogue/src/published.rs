@@ -185,7 +185,7 @@ fn io2_has_1000_iops_for_each_gib_and_4000_mib_per_s_from_16000_iops() {
     let limits = provision("aws.io2", &at(16, 16_000)).spec.limits;
     assert_eq!(throughput_of(&limits), Throughput::from_mib_per_s(4000));
     assert!(refusal("aws.io2", &asked(16)).contains("has to be asked for"));
-    // 32,000 * 0.065 + 32,000 * 0.046 + 16,000 * 0.032 + 100 * 0.125 = 4076.50
+    // 32,000 * 0.065 + 32,000 * 0.0455 + 16,000 * 0.03185 + 100 * 0.125
     let usd = provision("aws.io2", &at(100, 80_000)).usd_per_month;
     assert_eq!(usd.map(|usd| format!("{usd:.2}")), Some("4058.10".into()));
 }

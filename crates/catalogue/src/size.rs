@@ -1,6 +1,7 @@
 //! Which sizes a disk comes in.
 
 use model::Bytes;
+use serde::{Serialize, Serializer};
 
 use super::wire::SizeWire;
 
@@ -22,6 +23,13 @@ pub enum SizeRule {
         /// Up to the largest of these, only these.
         sizes: Vec<Bytes>,
     },
+}
+
+/// In words, as in tables.
+impl Serialize for SizeRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.shown())
+    }
 }
 
 impl SizeRule {

@@ -184,6 +184,7 @@ pub(super) struct BurstWire {
 pub(super) struct PriceWire {
     #[serde(default)]
     pub(super) per_gib: f64,
+    pub(super) billed_size: Option<SizeWire>,
     #[serde(default)]
     pub(super) per_iops: Vec<StepWire>,
     #[serde(default)]

@@ -152,7 +152,7 @@ fn price_shown(price: Option<&Price>) -> String {
     match price {
         None => String::new(),
         Some(Price::Whole { usd }) => format!("{usd:.2}"),
-        Some(Price::Parts { per_gib, .. }) => format!("{per_gib:.3} per GiB"),
+        Some(Price::Parts(parts)) => format!("{:.3} per GiB", parts.per_gib),
     }
 }
 
@@ -160,16 +160,13 @@ fn price_shown(price: Option<&Price>) -> String {
 fn price_parts_shown(disk: &DiskEntry) -> String {
     let price = disk.price.as_ref();
     let mut text = price_shown(price);
-    if let Some(Price::Parts {
-        per_iops,
-        per_mib_per_s,
-        per_mb_per_s,
-        ..
-    }) = price
-    {
-        let steps = per_iops.iter().map(|step| ("IOPS", step));
-        let steps = steps.chain(per_mib_per_s.iter().map(|step| ("MiB/s", step)));
-        let steps = steps.chain(per_mb_per_s.iter().map(|step| ("MB/s", step)));
+    if let Some(Price::Parts(parts)) = price {
+        if let Some(sizes) = &parts.billed_size {
+            text.push_str(&format!(" of the next size billed ({})", sizes.shown()));
+        }
+        let steps = parts.per_iops.iter().map(|step| ("IOPS", step));
+        let steps = steps.chain(parts.per_mib_per_s.iter().map(|step| ("MiB/s", step)));
+        let steps = steps.chain(parts.per_mb_per_s.iter().map(|step| ("MB/s", step)));
         for (unit, step) in steps {
             text.push_str(&format!(", {} per {unit}", step.usd));
             if step.above > 0 {
