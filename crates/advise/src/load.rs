@@ -49,6 +49,12 @@ impl Load {
         }
     }
 
+    /// Sessions of the part that has the most.
+    pub fn sessions_max(&self) -> u32 {
+        let sessions = self.parts.iter().map(|part| part.demand.sessions);
+        sessions.max().unwrap_or(1)
+    }
+
     /// The same with `factor` times the sessions.
     pub fn grown(&self, factor: f64) -> Load {
         let mut grown = self.clone();

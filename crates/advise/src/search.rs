@@ -234,19 +234,31 @@ impl Under<'_, '_> {
         let time = Ratio::of(&[(measured.operation_s, self.short_today_s)]);
         // A short simulation may be some percent off.
         let is_near = time.mean <= self.target() * (1.0 + TOLD_APART);
+        let is_better_tie = self.cheapest.as_ref().is_some_and(|cheapest| {
+            costs_the_same(&cheapest.layout, layout)
+                && time.mean < cheapest.time.mean * (1.0 - TOLD_APART)
+        });
         let is_open = match is_within {
-            true => self.cheapest.is_none() || self.may_be_runner_up(layout),
+            true => self.cheapest.is_none() || is_better_tie || self.may_be_runner_up(layout),
             false => true,
         };
         if is_near && is_open {
             let confirmed = self.confirmed(*layout)?;
             if confirmed.time.high() <= self.target() {
-                let place = match (is_within, &self.cheapest) {
-                    (true, None) => &mut self.cheapest,
-                    (true, Some(_)) => &mut self.runner_up,
-                    (false, _) => &mut self.above_budget,
-                };
-                *place = Some(confirmed);
+                match (is_within, &self.cheapest) {
+                    (true, None) => self.cheapest = Some(confirmed),
+                    (true, Some(_)) if is_better_tie => {
+                        let slower = self.cheapest.replace(confirmed);
+                        let kind = |found: &Found| self.search.layouts.kind(&found.layout);
+                        self.runner_up = slower.filter(|slower| {
+                            self.cheapest
+                                .as_ref()
+                                .is_some_and(|cheapest| kind(cheapest) != kind(slower))
+                        });
+                    }
+                    (true, Some(_)) => self.runner_up = Some(confirmed),
+                    (false, _) => self.above_budget = Some(confirmed),
+                }
             }
         }
         let is_faster = self
@@ -279,6 +291,11 @@ impl Under<'_, '_> {
             measured: measured.expect("there are several seeds"),
         })
     }
+}
+
+/// Whether two layouts cost the same, to the cent.
+fn costs_the_same(one: &Layout, other: &Layout) -> bool {
+    (one.usd_per_month - other.usd_per_month).abs() < 0.005
 }
 
 #[cfg(test)]

@@ -166,14 +166,7 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
 fn the_finalists_run_and_agree_with_what_was_predicted() {
     let place = Place::new();
     let advice = place.advice(&[]);
-    let run = place.dbstow(&[
-        "run",
-        "shop-advice/finalists.toml",
-        "--profile",
-        "shop.toml",
-        "--format",
-        "json",
-    ]);
+    let run = place.dbstow(&["run", "shop-advice/finalists.toml", "--format", "json"]);
     let run = run.success();
     let findings: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
     let arms = findings["arms"].as_array().expect("a list");

@@ -315,20 +315,27 @@ fn count(count: u64) -> String {
     groups.join(",")
 }
 
+fn machines(number: u64) -> String {
+    match number {
+        1 => "1 machine".to_owned(),
+        several => format!("{} machines", count(several)),
+    }
+}
+
 fn search(advice: &Advice) -> Vec<String> {
     let counts = &advice.counts;
     let mut sentences = vec![format!(
-        "{} layouts on {} machines: {} are beaten at their own price, {} ruled out by a bound or the budget, {} simulated.",
+        "{} layouts on {}: {} are beaten at their own price, {} ruled out by a bound or the budget, {} simulated.",
         count(counts.considered),
-        count(counts.machines),
+        machines(counts.machines),
         count(counts.beaten),
         count(counts.bounded),
         count(counts.simulated)
     )];
     if counts.machines_unpriced > 0 {
         sentences.push(format!(
-            "{} machines are left out because their price is not known.",
-            count(counts.machines_unpriced)
+            "Left out because their price is not known: {}.",
+            machines(counts.machines_unpriced)
         ));
     }
     if !counts.complete {

@@ -74,7 +74,7 @@ impl Described<'_> {
             counts: counts(advice),
             price_lists: Vec::new(),
             assumptions: self.assumptions(),
-            next: self.next(),
+            next: self.next(cheapest.as_ref()),
             today,
             cheapest,
             above_budget,
@@ -359,58 +359,64 @@ impl Described<'_> {
         all
     }
 
-    fn next(&self) -> Vec<Next> {
+    fn next(&self, cheapest: Option<&document::Layout>) -> Vec<Next> {
         let folder = folder::name(self.args);
         let file = folder.join("finalists.toml").display().to_string();
-        let profile = self.args.profile.display().to_string();
-        // New layouts are advised as they are in the long run.
-        let mut simulate = vec!["dbstow", "run", &file, "--profile", &profile, "--sustained"];
-        let window = self
-            .args
-            .window
-            .as_ref()
-            .map(|window| format!("workload.window={window}"));
-        let sessions = (self.args.growth != 1.0).then(|| {
-            let parts = self.load.parts.iter();
-            let most = parts.map(|part| part.demand.sessions).max().unwrap_or(1);
-            format!("workload.sessions={most}")
-        });
-        let set: Vec<String> = window.into_iter().chain(sessions).collect();
-        for set in &set {
-            simulate.extend(["--set", set]);
-        }
-        let catalogues: Vec<String> = self
-            .args
-            .catalogue
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        for catalogue in &catalogues {
-            simulate.extend(["--catalogue", catalogue]);
-        }
-        let emulate = [
-            "dbstow",
-            "run",
-            &file,
-            "--mode",
-            "emulate",
-            "--engine",
-            "postgres",
-            "--workload",
-            "FOLDER",
-        ];
-        let next = |what: &str, words: &[&str]| Next {
+        let next = |what: &str, words: Vec<String>| Next {
             what: what.to_owned(),
-            command: shell_words::join(words),
+            command: shell_words::join(["dbstow".to_owned()].into_iter().chain(words)),
         };
-        vec![
-            next("compare the finalists, simulated", &simulate),
+        let catalogues = || {
+            let files = self.args.catalogue.iter();
+            files.flat_map(|file| ["--catalogue".to_owned(), file.display().to_string()])
+        };
+        // New layouts are advised as they are in the long run.
+        let mut simulate = words(&["run", &file, "--sustained"]);
+        if let Some(window) = &self.args.window {
+            simulate.extend(["--set".to_owned(), format!("workload.window={window}")]);
+        }
+        simulate.extend(catalogues());
+        let engine = self.engine();
+        let mut emulate = words(&["run", &file, "--mode", "emulate", "--engine", engine]);
+        emulate.extend(words(&["--workload", "FOLDER"]));
+        emulate.extend(words(&["--set", "workload.duration=60s"]));
+        emulate.extend(words(&["--set", "engine.memory=1GiB"]));
+        emulate.extend(catalogues());
+        let mut all = vec![
+            next("compare the finalists, simulated", simulate),
             next(
                 "run your own workload on modelled disks before paying",
-                &emulate,
+                emulate,
             ),
-        ]
+        ];
+        if let Some(cheapest) = cheapest {
+            let mut scripts = words(&["layout", &file, "--arm", folder::CHEAPEST]);
+            scripts.extend(words(&["--engine", engine, "--role", "data,temp,log"]));
+            scripts.extend(words(&["--database", "NAME"]));
+            for volume in &cheapest.volumes {
+                let name = folder::volume_name(folder::CHEAPEST, volume);
+                scripts.extend(["--volume".to_owned(), format!("{name}=FOLDER")]);
+            }
+            scripts.extend(catalogues());
+            all.push(next(
+                "scripts that bring the cheapest about on the new volumes, and back",
+                scripts,
+            ));
+        }
+        all
     }
+
+    /// The server's product, as an engine.
+    fn engine(&self) -> &'static str {
+        match &self.today.profile.origin.product {
+            Some(product) if product.contains("SQL Server") => "sqlserver",
+            Some(_) | None => "postgres",
+        }
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// What a simulation found of a layout with these volumes.

@@ -12,6 +12,9 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::Args;
 
+/// The arm of the answer.
+pub(super) const CHEAPEST: &str = "cheapest";
+
 /// Sections of an experiment that are about what it compares and asks; the finalists have their own.
 const LEFT_OUT: [&str; 8] = [
     "arm",
@@ -55,16 +58,31 @@ pub(super) fn write(args: &Args, advice: &Advice, finalists: &str, page: &str) -
     Ok(folder)
 }
 
-/// An experiment of today's layout, whose text this is, and the layouts that were found.
+/// Where an experiment of the finalists comes from.
+pub(super) struct Finalists<'a> {
+    /// Text of today's layout.
+    pub(super) today: &'a str,
+    /// Name of its placement.
+    pub(super) placement: &'a str,
+    pub(super) catalogue: &'a Catalogue,
+    /// File of the profile that is replayed.
+    pub(super) profile: String,
+    /// Its sessions, where these are not the recorded ones.
+    pub(super) sessions: Option<u32>,
+}
+
+/// An experiment of today's layout and the layouts that were found.
 ///
 /// # Errors
-/// When the text is no TOML, which it was when it was read before.
-pub(super) fn finalists(
-    today: &str,
-    placement: &str,
-    catalogue: &Catalogue,
-    advice: &Advice,
-) -> Result<String> {
+/// When the text of today's layout is no TOML, which it was when it was read before.
+pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
+    let Finalists {
+        today,
+        placement,
+        catalogue,
+        profile,
+        sessions,
+    } = of;
     let mut document: DocumentMut = today.parse()?;
     let root = document.as_table_mut();
     for section in LEFT_OUT {
@@ -73,6 +91,11 @@ pub(super) fn finalists(
     root.insert("name", value("finalists"));
     let question = "Do the layouts that were found keep what was predicted, beside today's?";
     root.insert("question", value(question));
+    let workload = section(root, "workload");
+    workload.insert("profile", value(profile));
+    if let Some(sessions) = sessions {
+        workload.insert("sessions", value(i64::from(*sessions)));
+    }
     section(root, "protocol").insert("baseline", value("today"));
     let mut arms = Table::new();
     arms.set_implicit(true);
@@ -85,7 +108,7 @@ pub(super) fn finalists(
     for (name, layout) in named(advice) {
         let mut placed = Table::new();
         for volume in &layout.volumes {
-            let own = format!("{name}-{}", volume.name);
+            let own = volume_name(name, volume);
             for role in &volume.roles {
                 let mut files = InlineTable::new();
                 files.insert(
@@ -122,7 +145,7 @@ pub(super) fn finalists(
 fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
     let mut all: Vec<(&'static str, &Layout)> = Vec::new();
     for (name, layout) in [
-        ("cheapest", &advice.cheapest),
+        (CHEAPEST, &advice.cheapest),
         ("runner-up", &advice.runner_up),
         ("best-value", &advice.best_value),
         ("fastest", &advice.fastest),
@@ -136,6 +159,11 @@ fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
         }
     }
     all
+}
+
+/// What a volume of an arm is called there.
+pub(super) fn volume_name(arm: &str, volume: &Volume) -> String {
+    format!("{arm}-{}", volume.name)
 }
 
 fn arm(placement: &str) -> Table {

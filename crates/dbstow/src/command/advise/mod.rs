@@ -27,6 +27,7 @@ use super::{Asked, Mistake, backtest, names};
 use analysis::quantity::percent;
 use analysis::report::advice::{Shown, page};
 use described::Described;
+use folder::Finalists;
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
@@ -90,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub budget: Option<f64>,
     /// How much longer than today operations may take
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = longer)]
     pub not_slower: f64,
     /// Own prices in place of list prices: a CSV file with name,usd,per
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -187,12 +188,14 @@ pub fn run(args: &Args) -> Result<()> {
             load: &load,
         };
         let document = described.document()?;
-        let finalists = folder::finalists(
-            &text_of_today,
-            &arm.settings.placement.name,
-            &catalogue,
-            &document,
-        )?;
+        let finalists = Finalists {
+            today: &text_of_today,
+            placement: &arm.settings.placement.name,
+            catalogue: &catalogue,
+            profile: args.profile.display().to_string(),
+            sessions: (args.growth != 1.0).then(|| load.sessions_max()),
+        };
+        let finalists = folder::finalists(&finalists, &document)?;
         let folder = folder::write(args, &document, &finalists, &page(&document))?;
         args.format.print(&match args.format {
             ListFormat::Text => text(&Shown::of(&document), &folder),
@@ -319,21 +322,32 @@ fn text(shown: &Shown, folder: &Path) -> String {
     text
 }
 
-/// `5%`, or a share such as `0.05`.
+/// `5%`, or a share such as `0.05`; below 100 %.
 fn share(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text.trim(), 1.0),
+    percentage(text, 1.0)
+}
+
+/// `5%`, or a share such as `0.05`; below 900 %.
+fn longer(text: &str) -> Result<f64, String> {
+    percentage(text, 9.0)
+}
+
+/// A percentage below `end`, a share. Without a percent sign, 5 is rather 5 % than five times.
+fn percentage(text: &str, end: f64) -> Result<f64, String> {
+    let (number, unit, end) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01, end),
+        None => (text.trim(), 1.0, 1.0),
     };
     let share: f64 = number
         .parse()
         .map_err(|_| "it is no number; give a percentage such as 5%".to_owned())?;
     let share = share * unit;
-    match (0.0..1.0).contains(&share) {
+    match (0.0..end).contains(&share) {
         true => Ok(share),
         false => Err(format!(
-            "{} is not from 0 to below 100 %; give a percentage such as 5%",
-            percent(share)
+            "{} is not from 0 to below {}; give a percentage such as 5%",
+            percent(share),
+            percent(end)
         )),
     }
 }
