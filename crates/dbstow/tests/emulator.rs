@@ -10,7 +10,7 @@ use std::process::Command;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 use place::{Place, dbstow, emulator_of, is_alive, said, succeeds, wait_for, write};
 use volume::fuse::{
-    EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
 };
 use volume::site::Site;
 
@@ -32,6 +32,7 @@ fn order(place: &Place) -> EmulationSpec {
         seed: 1,
         transport: TransportChoice::Fuser,
         trace: None,
+        contents: Contents::InPlace,
     }
 }
 

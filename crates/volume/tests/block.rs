@@ -15,7 +15,7 @@ use model::{Bytes, DiskSpec, Duration, Iops, LatencySpec, MachineSpec, Throughpu
 use tempfile::TempDir;
 use volume::clock::Clock;
 use volume::fuse::{
-    Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice, leftovers,
+    Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice, leftovers,
 };
 
 const EXT4: Front = Front::Block {
@@ -60,6 +60,7 @@ impl Place {
             seed: 1,
             transport: TransportChoice::Fuser,
             trace: None,
+            contents: Contents::InPlace,
         }
     }
 }

@@ -329,7 +329,7 @@ mod under_fuse {
     use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
     use rustix::fs::OFlags;
-    use volume::fuse::{Emulation, EmulationSpec, Front, MountSpec, TransportChoice};
+    use volume::fuse::{Contents, Emulation, EmulationSpec, Front, MountSpec, TransportChoice};
 
     use super::*;
 
@@ -354,6 +354,7 @@ mod under_fuse {
             seed: SEED,
             transport: TransportChoice::Fuser,
             trace: None,
+            contents: Contents::InPlace,
         };
         let emulation = Emulation::start(&spec).expect("FUSE, and root");
         let open = |lane: usize| {

@@ -12,6 +12,7 @@
 
 mod data;
 mod filesystem;
+pub(super) mod layers;
 
 use std::fs::{self, File};
 use std::io;
@@ -73,15 +74,26 @@ pub(super) fn mount(
     check(&mount.volume.name)?;
     prepare::mount_point(mount)?;
     let files = prepare::backing(mount)?;
-    let lock = prepare::lock(mount)?;
+    let lock = match parts.kept.is_modelled() {
+        true => prepare::lock(mount)?,
+        // Several states of one recording may be looked at.
+        false => prepare::lock_shared(mount)?,
+    };
     let image = Image::prepare(&files, mount.size, filesystem);
     let image = image.map_err(|error| EmulationError::Backing {
         volume: mount.volume.name.clone(),
         path: mount.backing.clone(),
         why: error.to_string(),
     })?;
-    let file = image.open().map_err(failed(mount))?;
-    let data = Data::new(file, &mount.volume.name, place, parts);
+    let store = image
+        .open()
+        .and_then(|file| parts.kept.store(file, place, &files));
+    let data = Data::new(
+        store.map_err(failed(mount))?,
+        &mount.volume.name,
+        place,
+        parts,
+    );
     let mut block = Block {
         directory: mount.directory.clone(),
         mounted: false,

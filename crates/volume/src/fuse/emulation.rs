@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::contents::Kept;
 use super::environment;
 use super::error::{EmulationError, not_written_down};
 use super::leftovers::{Registration, mounts};
@@ -49,6 +50,7 @@ impl Emulation {
             replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
             transport,
             trace: trace(spec)?,
+            kept: Kept::of(spec)?,
             registration: Arc::new(Registration::new().map_err(not_written_down)?),
             pace,
         };
@@ -153,6 +155,10 @@ impl Emulation {
                 EmulationError::system("the trace of requests is not complete", source)
             }),
         );
+        let recorded = self.parts.kept.finish().err();
+        failures.extend(recorded.map(|source| {
+            EmulationError::system("what was written is not completely recorded", source)
+        }));
         let left = self.parts.registration.finish().err();
         failures.extend(left.into_iter().flatten().map(EmulationError::Left));
         match failures.len() {

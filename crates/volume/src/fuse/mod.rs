@@ -31,6 +31,7 @@ mod transport;
 
 // What programs see.
 mod block;
+mod contents;
 mod file;
 mod image;
 mod loop_device;
@@ -49,4 +50,6 @@ pub use loop_device::exist as loop_devices_exist;
 pub use prepare::device;
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
-pub use setup::{EmulationSpec, Filesystem, Front, MountSpec, TransportChoice};
+pub use setup::{
+    Contents, CrashSpec, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice,
+};

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::contents::Kept;
 use super::error::EmulationError;
 use super::leftovers::Registration;
 use super::pace::Pace;
@@ -45,6 +46,8 @@ pub(super) struct Parts {
     pub(super) transport: Chosen,
     /// Where every request is written down.
     pub(super) trace: Option<Arc<Trace>>,
+    /// What becomes of what is written.
+    pub(super) kept: Kept,
     /// Where is written down what outlives this process.
     pub(super) registration: Arc<Registration>,
 }

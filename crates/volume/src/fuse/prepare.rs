@@ -12,7 +12,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
 use super::error::EmulationError;
 use super::leftovers::mounts;
-use super::setup::{EmulationSpec, Front, MountSpec};
+use super::setup::{Contents, EmulationSpec, Front, MountSpec};
 use files::{FileError, Folder, Readers};
 
 /// Marks a backing directory as one of this program's; holds the volume's name.
@@ -36,6 +36,9 @@ pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
         }
         if !names.insert(mount.volume.name.as_str()) {
             return wrong("two volumes have this name; rename one");
+        }
+        if spec.contents != Contents::InPlace && mount.front == Front::File {
+            return wrong("writes are recorded in block mode only; choose the block front");
         }
         if matches!(mount.front, Front::Block { .. }) && !geteuid().is_root() {
             return wrong("block mode needs root; run as root, or choose the file front");
@@ -125,9 +128,7 @@ pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
         path: mount.backing.clone(),
         why,
     };
-    let folder = Folder::open(&mount.backing).map_err(|error| wrong(error.to_string()))?;
-    let mark = folder.own_file(MARK.as_ref());
-    let mark = mark.map_err(|error| wrong(error.to_string()))?;
+    let mark = mark(mount).map_err(|error| wrong(error.to_string()))?;
     match mark.try_lock() {
         Ok(()) => Ok(mark),
         Err(TryLockError::WouldBlock) => Err(wrong(
@@ -135,6 +136,24 @@ pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
         )),
         Err(TryLockError::Error(error)) => Err(wrong(error.to_string())),
     }
+}
+
+/// Keeps a backing directory for emulators that change nothing in it.
+pub(super) fn lock_shared(mount: &MountSpec) -> Result<File, EmulationError> {
+    let wrong = |why: String| EmulationError::Backing {
+        volume: mount.volume.name.clone(),
+        path: mount.backing.clone(),
+        why,
+    };
+    let mark = mark(mount).map_err(|error| wrong(error.to_string()))?;
+    mark.lock_shared()
+        .map_err(|error| wrong(error.to_string()))?;
+    Ok(mark)
+}
+
+/// The mark of a backing directory, open.
+fn mark(mount: &MountSpec) -> Result<File, FileError> {
+    Folder::open(&mount.backing)?.own_file(MARK.as_ref())
 }
 
 enum Claim {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use model::{Bytes, MachineSpec, VolumeSpec};
+use crash::{Choice, Rules};
+use model::{Bytes, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 
 /// Volumes that share one machine, each mounted at a directory of its own.
@@ -18,6 +19,36 @@ pub struct EmulationSpec {
     pub transport: TransportChoice,
     /// Where to write every request, as JSON lines; `None`: nowhere.
     pub trace: Option<PathBuf>,
+    /// What becomes of the bytes.
+    #[serde(default)]
+    pub contents: Contents,
+}
+
+/// What becomes of the bytes of an emulation's volumes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contents {
+    /// They stay in the volumes.
+    #[default]
+    InPlace,
+    /// Block mode only. The volumes' images stay as they are; what is written, and when, is recorded in this directory.
+    Recorded(PathBuf),
+    /// Block mode only. The volumes begin as those of a recording were when power was cut. No request takes modelled time, and
+    /// what is written is gone in the end.
+    Crashed(CrashSpec),
+}
+
+/// A crash state of a recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrashSpec {
+    /// Directory of the recording. The volumes have the backing directories that they had when it was made.
+    pub recording: PathBuf,
+    /// How the disks of each volume behave.
+    pub rules: Vec<Rules>,
+    /// When each volume stops, by the recording's clock.
+    pub at: Vec<Instant>,
+    /// Which of the open writes it has.
+    pub choice: Choice,
 }
 
 /// One emulated volume.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 use tempfile::TempDir;
-use volume::fuse::{Emulation, EmulationSpec, Front, MountSpec, TransportChoice};
+use volume::fuse::{Contents, Emulation, EmulationSpec, Front, MountSpec, TransportChoice};
 
 /// An emulation in a temporary directory; unmounted when dropped.
 pub(crate) struct Rig {
@@ -78,6 +78,7 @@ pub(crate) fn spec(
         seed: 1,
         transport: transport(),
         trace: None,
+        contents: Contents::InPlace,
     }
 }
 

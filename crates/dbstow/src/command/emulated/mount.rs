@@ -11,7 +11,8 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
 use volume::fuse::host::Order;
 use volume::fuse::{
-    EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, loop_devices_exist,
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+    loop_devices_exist,
 };
 
 use super::emulator;
@@ -229,6 +230,7 @@ fn order(
                 TransportKind::IoUring => TransportChoice::IoUring,
             },
             trace: args.trace.as_deref().map(std::path::absolute).transpose()?,
+            contents: Contents::InPlace,
         },
     })
 }

@@ -27,7 +27,8 @@ mod linux {
     use model::{Bytes, VolumeSpec, random};
     use parking_lot::Mutex;
     use volume::fuse::{
-        EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
+        Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+        leftovers,
     };
 
     use super::super::run_volumes::Part;
@@ -71,6 +72,7 @@ mod linux {
                     Some(TransportKind::IoUring) => TransportChoice::IoUring,
                 },
                 trace: None,
+                contents: Contents::InPlace,
             };
             let command = (self.emulator)().map_err(|error| format!("the emulator: {error}"))?;
             let trial = format!("block {}, {}", subject.id.block + 1, subject.id.arm);

@@ -6,24 +6,28 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crash::{Action, Event};
 use model::{Bytes, Instant, Request};
-use rustix::fs::{FallocateFlags, fallocate};
 
+use super::super::contents::Recorder;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;
 use super::super::mounted::Parts;
 use super::super::trace::{Trace, Traced};
+use super::layers::Store;
 use crate::array::Array;
 
-/// The image of a volume, and the volume's place in the model.
+/// The bytes of a volume, and the volume's place in the model.
 pub(super) struct Data {
-    image: File,
+    store: Store,
+    recorder: Option<Arc<Recorder>>,
     array: Arc<Array>,
     trace: Option<Arc<Trace>>,
     name: String,
     place: usize,
-    /// Whether requests are modelled and counted by now.
+    /// Whether requests are modelled and counted by now, and whether they ever are.
     modelled: AtomicBool,
+    may_be_modelled: bool,
     trouble: OnceLock<String>,
 }
 
@@ -32,21 +36,24 @@ const EIO: Errno = Errno(rustix::io::Errno::IO.raw_os_error());
 
 impl Data {
     /// A volume that is not modelled yet.
-    pub(super) fn new(image: File, name: &str, place: usize, parts: &Parts) -> Data {
+    pub(super) fn new(store: Store, name: &str, place: usize, parts: &Parts) -> Data {
         Data {
-            image,
+            store,
+            recorder: parts.kept.recorder(),
             array: Arc::clone(&parts.array),
             trace: parts.trace.clone(),
             name: name.to_owned(),
             place,
             modelled: AtomicBool::new(false),
+            may_be_modelled: parts.kept.is_modelled(),
             trouble: OnceLock::new(),
         }
     }
 
     /// Begins or ends to model and count requests.
     pub(super) fn model(&self, modelled: bool) {
-        self.modelled.store(modelled, Ordering::Relaxed);
+        self.modelled
+            .store(modelled && self.may_be_modelled, Ordering::Relaxed);
     }
 
     /// The first thing that went wrong with the image.
@@ -54,26 +61,51 @@ impl Data {
         self.trouble.get().map(String::as_str)
     }
 
-    /// Frees a range of the image; it reads as zeros from then on.
+    /// Frees a range of the volume; it reads as zeros from then on.
     ///
     /// # Errors
     /// When the file system of the backing directory cannot.
     pub(super) fn discard(&self, offset: u64, length: u64) -> Result<(), Errno> {
-        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        fallocate(&self.image, hole, offset, length).map_err(|error| Errno(error.raw_os_error()))
+        let arrived = self.array.now();
+        let range = offset..offset + length;
+        let freed = self.store.discard(range);
+        freed.map_err(|error| Errno(error.raw_os_error().unwrap_or(EIO.0)))?;
+        self.record(Action::Discard, offset, length, (arrived, None), None);
+        Ok(())
     }
 
-    /// Carries `action` out on the image, and asks the model when a request of as many bytes is done.
+    /// Carries `action` out, which gives how many bytes it was about, and asks the model when a request of as many is done.
     fn execute(
         &self,
-        action: impl FnOnce(&File) -> io::Result<usize>,
+        action: impl FnOnce(&Store) -> io::Result<usize>,
         request: impl FnOnce(Bytes) -> Request,
-    ) -> Result<Done, Errno> {
+    ) -> Result<(Instant, Done), Errno> {
         let arrived = self.array.now();
-        let length = action(&self.image).map_err(|error| self.failed(&error))?;
+        let length = action(&self.store).map_err(|error| self.failed(&error))?;
         let modelled = self.modelled.load(Ordering::Relaxed);
         let due = modelled.then(|| self.submit(arrived, request(Bytes(length as u64))));
-        Ok(Done { length, due })
+        Ok((arrived, Done { length, due }))
+    }
+
+    /// Writes down what changes the volume, where that is recorded. What takes no modelled time is done at once.
+    fn record(
+        &self,
+        action: Action,
+        offset: u64,
+        length: u64,
+        (arrived, due): (Instant, Option<Instant>),
+        bytes_at: Option<u64>,
+    ) {
+        if let Some(recorder) = &self.recorder {
+            recorder.note(Event {
+                volume: self.place,
+                action,
+                range: offset..offset + length,
+                arrived,
+                done: due.unwrap_or_else(|| self.array.now()),
+                bytes_at: bytes_at.unwrap_or(0),
+            });
+        }
     }
 
     /// Asks the model, and writes the request down.
@@ -108,29 +140,39 @@ impl Data {
 
 impl DataPath for Data {
     fn read(&self, _: u64, offset: u64, buffer: &mut [u8]) -> Result<Done, Errno> {
-        self.execute(
-            |image| read_fully(image, offset, buffer),
+        let read = self.execute(
+            |store| store.read(offset, buffer),
             |length| Request::read(offset, length),
-        )
+        );
+        read.map(|(_, done)| done)
     }
 
     fn write(&self, _: u64, offset: u64, data: &[u8]) -> Result<Done, Errno> {
-        self.execute(
-            |image| image.write_all_at(data, offset).map(|()| data.len()),
+        let mut bytes_at = None;
+        let (arrived, done) = self.execute(
+            |store| {
+                bytes_at = store.write(offset, data)?;
+                Ok(data.len())
+            },
             |length| Request::write(offset, length),
-        )
+        )?;
+        let length = data.len() as u64;
+        self.record(Action::Write, offset, length, (arrived, done.due), bytes_at);
+        Ok(done)
     }
 
     /// Modelled only. What was written is in the machine's page cache, so that it outlives the emulator
     /// but not the machine, as do a database's other traces of an experiment. A flush of the real disk
     /// under the image would make every commit wait for two disks, one of them not the modelled one.
     fn sync(&self, _: u64, _: bool) -> Result<Done, Errno> {
-        self.execute(|_| Ok(0), |_| Request::flush())
+        let (arrived, done) = self.execute(|_| Ok(0), |_| Request::flush())?;
+        self.record(Action::Flush, 0, 0, (arrived, done.due), None);
+        Ok(done)
     }
 }
 
 /// Fills `buffer` as far as the image goes; gives how far that was.
-fn read_fully(image: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_fully(image: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match image.read_at(&mut buffer[filled..], offset + filled as u64) {

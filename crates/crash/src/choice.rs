@@ -1,0 +1,128 @@
+//! Which of the open writes a state has.
+
+use std::ops::Range;
+
+use model::random::{derive, stream};
+use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::moment::{Moment, Piece};
+
+/// Which of the open writes a state has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// None: nothing but what is safe.
+    Nothing,
+    /// All, as if there were no caches.
+    Everything,
+    /// All but one, by its place among the open pieces.
+    AllBut(usize),
+    /// Those of one volume, and none of the others.
+    OnlyVolume(usize),
+    /// All, one of them only in part; by its place among the open pieces.
+    Torn(usize),
+    /// Of few open pieces those whose bit is set.
+    Subset(u64),
+    /// Drawn by a seed: each whole, in part or not at all.
+    Drawn(u64),
+}
+
+/// Shares of the open pieces that drawn states keep on average.
+const SHARES: [f64; 3] = [0.1, 0.5, 0.9];
+
+/// Share of a drawn state's pieces that it has only in part.
+const TORN: f64 = 0.2;
+
+/// Most open pieces of which every subset is a state.
+const SUBSETS_OF: usize = 5;
+
+/// Choices of a moment, `count` at most, in the order of how much can be learned from them: the extremes, one volume's writes
+/// without the others', all but one, all and one torn, every subset of few, and drawn ones. Each once; the same for the same seed.
+pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
+    let open = moment.open();
+    let mut all = vec![Choice::Nothing];
+    if !open.is_empty() {
+        all.push(Choice::Everything);
+        let mut volumes: Vec<usize> = open.iter().map(|piece| piece.volume).collect();
+        volumes.sort_unstable();
+        volumes.dedup();
+        if volumes.len() > 1 {
+            all.extend(volumes.into_iter().map(Choice::OnlyVolume));
+        }
+        if open.len() > 1 {
+            all.extend((0..open.len()).map(Choice::AllBut));
+        }
+        let parted = (0..open.len()).filter(|place| {
+            let mut random = stream(seed, "torn");
+            moment.torn(&open[*place], &mut random).is_some()
+        });
+        all.extend(parted.map(Choice::Torn));
+        if open.len() <= SUBSETS_OF {
+            // None, all, and all but one are there already.
+            let bits = 1..(1_u64 << open.len()) - 1;
+            let few = bits.filter(|bits| bits.count_ones() as usize + 1 < open.len());
+            all.extend(few.map(Choice::Subset));
+        } else {
+            let draws = (0..count as u64).map(|draw| derive(seed, "draw", draw));
+            all.extend(draws.map(Choice::Drawn));
+        }
+    }
+    if all.len() > count {
+        // Of long lists not the first ones alone.
+        let step = all.len() as f64 / count as f64;
+        let picked = (0..count).map(|place| all[(place as f64 * step) as usize].clone());
+        return picked.collect();
+    }
+    all
+}
+
+impl Choice {
+    /// What a state has of each open piece, in their order.
+    pub(super) fn chosen(&self, moment: &Moment<'_>) -> Vec<Vec<Range<u64>>> {
+        let open = moment.open();
+        let whole = |piece: &Piece| vec![piece.range.clone()];
+        let those = |is_there: &dyn Fn(usize, &Piece) -> bool| {
+            let pieces = open.iter().enumerate();
+            let kept = pieces.map(|(place, piece)| match is_there(place, piece) {
+                true => whole(piece),
+                false => Vec::new(),
+            });
+            kept.collect::<Vec<_>>()
+        };
+        match self {
+            Choice::Nothing => those(&|_, _| false),
+            Choice::Everything => those(&|_, _| true),
+            Choice::AllBut(lost) => {
+                assert!(*lost < open.len(), "there are {} open pieces", open.len());
+                those(&|place, _| place != *lost)
+            }
+            Choice::OnlyVolume(volume) => those(&|_, piece| piece.volume == *volume),
+            Choice::Subset(bits) => those(&|place, _| bits >> place & 1 == 1),
+            Choice::Torn(torn) => {
+                let mut kept = those(&|_, _| true);
+                let mut random = stream(*torn as u64, "torn");
+                if let Some(ranges) = moment.torn(&open[*torn], &mut random) {
+                    kept[*torn] = ranges;
+                }
+                kept
+            }
+            Choice::Drawn(seed) => {
+                let mut random = stream(*seed, "fate");
+                let share = SHARES[random.random_range(0..SHARES.len())];
+                let mut fate = |piece: &Piece| {
+                    let torn = match random.random_bool(TORN) {
+                        true => moment.torn(piece, &mut random),
+                        false => None,
+                    };
+                    match torn {
+                        Some(ranges) => ranges,
+                        None if random.random_bool(share) => whole(piece),
+                        None => Vec::new(),
+                    }
+                };
+                open.iter().map(&mut fate).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A history as a file: a line of JSON about the volumes, then a row of 48 bytes for each event.
+//!
+//! The bytes that were written are in a file of their own, in the order in which they came; a row says where.
+
+use std::io::{self, BufRead, Read, Write};
+
+use model::Instant;
+use serde::{Deserialize, Serialize};
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::history::{Action, Event};
+
+/// What happened to the disks of some volumes, from one instant to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// Names of the volumes, in the order of their places.
+    pub volumes: Vec<String>,
+    /// Every request that changed a disk or flushed one, in order of arrival.
+    pub events: Vec<Event>,
+}
+
+/// Why a file is no history.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// It cannot be read.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// It is another kind of file, or of another version.
+    #[error("it is no history of writes of this version of dbstow ({0}); record it again")]
+    Other(String),
+    /// It ends too early, or has what cannot be.
+    #[error("it is damaged at event {0}; record it again")]
+    Damaged(usize),
+}
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    volumes: Vec<String>,
+    events: usize,
+}
+
+const FORMAT: &str = "dbstow.writes/1";
+
+/// An event.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Row {
+    start: U64,
+    length: U64,
+    arrived: U64,
+    done: U64,
+    bytes_at: U64,
+    volume: U16,
+    action: U16,
+    /// Fills the row up to a multiple of its largest number.
+    unused: U32,
+}
+
+impl History {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let head = Head {
+            format: FORMAT.to_owned(),
+            volumes: self.volumes.clone(),
+            events: self.events.len(),
+        };
+        serde_json::to_writer(&mut *out, &head)?;
+        out.write_all(b"\n")?;
+        for event in &self.events {
+            let action = match event.action {
+                Action::Write => 0,
+                Action::Discard => 1,
+                Action::Flush => 2,
+            };
+            let row = Row {
+                start: event.range.start.into(),
+                length: (event.range.end - event.range.start).into(),
+                arrived: event.arrived.as_nanos().into(),
+                done: event.done.as_nanos().into(),
+                bytes_at: event.bytes_at.into(),
+                volume: (event.volume as u16).into(),
+                action: action.into(),
+                unused: 0.into(),
+            };
+            out.write_all(row.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// When it is none, or damaged.
+    pub fn read(text: &mut impl BufRead) -> Result<History, HistoryError> {
+        let mut line = Vec::new();
+        // Longer than any head with as many volumes as there can be.
+        text.by_ref().take(1 << 20).read_until(b'\n', &mut line)?;
+        let head: Head = serde_json::from_slice(&line)
+            .map_err(|error| HistoryError::Other(error.to_string()))?;
+        if head.format != FORMAT {
+            return Err(HistoryError::Other(head.format));
+        }
+        let mut history = History {
+            volumes: head.volumes,
+            events: Vec::new(),
+        };
+        for number in 0..head.events {
+            let mut row = [0; size_of::<Row>()];
+            text.read_exact(&mut row)
+                .map_err(|_| HistoryError::Damaged(number))?;
+            let row: Row = zerocopy::transmute!(row);
+            let event = row.event(history.volumes.len());
+            history
+                .events
+                .push(event.ok_or(HistoryError::Damaged(number))?);
+        }
+        Ok(history)
+    }
+}
+
+impl Row {
+    /// The event, of one of `volumes`.
+    fn event(&self, volumes: usize) -> Option<Event> {
+        let action = match self.action.get() {
+            0 => Action::Write,
+            1 => Action::Discard,
+            2 => Action::Flush,
+            _ => return None,
+        };
+        let end = self.start.get().checked_add(self.length.get())?;
+        Some(Event {
+            volume: Some(usize::from(self.volume.get())).filter(|volume| *volume < volumes)?,
+            action,
+            range: self.start.get()..end,
+            arrived: Instant::from_nanos(self.arrived.get()),
+            done: Instant::from_nanos(self.done.get()),
+            bytes_at: self.bytes_at.get(),
+        })
+    }
+}

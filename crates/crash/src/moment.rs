@@ -1,0 +1,212 @@
+//! What every disk has for sure when it stops, and what it may have.
+
+use std::ops::Range;
+
+use model::{Bytes, Instant};
+use rand::Rng;
+use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::choice::Choice;
+use super::history::{Action, Event};
+
+/// What a disk does with what it has acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// It is safe: without a write cache, or with one that outlives power cuts.
+    Safe,
+    /// It may be lost until the disk is flushed.
+    Volatile,
+}
+
+/// How the disks of a volume behave when power is cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Its disks; more than one: a stripe.
+    pub disks: usize,
+    /// Bytes on one disk before a stripe goes on to the next.
+    pub interleave: Bytes,
+    /// What they do with what they have acknowledged.
+    pub cache: Cache,
+    /// A write is on disk as a whole within units of this size, which start at its multiples.
+    pub atomic: Bytes,
+}
+
+impl Rules {
+    /// A volume of one disk.
+    pub fn of_disk(cache: Cache, atomic: Bytes) -> Rules {
+        Rules {
+            disks: 1,
+            interleave: Bytes::kib(64),
+            cache,
+            atomic,
+        }
+    }
+}
+
+/// The part of a write that one disk got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Place of the write among the events.
+    pub event: usize,
+    /// Place of its volume.
+    pub volume: usize,
+    /// Place of the disk in the volume.
+    pub disk: usize,
+    /// Bytes of the volume.
+    pub range: Range<u64>,
+}
+
+/// When volumes stop, and what that leaves open.
+#[derive(Clone, Debug)]
+pub struct Moment<'a> {
+    events: &'a [Event],
+    rules: &'a [Rules],
+    at: Vec<Instant>,
+    open: Vec<Piece>,
+}
+
+/// A range of a write that a volume has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Place of the write, or discard, among the events.
+    pub event: usize,
+    /// Bytes of its volume.
+    pub range: Range<u64>,
+}
+
+/// What every volume has: all of these, the later over the earlier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// In the order of the events.
+    pub kept: Vec<Kept>,
+}
+
+impl<'a> Moment<'a> {
+    /// Volumes that stop, each at its instant of `at`: all at once in a power cut, one after the other in snapshots. `rules` and
+    /// `at` have an entry for every volume.
+    ///
+    /// # Panics
+    /// When an event's volume has no rules or no instant.
+    pub fn new(events: &'a [Event], rules: &'a [Rules], at: &[Instant]) -> Moment<'a> {
+        // The latest arrival of a flush that was acknowledged.
+        let mut flushed: Vec<Option<Instant>> = vec![None; rules.len()];
+        for event in events {
+            if event.action == Action::Flush && event.done <= at[event.volume] {
+                let latest = &mut flushed[event.volume];
+                *latest = (*latest).max(Some(event.arrived));
+            }
+        }
+        let is_safe = |event: &Event| match rules[event.volume].cache {
+            Cache::Safe => event.done <= at[event.volume],
+            Cache::Volatile => flushed[event.volume].is_some_and(|flush| event.done <= flush),
+        };
+        let open = arrived(events, at).filter(|(_, event)| !is_safe(event));
+        let open = open.flat_map(|(place, event)| pieces(place, event, &rules[event.volume]));
+        Moment {
+            events,
+            rules,
+            at: at.to_vec(),
+            open: open.collect(),
+        }
+    }
+
+    /// What is open, in the order of the events.
+    pub fn open(&self) -> &[Piece] {
+        &self.open
+    }
+
+    /// The state that follows from a choice.
+    ///
+    /// # Panics
+    /// When it names an open piece that there is not.
+    pub fn state(&self, choice: &Choice) -> State {
+        let chosen = choice.chosen(self);
+        let mut open = self.open.iter().zip(chosen).peekable();
+        let mut kept = Vec::new();
+        for (place, event) in arrived(self.events, &self.at) {
+            let mut is_open = false;
+            while let Some((_, ranges)) = open.next_if(|(piece, _)| piece.event == place) {
+                is_open = true;
+                kept.extend(ranges.into_iter().map(|range| Kept {
+                    event: place,
+                    range,
+                }));
+            }
+            if !is_open {
+                kept.push(Kept {
+                    event: place,
+                    range: event.range.clone(),
+                });
+            }
+        }
+        State { kept }
+    }
+
+    /// Some of a piece's atomic units, neither all nor none; `None` where there is one only.
+    pub(super) fn torn(&self, piece: &Piece, random: &mut impl Rng) -> Option<Vec<Range<u64>>> {
+        // What is given up is given up by the disk's own bookkeeping, at once.
+        if self.events[piece.event].action == Action::Discard {
+            return None;
+        }
+        let unit = self.rules[piece.volume].atomic.0.max(1);
+        let units: Vec<Range<u64>> = units(&piece.range, unit).collect();
+        if units.len() < 2 {
+            return None;
+        }
+        let kept_one = random.random_range(0..units.len());
+        let lost_one = (kept_one + random.random_range(1..units.len())) % units.len();
+        let mut kept: Vec<Range<u64>> = Vec::new();
+        for (place, unit) in units.into_iter().enumerate() {
+            let is_kept = place == kept_one || (place != lost_one && random.random_bool(0.5));
+            if !is_kept {
+                continue;
+            }
+            match kept.last_mut() {
+                Some(last) if last.end == unit.start => last.end = unit.end,
+                Some(_) | None => kept.push(unit),
+            }
+        }
+        Some(kept)
+    }
+}
+
+/// Writes and discards that volumes got before they stopped.
+fn arrived<'a>(events: &'a [Event], at: &'a [Instant]) -> impl Iterator<Item = (usize, &'a Event)> {
+    let events = events.iter().enumerate();
+    events.filter(|(_, event)| event.action != Action::Flush && event.arrived <= at[event.volume])
+}
+
+/// What each disk of a stripe gets of a write: every unit of the interleave by itself.
+fn pieces(place: usize, event: &Event, rules: &Rules) -> Vec<Piece> {
+    let interleave = match rules.disks {
+        0 | 1 => u64::MAX,
+        _ => rules.interleave.0.max(1),
+    };
+    let piece = |range: Range<u64>| Piece {
+        event: place,
+        volume: event.volume,
+        disk: (range.start / interleave) as usize % rules.disks.max(1),
+        range,
+    };
+    units(&event.range, interleave).map(piece).collect()
+}
+
+/// A range, cut at the multiples of `unit`.
+fn units(range: &Range<u64>, unit: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+    let end = range.end;
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        if start >= end {
+            return None;
+        }
+        let next = (start / unit)
+            .saturating_add(1)
+            .saturating_mul(unit)
+            .min(end);
+        let part = start..next;
+        start = next;
+        Some(part)
+    })
+}

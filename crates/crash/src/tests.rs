@@ -1,0 +1,282 @@
+use std::collections::BTreeSet;
+
+use model::{Bytes, Instant};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::*;
+
+const UNIT: u64 = 4096;
+
+fn at(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+fn event(volume: usize, action: Action, unit: u64, units: u64, arrived: u64, lasts: u64) -> Event {
+    let range = match action {
+        Action::Flush => 0..0,
+        Action::Write | Action::Discard => unit * UNIT..(unit + units) * UNIT,
+    };
+    Event {
+        volume,
+        action,
+        range,
+        arrived: at(arrived),
+        done: at(arrived + lasts),
+        bytes_at: 0,
+    }
+}
+
+fn write(volume: usize, unit: u64, arrived: u64) -> Event {
+    event(volume, Action::Write, unit, 1, arrived, 5)
+}
+
+fn flush(volume: usize, arrived: u64) -> Event {
+    event(volume, Action::Flush, 0, 0, arrived, 5)
+}
+
+fn volatile() -> Rules {
+    Rules::of_disk(Cache::Volatile, Bytes(UNIT))
+}
+
+/// Places of the events that a choice keeps something of.
+fn kept(moment: &Moment<'_>, choice: &Choice) -> Vec<usize> {
+    let state = moment.state(choice);
+    state.kept.iter().map(|kept| kept.event).collect()
+}
+
+#[test]
+fn a_flush_is_for_what_was_acknowledged_before_it_began() {
+    // The second write is still under way when the flush arrives, the third comes after it.
+    let events = [
+        write(0, 0, 0),
+        event(0, Action::Write, 1, 1, 8, 10),
+        flush(0, 10),
+        write(0, 2, 12),
+    ];
+    let rules = [volatile()];
+    let late = Moment::new(&events, &rules, &[at(100)]);
+    assert_eq!(kept(&late, &Choice::Nothing), [0]);
+    // Before the flush is acknowledged, nothing is safe.
+    let early = Moment::new(&events, &rules, &[at(14)]);
+    assert_eq!(kept(&early, &Choice::Nothing), [0; 0]);
+    assert_eq!(kept(&early, &Choice::Everything), [0, 1, 3]);
+    // A flush of another volume is none of this one.
+    let other = [write(0, 0, 0), flush(1, 10)];
+    let rules = [volatile(), volatile()];
+    let moment = Moment::new(&other, &rules, &[at(100), at(100)]);
+    assert_eq!(kept(&moment, &Choice::Nothing), [0; 0]);
+}
+
+#[test]
+fn without_a_volatile_cache_only_what_is_under_way_is_open() {
+    let events = [write(0, 0, 0), write(0, 1, 8)];
+    let rules = [Rules::of_disk(Cache::Safe, Bytes(UNIT))];
+    let at = [at(10)];
+    let moment = Moment::new(&events, &rules, &at);
+    assert_eq!(kept(&moment, &Choice::Nothing), [0]);
+    assert_eq!(moment.open().len(), 1);
+}
+
+#[test]
+fn snapshots_are_of_each_volume_at_its_own_time() {
+    let events = [
+        write(0, 0, 0),
+        write(1, 0, 50),
+        write(0, 1, 60),
+        write(1, 1, 90),
+    ];
+    let rules = [
+        Rules::of_disk(Cache::Safe, Bytes(UNIT)),
+        Rules::of_disk(Cache::Safe, Bytes(UNIT)),
+    ];
+    let at = [at(30), at(70)];
+    let moment = Moment::new(&events, &rules, &at);
+    assert_eq!(kept(&moment, &Choice::Nothing), [0, 1]);
+}
+
+#[test]
+fn each_disk_of_a_stripe_has_its_own_part_of_a_write() {
+    let events = [event(0, Action::Write, 15, 33, 0, 5)];
+    let rules = [Rules {
+        disks: 2,
+        ..volatile()
+    }];
+    let at = [at(100)];
+    let moment = Moment::new(&events, &rules, &at);
+    let pieces: Vec<(usize, u64)> = moment
+        .open()
+        .iter()
+        .map(|piece| (piece.disk, (piece.range.end - piece.range.start) / UNIT))
+        .collect();
+    assert_eq!(pieces, [(0, 1), (1, 16), (0, 16)]);
+}
+
+#[test]
+fn a_torn_write_has_some_of_its_atomic_units() {
+    let events = [event(0, Action::Write, 2, 4, 0, 5), write(0, 9, 1)];
+    let rules = [volatile()];
+    let at = [at(100)];
+    let moment = Moment::new(&events, &rules, &at);
+    let all = choices(&moment, 100, 7);
+    assert!(all.contains(&Choice::Torn(0)));
+    // A single unit is there or not.
+    assert!(!all.contains(&Choice::Torn(1)));
+    let state = moment.state(&Choice::Torn(0));
+    let torn: Vec<_> = state.kept.iter().filter(|kept| kept.event == 0).collect();
+    let length: u64 = torn
+        .iter()
+        .map(|kept| kept.range.end - kept.range.start)
+        .sum();
+    assert!(0 < length && length < 4 * UNIT, "{torn:?}");
+    let aligned =
+        |kept: &&Kept| kept.range.start.is_multiple_of(UNIT) && kept.range.end.is_multiple_of(UNIT);
+    assert!(torn.iter().all(aligned), "{torn:?}");
+}
+
+#[test]
+fn of_few_open_writes_every_subset_is_a_state() {
+    let events: Vec<Event> = (0..4).map(|place| write(0, place, place)).collect();
+    let rules = [volatile()];
+    let at = [at(100)];
+    let moment = Moment::new(&events, &rules, &at);
+    let states: BTreeSet<Vec<usize>> = choices(&moment, 1_000, 1)
+        .iter()
+        .map(|choice| kept(&moment, choice))
+        .collect();
+    assert_eq!(states.len(), 16);
+}
+
+#[test]
+fn a_long_list_is_cut_to_the_number_asked_for() {
+    let events: Vec<Event> = (0..40).map(|place| write(0, place, place)).collect();
+    let rules = [volatile()];
+    let at = [at(100)];
+    let moment = Moment::new(&events, &rules, &at);
+    let all = choices(&moment, 10, 1);
+    assert_eq!(all.len(), 10);
+    assert_eq!(all[0], Choice::Nothing);
+    assert!(all.iter().any(|choice| matches!(choice, Choice::Drawn(_))));
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let action = prop_oneof![
+        6 => Just(Action::Write),
+        1 => Just(Action::Discard),
+        2 => Just(Action::Flush),
+    ];
+    let one = (
+        0..2_usize,
+        action,
+        0..20_u64,
+        1..5_u64,
+        0..10_u64,
+        0..30_u64,
+    );
+    proptest::collection::vec(one, 1..40).prop_map(|all| {
+        let mut now = 0;
+        let timed = all
+            .into_iter()
+            .map(|(volume, action, unit, units, later, lasts)| {
+                now += later;
+                event(volume, action, unit, units, now, lasts)
+            });
+        timed.collect()
+    })
+}
+
+fn rules() -> impl Strategy<Value = Rules> {
+    (
+        1..4_usize,
+        any::<bool>(),
+        prop_oneof![Just(512), Just(UNIT)],
+    )
+        .prop_map(|(disks, safe, atomic)| Rules {
+            disks,
+            interleave: Bytes(2 * UNIT),
+            cache: if safe { Cache::Safe } else { Cache::Volatile },
+            atomic: Bytes(atomic),
+        })
+}
+
+#[test]
+fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
+    let history = History {
+        volumes: vec!["data".to_owned(), "log".to_owned()],
+        events: vec![
+            write(0, 3, 7),
+            event(1, Action::Discard, 2, 9, 8, 1),
+            flush(1, 20),
+        ],
+    };
+    let mut file = Vec::new();
+    history.write(&mut file).expect("memory has room");
+    assert_eq!(
+        History::read(&mut file.as_slice()).expect("it is whole"),
+        history
+    );
+    let refused = |file: &[u8]| {
+        History::read(&mut &*file)
+            .expect_err("it is damaged")
+            .to_string()
+    };
+    assert!(refused(&file[..file.len() - 1]).contains("damaged at event 2"));
+    assert!(refused(b"{}\n").contains("no history of writes"));
+    let mut other = file.clone();
+    // The volume of the last row.
+    let place = other.len() - 8;
+    other[place] = 2;
+    assert!(refused(&other).contains("damaged at event 2"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 256,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// By the definition, write by write: what a flush or the disk itself made safe is in every state as a whole; nothing that
+    /// came later is in any; and a state has no bytes that were not written.
+    #[test]
+    fn every_state_has_what_is_safe_and_nothing_from_later(
+        events in events(),
+        rules in (rules(), rules()),
+        at in (0..300_u64, 0..300_u64),
+        seed in any::<u64>(),
+    ) {
+        let rules = [rules.0, rules.1];
+        let at = [Instant::from_nanos(at.0), Instant::from_nanos(at.1)];
+        let moment = Moment::new(&events, &rules, &at);
+        let all = choices(&moment, 30, seed);
+        prop_assert_eq!(&all, &choices(&moment, 30, seed));
+        for choice in &all {
+            let state = moment.state(choice);
+            prop_assert_eq!(&state, &moment.state(choice));
+            prop_assert!(state.kept.is_sorted_by_key(|kept| kept.event));
+            for (place, event) in events.iter().enumerate() {
+                let kept: u64 = state.kept.iter()
+                    .filter(|kept| kept.event == place)
+                    .map(|kept| kept.range.end - kept.range.start)
+                    .sum();
+                let length = event.range.end - event.range.start;
+                let end = at[event.volume];
+                let flushes = events.iter().filter(|other| other.action == Action::Flush && other.volume == event.volume);
+                let mut covering = flushes.filter(|flush| event.done <= flush.arrived && flush.done <= end);
+                let is_safe = match rules[event.volume].cache {
+                    Cache::Safe => event.done <= end,
+                    Cache::Volatile => covering.next().is_some(),
+                };
+                prop_assert!(kept <= length);
+                if event.arrived > end {
+                    prop_assert_eq!(kept, 0);
+                } else if is_safe || *choice == Choice::Everything {
+                    prop_assert_eq!(kept, length, "{:?} of {:?}", choice, event);
+                } else if *choice == Choice::Nothing {
+                    prop_assert_eq!(kept, 0);
+                }
+            }
+        }
+    }
+}

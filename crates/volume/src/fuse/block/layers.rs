@@ -1,0 +1,255 @@
+//! A volume's bytes: in its image, or over an image that stays as it was.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use rangemap::RangeMap;
+use rustix::fs::{FallocateFlags, fallocate};
+
+/// Where a volume's bytes are.
+pub(in super::super) enum Store {
+    /// In its image.
+    Image(File),
+    /// What was written, over an image that stays as it was.
+    Layers(Layers),
+}
+
+/// A file of bytes in the order in which they were written, of one volume or several.
+pub(in super::super) struct Writes {
+    file: File,
+    end: AtomicU64,
+}
+
+/// What was written over an image that stays as it was.
+pub(in super::super) struct Layers {
+    image: File,
+    /// Where bytes are that were written; the last is where new ones go.
+    files: Vec<Arc<Writes>>,
+    written: RwLock<RangeMap<u64, Source>>,
+}
+
+/// Where the bytes of a range are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// In a file: so far behind their place in the volume, or before it, counted round.
+    File { place: usize, behind: u64 },
+    /// Nowhere: they are zero.
+    Zero,
+}
+
+impl Writes {
+    /// An empty file.
+    pub(in super::super) fn new(file: File) -> Writes {
+        Writes {
+            file,
+            end: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds bytes, and gives where they begin.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.file.write_all_at(bytes, at)?;
+        Ok(at)
+    }
+}
+
+impl Layers {
+    /// Nothing yet, over `image`; what is written goes to `writes`.
+    pub(in super::super) fn over(image: File, writes: Arc<Writes>) -> Layers {
+        Layers {
+            image,
+            files: vec![writes],
+            written: RwLock::default(),
+        }
+    }
+
+    /// Ranges that were written earlier, the later over the earlier: `recorded` has the bytes of a range where one is given,
+    /// otherwise they are zero. What is written from now on goes to `writes`.
+    pub(in super::super) fn recorded(
+        image: File,
+        recorded: &Arc<Writes>,
+        ranges: &[(Range<u64>, Option<u64>)],
+        writes: Arc<Writes>,
+    ) -> Layers {
+        let mut written = RangeMap::new();
+        for (range, at) in ranges {
+            if !range.is_empty() {
+                let source = at.map_or(Source::Zero, |at| Source::at(0, range.start, at));
+                written.insert(range.clone(), source);
+            }
+        }
+        Layers {
+            image,
+            files: vec![Arc::clone(recorded), writes],
+            written: RwLock::new(written),
+        }
+    }
+
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let range = offset..offset + buffer.len() as u64;
+        let place = |at: u64| (at - offset) as usize;
+        let (gaps, parts) = {
+            let written = self.written.read();
+            let gaps: Vec<Range<u64>> = written.gaps(&range).collect();
+            let parts = written.overlapping(&range).map(|(part, source)| {
+                let part = part.start.max(range.start)..part.end.min(range.end);
+                (part, *source)
+            });
+            (gaps, parts.collect::<Vec<_>>())
+        };
+        let mut filled = buffer.len();
+        for gap in gaps {
+            let part = &mut buffer[place(gap.start)..place(gap.end)];
+            let read = super::data::read_fully(&self.image, gap.start, part)?;
+            if read < part.len() {
+                filled = filled.min(place(gap.start) + read);
+            }
+        }
+        for (part, source) in parts {
+            let bytes = &mut buffer[place(part.start)..place(part.end)];
+            match source {
+                Source::Zero => bytes.fill(0),
+                Source::File { place, behind } => {
+                    let at = part.start.wrapping_add(behind);
+                    self.files[place].file.read_exact_at(bytes, at)?;
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<u64> {
+        let place = self.files.len() - 1;
+        let at = self.files[place].append(bytes)?;
+        let range = offset..offset + bytes.len() as u64;
+        if !range.is_empty() {
+            self.written
+                .write()
+                .insert(range, Source::at(place, offset, at));
+        }
+        Ok(at)
+    }
+}
+
+impl Source {
+    fn at(place: usize, start: u64, at: u64) -> Source {
+        Source::File {
+            place,
+            behind: at.wrapping_sub(start),
+        }
+    }
+}
+
+impl Store {
+    /// Fills `buffer` as far as the volume goes; gives how far that was.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Store::Image(image) => super::data::read_fully(image, offset, buffer),
+            Store::Layers(layers) => layers.read(offset, buffer),
+        }
+    }
+
+    /// Writes all of `bytes`; gives where they are where that is not in the image.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
+        match self {
+            Store::Image(image) => image.write_all_at(bytes, offset).map(|()| None),
+            Store::Layers(layers) => layers.write(offset, bytes).map(Some),
+        }
+    }
+
+    /// Frees a range; it reads as zeros from then on.
+    ///
+    /// # Errors
+    /// When the file system of the backing directory cannot.
+    pub(super) fn discard(&self, range: Range<u64>) -> io::Result<()> {
+        match self {
+            Store::Image(image) => {
+                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                Ok(fallocate(
+                    image,
+                    hole,
+                    range.start,
+                    range.end - range.start,
+                )?)
+            }
+            Store::Layers(layers) => {
+                if !range.is_empty() {
+                    layers.written.write().insert(range, Source::Zero);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(bytes: &[u8]) -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(bytes, 0).unwrap();
+        file
+    }
+
+    fn writes() -> Arc<Writes> {
+        Arc::new(Writes::new(tempfile::tempfile().unwrap()))
+    }
+
+    fn all(store: &Store) -> Vec<u8> {
+        let mut bytes = vec![9; 12];
+        let length = store.read(0, &mut bytes).unwrap();
+        bytes.truncate(length);
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_lies_over_the_image_which_stays_as_it_was() {
+        let under = image(b"0123456789");
+        let store = Store::Layers(Layers::over(under.try_clone().unwrap(), writes()));
+        store.write(2, b"abcd").unwrap();
+        store.write(4, b"XY").unwrap();
+        store.discard(7..9).unwrap();
+        assert_eq!(all(&store), b"01abXY6\0\09");
+        assert_eq!(all(&Store::Image(under)), b"0123456789");
+        let mut middle = [0; 4];
+        store.read(3, &mut middle).unwrap();
+        assert_eq!(&middle, b"bXY6");
+    }
+
+    #[test]
+    fn ranges_of_a_recording_are_there_and_what_is_written_to_them_is_elsewhere() {
+        let recorded = writes();
+        let first = recorded.append(b"abcdef").unwrap();
+        let second = recorded.append(b"XYZ").unwrap();
+        let ranges = [
+            (1..7, Some(first)),
+            (8..9, None),
+            // The middle byte of the second write alone.
+            (4..5, Some(second + 1)),
+        ];
+        let store = Layers::recorded(image(b"0123456789"), &recorded, &ranges, writes());
+        let store = Store::Layers(store);
+        assert_eq!(all(&store), b"0abcYef7\09");
+        store.write(0, b"--").unwrap();
+        assert_eq!(all(&store), b"--bcYef7\09");
+        let mut kept = [0; 9];
+        recorded.file.read_exact_at(&mut kept, 0).unwrap();
+        assert_eq!(&kept, b"abcdefXYZ");
+    }
+}

@@ -1,0 +1,235 @@
+//! Volumes as a power cut would have left them, for real: needs root, loop devices, FUSE and e2fsprogs.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crash::{Cache, Choice, Rules};
+use model::{Bytes, DiskSpec, Instant, MachineSpec, VolumeSpec};
+use tempfile::TempDir;
+use volume::fuse::{
+    Contents, CrashSpec, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice,
+};
+
+/// Bytes of a block of the file system.
+const BLOCK: usize = 4096;
+
+/// Volumes whose writes are recorded, and looked at as they were when power was cut.
+struct Place {
+    root: TempDir,
+    volumes: &'static [&'static str],
+}
+
+impl Place {
+    fn new(volumes: &'static [&'static str]) -> Place {
+        let root = tempfile::tempdir().unwrap();
+        Place { root, volumes }
+    }
+
+    fn recording(&self) -> PathBuf {
+        self.root.path().join("recording")
+    }
+
+    fn start(&self, contents: Contents) -> Emulation {
+        // Several states may be mounted at once.
+        let state = tempfile::tempdir_in(&self.root).unwrap().keep();
+        let mount = |name: &&str| {
+            let directory = state.join(name);
+            fs::create_dir(&directory).unwrap();
+            MountSpec {
+                volume: VolumeSpec::of(name, DiskSpec::unlimited()),
+                front: Front::Block {
+                    filesystem: Filesystem::Ext4,
+                    read_ahead: None,
+                },
+                directory,
+                backing: self.root.path().join(format!("{name}.backing")),
+                size: Bytes::mib(300),
+                owner: None,
+            }
+        };
+        let spec = EmulationSpec {
+            machine: MachineSpec::unlimited(),
+            volumes: self.volumes.iter().map(mount).collect(),
+            seed: 1,
+            transport: TransportChoice::Fuser,
+            trace: None,
+            contents,
+        };
+        Emulation::start(&spec).unwrap()
+    }
+
+    /// Records what is done to the volumes, from their start on.
+    fn record(&self) -> Emulation {
+        fs::create_dir(self.recording()).unwrap();
+        self.start(Contents::Recorded(self.recording()))
+    }
+
+    /// The volumes as they were when each lost power.
+    fn cut(&self, at: &[Instant], choice: Choice) -> Emulation {
+        let rules = Rules::of_disk(Cache::Volatile, Bytes(512));
+        self.start(Contents::Crashed(CrashSpec {
+            recording: self.recording(),
+            rules: vec![rules; self.volumes.len()],
+            at: at.to_vec(),
+            choice,
+        }))
+    }
+}
+
+fn directory(emulation: &Emulation, place: usize) -> &Path {
+    &emulation.volumes()[place].1
+}
+
+/// Writes a file, and waits until it is safe.
+fn write_safely(path: &Path, bytes: &[u8]) {
+    let mut file = File::create(path).unwrap();
+    file.write_all(bytes).unwrap();
+    file.sync_all().unwrap();
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name != "lost+found").collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_was_synced_is_in_every_state_and_what_came_later_in_none() {
+    let place = Place::new(&["d"]);
+    let recorded = place.record();
+    let noise: Vec<u8> = (0..200_000_u32)
+        .map(|at| ((at * 7919) >> 5) as u8)
+        .collect();
+    write_safely(&directory(&recorded, 0).join("first"), &noise);
+    let cut = recorded.reading().at;
+    write_safely(&directory(&recorded, 0).join("second"), b"later");
+    recorded.stop().unwrap();
+
+    for choice in [
+        Choice::Nothing,
+        Choice::Everything,
+        Choice::Drawn(1),
+        Choice::Drawn(2),
+    ] {
+        let state = place.cut(&[cut], choice.clone());
+        assert_eq!(names(directory(&state, 0)), ["first"], "{choice:?}");
+        assert!(
+            fs::read(directory(&state, 0).join("first")).unwrap() == noise,
+            "{choice:?}"
+        );
+        state.stop().unwrap();
+    }
+    let early = place.cut(&[Instant::ZERO], Choice::Everything);
+    assert_eq!(names(directory(&early, 0)), [""; 0]);
+    early.stop().unwrap();
+}
+
+#[test]
+fn what_was_not_synced_may_be_lost() {
+    let place = Place::new(&["d"]);
+    let recorded = place.record();
+    let path = directory(&recorded, 0).join("file");
+    write_safely(&path, &[b'o'; BLOCK]);
+    // Past the page cache: it is on the disk when this returns, without a flush.
+    let mut options = File::options();
+    let mut file = options
+        .write(true)
+        .custom_flags(0o40_000)
+        .open(&path)
+        .unwrap(); // O_DIRECT
+    let mut memory = vec![b'n'; 2 * BLOCK];
+    let aligned = memory.as_mut_ptr().align_offset(BLOCK);
+    file.write_all(&memory[aligned..aligned + BLOCK]).unwrap();
+    let cut = recorded.reading().at;
+    drop(file);
+    recorded.stop().unwrap();
+
+    let content = |choice: Choice| {
+        let state = place.cut(&[cut], choice);
+        let content = fs::read(directory(&state, 0).join("file")).unwrap();
+        state.stop().unwrap();
+        content
+    };
+    assert!(content(Choice::Nothing) == [b'o'; BLOCK]);
+    assert!(content(Choice::Everything) == [b'n'; BLOCK]);
+    // Some sectors of the block.
+    let torn = content(Choice::Torn(0));
+    assert!(torn.contains(&b'o') && torn.contains(&b'n'));
+    assert!(
+        torn.chunks(512)
+            .all(|sector| sector.iter().all(|byte| *byte == sector[0]))
+    );
+}
+
+#[test]
+fn volumes_may_stop_one_after_the_other_and_nothing_that_is_done_to_a_state_lasts() {
+    let place = Place::new(&["a", "b"]);
+    let recorded = place.record();
+    write_safely(&directory(&recorded, 0).join("one"), b"1");
+    write_safely(&directory(&recorded, 1).join("one"), b"1");
+    let early = recorded.reading().at;
+    write_safely(&directory(&recorded, 0).join("two"), b"2");
+    write_safely(&directory(&recorded, 1).join("two"), b"2");
+    let late = recorded.reading().at;
+    recorded.stop().unwrap();
+
+    let state = place.cut(&[early, late], Choice::Nothing);
+    let other = place.cut(&[early, late], Choice::Nothing);
+    assert_eq!(names(directory(&state, 0)), ["one"]);
+    assert_eq!(names(directory(&state, 1)), ["one", "two"]);
+    write_safely(&directory(&state, 0).join("mine"), b"3");
+    fs::remove_file(directory(&state, 1).join("two")).unwrap();
+    assert_eq!(names(directory(&other, 1)), ["one", "two"]);
+    state.stop().unwrap();
+    other.stop().unwrap();
+    let again = place.cut(&[early, late], Choice::Nothing);
+    assert_eq!(names(directory(&again, 0)), ["one"]);
+    assert_eq!(names(directory(&again, 1)), ["one", "two"]);
+    again.stop().unwrap();
+}
+
+#[test]
+fn a_recording_of_other_volumes_is_refused() {
+    let place = Place::new(&["a", "b"]);
+    place.record().stop().unwrap();
+    let one = Place {
+        root: place.root,
+        volumes: &["a"],
+    };
+    let directory = one.root.path().join("state");
+    fs::create_dir(&directory).unwrap();
+    let spec = EmulationSpec {
+        machine: MachineSpec::unlimited(),
+        volumes: vec![MountSpec {
+            volume: VolumeSpec::of("a", DiskSpec::unlimited()),
+            front: Front::Block {
+                filesystem: Filesystem::Ext4,
+                read_ahead: None,
+            },
+            directory,
+            backing: one.root.path().join("a.backing"),
+            size: Bytes::mib(300),
+            owner: None,
+        }],
+        seed: 1,
+        transport: TransportChoice::Fuser,
+        trace: None,
+        contents: Contents::Crashed(CrashSpec {
+            recording: one.recording(),
+            rules: vec![Rules::of_disk(Cache::Volatile, Bytes(512))],
+            at: vec![Instant::ZERO],
+            choice: Choice::Nothing,
+        }),
+    };
+    let error = Emulation::start(&spec).err().unwrap().to_string();
+    assert!(error.contains("it is of 2 volumes, not of 1"), "{error}");
+}
