@@ -50,6 +50,7 @@ bench: packages ## Measure the model, the whole program, the client beside pgben
 	scripts/bench-client
 	scripts/bench-cells
 	scripts/bench-profile
+	scripts/bench-advise
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
 

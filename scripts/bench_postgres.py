@@ -13,6 +13,7 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DBSTOW = os.environ.get("DBSTOW") or f"{ROOT}/target/release/dbstow"
+OWN_NAME = os.path.basename(sys.argv[0])
 SECONDS = int(os.environ.get("SECONDS", "40"))
 WARM_UP = 30
 # Between two looks at what the page cache holds. What is read back from it is not asked of the disk, more of it on a fast
@@ -45,14 +46,14 @@ SCRIPTS = {"update": UPDATE, "insert": INSERT, "sort": SORT}
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"bench: {' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        sys.exit(f"{OWN_NAME}: {' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout
 
 
 def binary(program):
     found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{program}")) or [shutil.which(program)]
     if not found[-1]:
-        sys.exit(f"bench: there is no {program}; install PostgreSQL (scripts/packages)")
+        sys.exit(f"{OWN_NAME}: there is no {program}; install PostgreSQL (scripts/packages)")
     return found[-1]
 
 
@@ -199,7 +200,7 @@ class Bench:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def built():
+def build():
     """Builds dbstow, unless DBSTOW says where it is."""
     if os.environ.get("DBSTOW") is None:
         run("cargo", "build", "--release", "--quiet", "--package", "dbstow", "--manifest-path", f"{ROOT}/Cargo.toml")

@@ -247,14 +247,10 @@ impl Under<'_, '_> {
             if confirmed.time.high() <= self.target() {
                 match (is_within, &self.cheapest) {
                     (true, None) => self.cheapest = Some(confirmed),
-                    (true, Some(_)) if is_better_tie => {
-                        let slower = self.cheapest.replace(confirmed);
-                        let kind = |found: &Found| self.search.layouts.kind(&found.layout);
-                        self.runner_up = slower.filter(|slower| {
-                            self.cheapest
-                                .as_ref()
-                                .is_some_and(|cheapest| kind(cheapest) != kind(slower))
-                        });
+                    (true, Some(cheapest)) if is_better_tie => {
+                        if confirmed.time.mean < cheapest.time.mean {
+                            self.replace_cheapest(confirmed);
+                        }
                     }
                     (true, Some(_)) => self.runner_up = Some(confirmed),
                     (false, _) => self.above_budget = Some(confirmed),
@@ -273,6 +269,15 @@ impl Under<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// Puts a faster layout in the place of the cheapest one, which may be the runner-up from now on.
+    fn replace_cheapest(&mut self, faster: Found) {
+        let kind = |found: &Found| self.search.layouts.kind(&found.layout);
+        let own = kind(&faster);
+        let others = self.cheapest.replace(faster).into_iter();
+        let mut others = others.chain(self.runner_up.take());
+        self.runner_up = others.find(|other| kind(other) != own);
     }
 
     /// The same layout, of several longer simulations.

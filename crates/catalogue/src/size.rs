@@ -28,7 +28,7 @@ pub enum SizeRule {
 /// In words, as in tables.
 impl Serialize for SizeRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.shown())
+        serializer.collect_str(&self.steps_shown())
     }
 }
 
@@ -145,7 +145,8 @@ impl SizeRule {
         ))
     }
 
-    fn steps_shown(&self) -> String {
+    /// In a few words, with the steps that it comes in.
+    pub fn steps_shown(&self) -> String {
         match self {
             SizeRule::Fixed(_) | SizeRule::Choice { step: None, .. } => self.shown(),
             SizeRule::Choice {

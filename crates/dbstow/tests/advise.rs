@@ -183,6 +183,70 @@ fn the_finalists_run_and_agree_with_what_was_predicted() {
     );
 }
 
+/// The commands that are printed as the next ones, with `FOLDER` and the like filled in.
+fn next(advice: &Value) -> Vec<Vec<String>> {
+    let filled = |word: String| match word.as_str() {
+        "NAME" => "shop".to_owned(),
+        "FOLDER" => "/mnt/folder".to_owned(),
+        _ => word.replace("=FOLDER", "=/mnt/folder"),
+    };
+    let commands = advice["next"].as_array().expect("a list").iter();
+    let words = commands.map(|next| {
+        let command = next["command"].as_str().expect("a text");
+        let words = shell_words::split(command).expect("it can be typed");
+        words.into_iter().skip(1).map(filled).collect()
+    });
+    words.collect()
+}
+
+#[test]
+fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
+    let place = Place::new();
+    let today = fs::read_to_string(place.path("today.toml")).expect("the example is there");
+    let engine = "\n[engine]\nname = \"postgres\"\nmemory = \"1 GiB\"\n";
+    fs::write(place.path("today.toml"), today + engine).expect("the folder is ours");
+    let advice = place.advice(&["--window", "20s"]);
+    let finalists =
+        fs::read_to_string(place.path("shop-advice/finalists.toml")).expect("it was written");
+    for part in ["window = \"20s\"", "sessions = 8", "credits = 0"] {
+        assert!(finalists.contains(part), "no {part} in {finalists}");
+    }
+    let next = next(&advice);
+    let [simulate, emulate, scripts] = next.as_slice() else {
+        panic!("{next:?}");
+    };
+    let typed =
+        |words: &[String]| place.dbstow(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    typed(simulate).success();
+    assert!(emulate.contains(&"postgres".to_owned()), "{emulate:?}");
+    let scripts = typed(scripts).success();
+    let scripts = String::from_utf8_lossy(&scripts.get_output().stdout).into_owned();
+    assert!(scripts.contains("/mnt/folder"), "{scripts}");
+}
+
+#[test]
+fn of_a_server_that_is_not_known_no_engine_is_named() {
+    let place = Place::new();
+    let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
+    assert!(profile.contains("product = \"PostgreSQL\""), "{profile}");
+    for (product, engine) in [
+        ("SQL Server", "sqlserver"),
+        ("sqlserver", "sqlserver"),
+        ("MariaDB", "ENGINE"),
+    ] {
+        let other = profile.replace("\"PostgreSQL\"", &format!("\"{product}\""));
+        fs::write(place.path("shop.toml"), other).expect("the folder is ours");
+        let next = next(&place.advice(&[]));
+        for command in &next[1..] {
+            let at = command.iter().position(|word| word == "--engine");
+            let at = at.expect("an engine is asked for");
+            assert_eq!(command[at + 1], engine, "{command:?}");
+            let is_for_all = command.contains(&"data,temp,log".to_owned());
+            assert!(!is_for_all || engine == "ENGINE", "{command:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_asked_for_decides() {
     let place = Place::new();
@@ -207,6 +271,9 @@ fn what_is_asked_for_decides() {
     assert!(price(&windows) > price(&usual));
     let less = place.advice(&["--discount", "50%"]);
     assert!((price(&less) / price(&usual) - 0.5).abs() < 0.01);
+    let slower = place.advice(&["--not-slower", "150%"]);
+    assert!(price(&slower) <= price(&usual));
+    assert_eq!(slower["asked"]["slower_max"], 1.5);
     let larger = place.advice(&["--growth", "4"]);
     assert!(price(&larger) > price(&usual));
     assert_eq!(larger["asked"]["growth"], 4.0);
@@ -291,7 +358,9 @@ fn a_profile_of_other_disks_gets_no_advice() {
 fn what_cannot_be_is_refused_with_the_remedy() {
     let place = Place::new();
     fs::write(place.path("own.csv"), "name,usd,per\naws.gp3,0.05,\n").expect("the folder is ours");
-    let wrong: [(&[&str], &str); 8] = [
+    let wrong: [(&[&str], &str); 10] = [
+        (&["--not-slower", "1.5"], "1.5 has no percent sign"),
+        (&["--not-slower", "900%"], "not from 0 to below 900 %"),
         (
             &["--region", "mars-1"],
             "--region mars-1: there are no prices of it",

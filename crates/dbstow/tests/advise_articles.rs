@@ -9,7 +9,7 @@ use assert_cmd::assert::Assert;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Prices that no list has any more: of the right size, so that one disk is cheaper than two.
+/// Prices that no list has any more: plausible ones, so that one disk is cheaper than two.
 const PRICES: &str = "\
 name,usd,per
 azure.DS2,0.2,hour
@@ -201,12 +201,12 @@ log = { volumes = "g" }
         "--capacity",
         "temp=7GiB",
     ];
-    let ask = [
-        &["--disk", "azure.premium.p30", "--untested"][..],
-        &capacity,
-    ]
-    .concat();
-    let advice = document(&place.advise(today, &ask).success());
+    let ask = [&["--disk", "azure.premium.p30"][..], &capacity].concat();
+    // Writes of tempdb come in bursts, of which a profile keeps the mean.
+    let refused = said(&place.advise(today, &ask).code(3));
+    assert!(refused.contains("temp: write ms is"), "{refused}");
+    let untested = [&ask[..], &["--untested"]].concat();
+    let advice = document(&place.advise(today, &untested).success());
     assert_eq!(disk_of(&advice["cheapest"], "temp").0, "local");
     assert_eq!(
         disk_of(&advice["cheapest"], "data"),
@@ -309,27 +309,21 @@ log = { volumes = "log" }
         "{}",
         today["spent"]
     );
-    assert!(disk_of(fastest, "temp").1 >= 4, "{fastest}");
     assert!(
         spent(fastest, "waiting for a lock") > 0.5,
         "{}",
         fastest["spent"]
     );
-    // Every step on the way has more disks, and is faster.
+    // The steps on the way there have more disks.
     let frontier = advice["frontier"].as_array().expect("a list");
-    let times: Vec<f64> = frontier
-        .iter()
-        .filter_map(|layout| layout["time"].as_f64())
-        .collect();
-    assert!(
-        times.len() >= 3 && times.is_sorted_by(|a, b| a > b),
-        "{times:?}"
-    );
+    let disks = frontier.iter().map(|layout| disk_of(layout, "temp").1);
+    let disks: Vec<u64> = disks.collect();
+    assert_eq!(disks[..3], [1, 2, 3], "{disks:?}");
 }
 
-/// Found: one Ultra disk does a third more than ten P30.
+/// Found: one Ultra disk does a third more than ten P30. Here three small ones are the fastest, without a pool's cache.
 #[test]
-fn an_ultra_disk_is_faster_than_a_pool_of_premium_disks() {
+fn ultra_disks_are_faster_than_a_pool_of_premium_disks() {
     let place = Place::new();
     place.record("ultra-vs-premium-pool", "premium-pool");
     let today = r#"
@@ -368,10 +362,16 @@ log = { volumes = "pool" }
     );
     let untested = [&ask[..], &["--untested"]].concat();
     let advice = document(&place.advise(today, &untested).success());
-    assert_eq!(
-        disk_of(&advice["fastest"], "log").0,
-        "azure.ultra.2018_2022"
-    );
+    let fastest = &advice["fastest"];
+    for role in ["data", "log"] {
+        assert_eq!(
+            disk_of(fastest, role).0,
+            "azure.ultra.2018_2022",
+            "{fastest}"
+        );
+    }
+    let time = fastest["time"].as_f64().expect("a number");
+    assert!(time < 0.95, "{time}");
 }
 
 /// Found: four files are twice as fast as one. The article's query is one operation, of which a profile has too little to go by.

@@ -163,8 +163,8 @@ fn both(catalogue: &Catalogue, need: &Need, load: &Load, slower_max: f64) -> Bot
     both
 }
 
-/// The search's answers are those of looking at everything: the same least price, but for what chance decides, and a tenth at most from the fastest:
-/// [`TOLD_APART`], chance, and that a layout with a slower log may be the faster one, as more commits then share a write.
+/// The search's answers are those of looking at everything: the same least price, but for what chance decides, and a tenth at
+/// most from the fastest: [`TOLD_APART`], chance, and that a layout with a slower log may be the faster one, as more commits then share a write.
 fn agree(both: &Both) {
     let found = both.searched.cheapest.as_ref();
     let found = found.map_or(f64::INFINITY, |found| found.layout.usd_per_month);
@@ -251,6 +251,83 @@ fn a_slow_disk_for_the_log_of_many_sessions_is_not_taken_for_a_fast_one() {
             .iter()
             .any(|offer| offer.disk == disk && offer.count == 1);
         assert!(is_kept, "{disk}: {kept:?}");
+    }
+}
+
+/// Two disks that cost the same: one takes more requests, the other moves more bytes.
+const TIED: &str = r#"
+[source.test]
+title = "Made up for a test"
+date = "2026-11-24"
+
+[disk."azure.tied_requests"]
+class = "azure-premium"
+title = "Many requests"
+size = "1 TiB"
+iops = 6000
+throughput = "60 MB/s"
+usd_per_month = 20
+confidence = "assumed"
+sources = ["test"]
+
+[disk."azure.tied_bytes"]
+class = "azure-premium"
+title = "Many bytes"
+size = "1 TiB"
+iops = 1500
+throughput = "400 MB/s"
+usd_per_month = 20
+confidence = "assumed"
+sources = ["test"]
+"#;
+
+#[test]
+fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
+    let mut catalogue = Catalogue::builtin();
+    catalogue.add(TIED, "tied.toml").expect("it is a catalogue");
+    let need = Need {
+        machine: Some("azure.E8bds_v5".to_owned()),
+        disks_max: Some(1),
+        temp: TempOn::Remote,
+        ..need("azure", "", &["azure.tied_requests", "azure.tied_bytes"])
+    };
+    let small = demand(16, 4.0, 0.0, 0.1);
+    let large = Demand {
+        data: Access {
+            reads: Each {
+                per_operation: 4.0,
+                size: Bytes::kib(256),
+            },
+            ..Access::default()
+        },
+        ..small
+    };
+    for (demand, faster, slower) in [
+        (small, "azure.tied_requests", "azure.tied_bytes"),
+        (large, "azure.tied_bytes", "azure.tied_requests"),
+    ] {
+        let load = load(demand);
+        let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false);
+        let layouts = layouts.expect("there are some");
+        let today = middle(&layouts);
+        let search = Search {
+            layouts: &layouts,
+            today: &today,
+            today_load: &load,
+            limits: Limits {
+                slower_max: 8.0,
+                budget: None,
+                simulations_max: u64::MAX,
+            },
+        };
+        let advice = search.run(&mut |_| true).expect("operations take time");
+        let disk = |found: &Option<Found>| {
+            let found = found.as_ref().expect("there is one");
+            let volume = &layouts.volumes(&found.layout)[0];
+            volume.offer.expect("it is attached").disk.clone()
+        };
+        assert_eq!(disk(&advice.cheapest), faster);
+        assert_eq!(disk(&advice.runner_up), slower);
     }
 }
 

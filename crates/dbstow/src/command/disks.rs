@@ -162,7 +162,10 @@ fn price_parts_shown(disk: &DiskEntry) -> String {
     let mut text = price_shown(price);
     if let Some(Price::Parts(parts)) = price {
         if let Some(sizes) = &parts.billed_size {
-            text.push_str(&format!(" of the next size billed ({})", sizes.shown()));
+            text.push_str(&format!(
+                ", billed as the next larger of {}",
+                sizes.steps_shown()
+            ));
         }
         let steps = parts.per_iops.iter().map(|step| ("IOPS", step));
         let steps = steps.chain(parts.per_mib_per_s.iter().map(|step| ("MiB/s", step)));

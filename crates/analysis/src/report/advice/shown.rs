@@ -264,7 +264,7 @@ fn reasons(advice: &Advice) -> Vec<String> {
         && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)
     {
         reasons.push(match other - own {
-            more if more < 0.5 => "The runner-up costs the same.".to_owned(),
+            more if more < 0.5 => "The runner-up costs less than $0.50 a month more.".to_owned(),
             more => format!(
                 "The runner-up costs ${} a month more: prices that differ from these by more than that may change the answer.",
                 number(more)

@@ -22,6 +22,9 @@ use reading::Role;
 use super::need::{Today, price_list_of_disk};
 use super::{Args, Mistake, folder};
 
+/// What `--engine` calls SQL Server.
+const SQL_SERVER: &str = "sqlserver";
+
 /// Limits that are told of a layout.
 const LIMITS_TOLD: usize = 4;
 
@@ -74,7 +77,7 @@ impl Described<'_> {
             counts: counts(advice),
             price_lists: Vec::new(),
             assumptions: self.assumptions(),
-            next: self.next(cheapest.as_ref()),
+            next: self.next(&today, cheapest.as_ref()),
             today,
             cheapest,
             above_budget,
@@ -131,8 +134,7 @@ impl Described<'_> {
             percent(self.args.not_slower)
         );
         if let Some(cheapest) = &document.cheapest {
-            let is_cheaper = |now: f64| now <= usd(cheapest) && self.args.growth <= 1.0;
-            if let Some(now) = document.today.usd_per_month.filter(|now| is_cheaper(*now)) {
+            if let Some(now) = self.kept_for(&document.today, cheapest) {
                 return format!(
                     "Keep today's layout, for ${} a month: nothing cheaper keeps {goal}. The cheapest other one is {}, for \
                      {}: operations take {} of today's time.",
@@ -359,7 +361,13 @@ impl Described<'_> {
         all
     }
 
-    fn next(&self, cheapest: Option<&document::Layout>) -> Vec<Next> {
+    /// The price of today's layout, where nothing cheaper is fast enough.
+    fn kept_for(&self, today: &document::Layout, cheapest: &document::Layout) -> Option<f64> {
+        let now = today.usd_per_month.filter(|_| self.args.growth <= 1.0)?;
+        (now <= cheapest.usd_per_month?).then_some(now)
+    }
+
+    fn next(&self, today: &document::Layout, cheapest: Option<&document::Layout>) -> Vec<Next> {
         let folder = folder::name(self.args);
         let file = folder.join("finalists.toml").display().to_string();
         let next = |what: &str, words: Vec<String>| Next {
@@ -370,17 +378,13 @@ impl Described<'_> {
             let files = self.args.catalogue.iter();
             files.flat_map(|file| ["--catalogue".to_owned(), file.display().to_string()])
         };
-        // New layouts are advised as they are in the long run.
-        let mut simulate = words(&["run", &file, "--sustained"]);
-        if let Some(window) = &self.args.window {
-            simulate.extend(["--set".to_owned(), format!("workload.window={window}")]);
-        }
+        let mut simulate = words(&["run", &file]);
         simulate.extend(catalogues());
         let engine = self.engine();
         let mut emulate = words(&["run", &file, "--mode", "emulate", "--engine", engine]);
         emulate.extend(words(&["--workload", "FOLDER"]));
         emulate.extend(words(&["--set", "workload.duration=60s"]));
-        emulate.extend(words(&["--set", "engine.memory=1GiB"]));
+        emulate.extend(words(&["--set", "engine.memory=SIZE"]));
         emulate.extend(catalogues());
         let mut all = vec![
             next("compare the finalists, simulated", simulate),
@@ -389,17 +393,37 @@ impl Described<'_> {
                 emulate,
             ),
         ];
-        if let Some(cheapest) = cheapest {
+        if let Some(cheapest) = cheapest.filter(|cheapest| self.kept_for(today, cheapest).is_none())
+        {
             let mut scripts = words(&["layout", &file, "--arm", folder::CHEAPEST]);
-            scripts.extend(words(&["--engine", engine, "--role", "data,temp,log"]));
-            scripts.extend(words(&["--database", "NAME"]));
-            for volume in &cheapest.volumes {
+            scripts.extend(words(&["--engine", engine]));
+            scripts.extend(match engine {
+                // Databases that are there are moved by hand.
+                SQL_SERVER => words(&["--role", "temp"]),
+                _ => words(&[
+                    "--role",
+                    "data,temp,log",
+                    "--database",
+                    "NAME",
+                    "--data-directory",
+                    "FOLDER",
+                ]),
+            });
+            let moved = |volume: &&document::Volume| {
+                engine != SQL_SERVER || volume.roles.contains(&Role::Temp)
+            };
+            for volume in cheapest.volumes.iter().filter(moved) {
                 let name = folder::volume_name(folder::CHEAPEST, volume);
                 scripts.extend(["--volume".to_owned(), format!("{name}=FOLDER")]);
             }
             scripts.extend(catalogues());
             all.push(next(
-                "scripts that bring the cheapest about on the new volumes, and back",
+                match engine {
+                    SQL_SERVER => {
+                        "generate apply and rollback scripts for tempdb on the cheapest layout"
+                    }
+                    _ => "generate apply and rollback scripts for the cheapest layout",
+                },
                 scripts,
             ));
         }
@@ -408,9 +432,11 @@ impl Described<'_> {
 
     /// The server's product, as an engine.
     fn engine(&self) -> &'static str {
-        match &self.today.profile.origin.product {
-            Some(product) if product.contains("SQL Server") => "sqlserver",
-            Some(_) | None => "postgres",
+        let product = self.today.profile.origin.product.as_deref();
+        match product.unwrap_or_default().to_lowercase() {
+            product if product.contains("postgres") => "postgres",
+            product if product.contains("sql server") || product == SQL_SERVER => SQL_SERVER,
+            _ => "ENGINE",
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use analysis::report::advice::document::{Advice, Layout, Volume};
 use anyhow::{Context, Result};
 use catalogue::Catalogue;
+use experiment::spec::Disk;
 use files::{Readers, write_whole};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
@@ -14,6 +15,9 @@ use super::Args;
 
 /// The arm of the answer.
 pub(super) const CHEAPEST: &str = "cheapest";
+
+/// Share of their burst credits that new layouts have: they are advised as they are in the long run.
+const WITHOUT_BURSTS: i64 = 0;
 
 /// Sections of an experiment that are about what it compares and asks; the finalists have their own.
 const LEFT_OUT: [&str; 8] = [
@@ -67,8 +71,10 @@ pub(super) struct Finalists<'a> {
     pub(super) catalogue: &'a Catalogue,
     /// File of the profile that is replayed.
     pub(super) profile: String,
-    /// Its sessions, where these are not the recorded ones.
-    pub(super) sessions: Option<u32>,
+    /// The part of it that is replayed; `None`: all.
+    pub(super) window: Option<&'a str>,
+    /// Sessions that the layouts are for.
+    pub(super) sessions: u32,
 }
 
 /// An experiment of today's layout and the layouts that were found.
@@ -81,6 +87,7 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
         placement,
         catalogue,
         profile,
+        window,
         sessions,
     } = of;
     let mut document: DocumentMut = today.parse()?;
@@ -93,8 +100,13 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
     root.insert("question", value(question));
     let workload = section(root, "workload");
     workload.insert("profile", value(profile));
-    if let Some(sessions) = sessions {
-        workload.insert("sessions", value(i64::from(*sessions)));
+    if let Some(window) = window {
+        workload.insert("window", value(*window));
+    }
+    workload.insert("sessions", value(i64::from(*sessions)));
+    // Each run names its own.
+    if let Some(engine) = root.get_mut("engine").and_then(Item::as_table_like_mut) {
+        engine.remove("name");
     }
     section(root, "protocol").insert("baseline", value("today"));
     let mut arms = Table::new();
@@ -124,6 +136,7 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
         let mut set = InlineTable::new();
         if let Some(machine) = &layout.machine {
             set.insert("machine.type", machine.as_str().into());
+            set.insert("machine.credits", WITHOUT_BURSTS.into());
             // What today's layout says of its own machine is not said of this one.
             if let Ok(entry) = catalogue.machine(machine) {
                 if cores {
@@ -177,6 +190,9 @@ fn described(volume: &Volume) -> Table {
     table.insert("disk", value(volume.disk.as_str()));
     if volume.count > 1 {
         table.insert("count", value(i64::from(volume.count)));
+    }
+    if volume.disk != Disk::Local.to_string() {
+        table.insert("credits", value(WITHOUT_BURSTS));
     }
     let parts = [
         ("size", volume.size.map(|size| value(bytes(size)))),

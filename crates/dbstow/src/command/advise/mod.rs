@@ -193,7 +193,8 @@ pub fn run(args: &Args) -> Result<()> {
             placement: &arm.settings.placement.name,
             catalogue: &catalogue,
             profile: args.profile.display().to_string(),
-            sessions: (args.growth != 1.0).then(|| load.sessions_max()),
+            window: args.window.as_deref(),
+            sessions: load.sessions_max(),
         };
         let finalists = folder::finalists(&finalists, &document)?;
         let folder = folder::write(args, &document, &finalists, &page(&document))?;
@@ -334,22 +335,28 @@ fn longer(text: &str) -> Result<f64, String> {
 
 /// A percentage below `end`, a share. Without a percent sign, 5 is rather 5 % than five times.
 fn percentage(text: &str, end: f64) -> Result<f64, String> {
-    let (number, unit, end) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01, end),
-        None => (text.trim(), 1.0, 1.0),
+    let text = text.trim();
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01),
+        None => (text, 1.0),
     };
     let share: f64 = number
         .parse()
         .map_err(|_| "it is no number; give a percentage such as 5%".to_owned())?;
     let share = share * unit;
-    match (0.0..end).contains(&share) {
-        true => Ok(share),
-        false => Err(format!(
+    if !(0.0..end).contains(&share) {
+        return Err(format!(
             "{} is not from 0 to below {}; give a percentage such as 5%",
             percent(share),
             percent(end)
-        )),
+        ));
     }
+    if unit == 1.0 && share >= 1.0 {
+        return Err(format!(
+            "{text} has no percent sign; give a percentage such as {text}%, or a share below 1"
+        ));
+    }
+    Ok(share)
 }
 
 fn factor(text: &str) -> Result<f64, String> {
