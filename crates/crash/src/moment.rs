@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::{Bytes, Instant};
+use model::{Bytes, Duration, Instant};
 use rand::Rng;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub enum Cache {
     Safe,
     /// It may be lost until the disk is flushed.
     Volatile,
+    /// It may be lost until the disk has written it by itself, at the latest this long after it was acknowledged; a flush does not
+    /// wait for that.
+    WrittenBack(Duration),
 }
 
 /// How the disks of a volume behave when power is cut.
@@ -101,6 +104,7 @@ impl<'a> Moment<'a> {
         let is_safe = |event: &Event| match rules[event.volume].cache {
             Cache::Safe => event.done <= at[event.volume],
             Cache::Volatile => flushed[event.volume].is_some_and(|flush| event.done <= flush),
+            Cache::WrittenBack(within) => event.done + within <= at[event.volume],
         };
         let open = arrived(events, at).filter(|(_, event)| !is_safe(event));
         let open = open.flat_map(|(place, event)| pieces(place, event, &rules[event.volume]));
@@ -117,13 +121,20 @@ impl<'a> Moment<'a> {
         &self.open
     }
 
+    /// What becomes of every open piece by a choice, in their order: the ranges of it that its volume has.
+    ///
+    /// # Panics
+    /// When it names an open piece that there is not.
+    pub fn fates(&self, choice: &Choice) -> impl Iterator<Item = (&Piece, Vec<Range<u64>>)> {
+        self.open.iter().zip(choice.chosen(self))
+    }
+
     /// The state that follows from a choice.
     ///
     /// # Panics
     /// When it names an open piece that there is not.
     pub fn state(&self, choice: &Choice) -> State {
-        let chosen = choice.chosen(self);
-        let mut open = self.open.iter().zip(chosen).peekable();
+        let mut open = self.fates(choice).peekable();
         let mut kept = Vec::new();
         for (place, event) in arrived(self.events, &self.at) {
             let mut is_open = false;

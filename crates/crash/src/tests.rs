@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{Bytes, Instant};
+use model::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -73,6 +73,19 @@ fn without_a_volatile_cache_only_what_is_under_way_is_open() {
     let events = [write(0, 0, 0), write(0, 1, 8)];
     let rules = [Rules::of_disk(Cache::Safe, Bytes(UNIT))];
     let at = [at(10)];
+    let moment = Moment::new(&events, &rules, &at);
+    assert_eq!(kept(&moment, &Choice::Nothing), [0]);
+    assert_eq!(moment.open().len(), 1);
+}
+
+#[test]
+fn a_disk_that_writes_back_by_itself_keeps_what_is_old_enough_whatever_is_flushed() {
+    let events = [write(0, 0, 0), write(0, 1, 50), flush(0, 60)];
+    let rules = [Rules::of_disk(
+        Cache::WrittenBack(Duration::from_nanos(40)),
+        Bytes(UNIT),
+    )];
+    let at = [at(70)];
     let moment = Moment::new(&events, &rules, &at);
     assert_eq!(kept(&moment, &Choice::Nothing), [0]);
     assert_eq!(moment.open().len(), 1);
@@ -188,13 +201,17 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 fn rules() -> impl Strategy<Value = Rules> {
     (
         1..4_usize,
-        any::<bool>(),
+        prop_oneof![
+            Just(Cache::Safe),
+            Just(Cache::Volatile),
+            (0..100_u64).prop_map(|within| Cache::WrittenBack(Duration::from_nanos(within))),
+        ],
         prop_oneof![Just(512), Just(UNIT)],
     )
-        .prop_map(|(disks, safe, atomic)| Rules {
+        .prop_map(|(disks, cache, atomic)| Rules {
             disks,
             interleave: Bytes(2 * UNIT),
-            cache: if safe { Cache::Safe } else { Cache::Volatile },
+            cache,
             atomic: Bytes(atomic),
         })
 }
@@ -267,6 +284,7 @@ proptest! {
                 let is_safe = match rules[event.volume].cache {
                     Cache::Safe => event.done <= end,
                     Cache::Volatile => covering.next().is_some(),
+                    Cache::WrittenBack(within) => event.done + within <= end,
                 };
                 prop_assert!(kept <= length);
                 if event.arrived > end {

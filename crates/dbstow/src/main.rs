@@ -45,6 +45,9 @@ enum Command {
     Import(import::Args),
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
+    /// Cut the power of a placement's disks, and see what its server has lost
+    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    Drill(command::drill::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
     /// Check the storage layout of a SQL Server against documented rules
@@ -103,6 +106,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Advise(args) => advise::run(&args),
+        #[cfg(all(target_os = "linux", feature = "postgres"))]
+        Command::Drill(args) => command::drill::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),

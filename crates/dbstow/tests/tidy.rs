@@ -40,7 +40,7 @@ const WRITES: [&str; 21] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 31] = [
+const WRITERS: [(&str, &str); 34] = [
     (
         "dbstow/src/command/advise/folder.rs",
         "makes the folder that --out names",
@@ -58,8 +58,20 @@ const WRITERS: [(&str, &str); 31] = [
         "removes what a server made in its own directories",
     ),
     (
+        "lab/src/own_directory.rs",
+        "a random name, written down before it is made",
+    ),
+    (
         "lab/src/engine/postgres/run_directory.rs",
-        "a random name, written down before it is made; its modes",
+        "a private server's directory; its modes",
+    ),
+    (
+        "lab/src/drill/trouble.rs",
+        "empties and fills volumes that no other user can reach",
+    ),
+    (
+        "dbstow/src/command/drill/mod.rs",
+        "removes the folder that it has just made",
     ),
     (
         "lab/src/engine/postgres/memory.rs",

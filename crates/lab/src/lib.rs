@@ -14,10 +14,17 @@ pub mod engine;
 pub mod hooks;
 pub mod trial;
 
+// What a placement survives.
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+pub mod drill;
+
 // What a volume of one's own is like.
 pub mod calibrate;
 
 // All of a plan.
 pub mod run;
+
+#[cfg(all(unix, feature = "postgres"))]
+mod own_directory;
 
 pub use run::{Event, Finished, Observer, Prepared, RunError, RunInputs, run, run_into};

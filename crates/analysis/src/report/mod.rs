@@ -8,6 +8,7 @@
 
 pub mod advice;
 pub mod csv;
+pub mod drill;
 pub mod json;
 pub mod lint;
 pub mod markdown;

@@ -19,6 +19,14 @@ use lab::engine::{self, EngineProvider, provider};
 use lab::inventory::Inventory;
 use lab::trial;
 
+/// What an experiment has to say that runs, and what stands for it where only its placements count: section, key, value.
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+const NOT_RUN: [(&str, &str, &str); 3] = [
+    ("workload", "name", "trade"),
+    ("workload", "operations", "1"),
+    ("engine", "memory", "64 MiB"),
+];
+
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Asked {
@@ -173,6 +181,28 @@ impl Asked {
             },
         };
         layout.resolve(file, text, named.collect(), false)
+    }
+
+    /// The placements in the experiment, or in `text` of `file`, which need no workload.
+    ///
+    /// # Errors
+    /// When it has a mistake.
+    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    pub(super) fn understand_placements(&self, known: Option<(&str, &str)>) -> Result<ResolvedRun> {
+        let (file, text) = match known {
+            Some((file, text)) => (file.to_owned(), text.to_owned()),
+            None => self.text()?,
+        };
+        let table: Option<toml::Table> = toml::from_str(&text).ok();
+        let is_given = |section: &str| {
+            table
+                .as_ref()
+                .is_none_or(|table| table.contains_key(section))
+        };
+        let added = NOT_RUN.iter().filter(|(section, _, _)| !is_given(section));
+        let added =
+            added.map(|(section, key, value)| (format!("{section}.{key}"), (*value).to_owned()));
+        self.resolve(&file, &text, added.collect(), false)
     }
 
     /// The layout in the file `today`, or, without one, of the disks that the profile itself names: what its file is called,
@@ -488,7 +518,7 @@ fn catalogue_text(file: &Path) -> Result<String, Mistake> {
 }
 
 /// A name that is built in is that experiment, whatever the current folder holds.
-fn is_path(experiment: &str) -> bool {
+pub(super) fn is_path(experiment: &str) -> bool {
     !builtin_names().contains(&experiment)
         && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
 }

@@ -19,6 +19,8 @@ mod choice;
 pub mod completions;
 pub mod disks;
 pub mod doctor;
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+pub mod drill;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;

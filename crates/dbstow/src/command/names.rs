@@ -31,6 +31,17 @@ pub(super) fn experiment_or_file() -> ArgValueCompleter {
     names_or_paths(experiments, is_toml)
 }
 
+/// A built-in drill or experiment, or a file of one.
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+pub(super) fn drill_or_file() -> ArgValueCompleter {
+    let all = || {
+        let drills = experiment::spec::drill_names().into_iter();
+        let drills = drills.map(CompletionCandidate::new);
+        drills.chain(experiments()).collect()
+    };
+    names_or_paths(all, is_toml)
+}
+
 /// A built-in workload, or a folder or file of one.
 pub(super) fn workload_or_path() -> ArgValueCompleter {
     let is_file = |path: &Path| {

@@ -34,6 +34,12 @@ impl Progress {
         self.0.set_prefix(output::printable(text).into_owned());
     }
 
+    /// There are more steps than was known.
+    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    pub(super) fn more(&self, steps: u64) {
+        self.0.inc_length(steps);
+    }
+
     /// Some more steps are done.
     pub(super) fn step(&self, steps: u64) {
         self.0.inc(steps);

@@ -1,4 +1,4 @@
-//! The experiments that travel inside the program.
+//! The experiments and drills that travel inside the program.
 
 use include_dir::{Dir, include_dir};
 
@@ -6,9 +6,25 @@ use super::error::{SpecError, remedy};
 
 static FOLDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 
+static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
+
 /// Names of the experiments that are built in, sorted.
 pub fn builtin_names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = FOLDER
+    names_in(&FOLDER)
+}
+
+/// Names of the drills that are built in, sorted.
+pub fn drill_names() -> Vec<&'static str> {
+    names_in(&DRILLS)
+}
+
+/// The text of the drill `name`, as it stands in its file; `None`: there is none.
+pub fn drill_text(name: &str) -> Option<&'static str> {
+    DRILLS.get_file(format!("{name}.toml"))?.contents_utf8()
+}
+
+fn names_in(folder: &'static Dir<'static>) -> Vec<&'static str> {
+    let mut names: Vec<&str> = folder
         .files()
         .filter_map(|file| file.path().file_name()?.to_str()?.strip_suffix(".toml"))
         .collect();

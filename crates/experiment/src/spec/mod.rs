@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use builtin::{builtin_names, builtin_text};
+pub use builtin::{builtin_names, builtin_text, drill_names, drill_text};
 pub use document::line_at;
 pub use error::SpecError;
 pub use error::{near, plain_words, remedy};

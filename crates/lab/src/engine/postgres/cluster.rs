@@ -40,7 +40,7 @@ pub(super) struct Cluster {
     owner: Option<Owner>,
     data: PathBuf,
     /// What it is started with.
-    settings: Vec<(&'static str, String)>,
+    settings: Vec<(String, String)>,
     server: Mutex<Option<Server>>,
     /// Whether it is to start no more.
     abandoned: AtomicBool,
@@ -64,12 +64,28 @@ enum Program {
 }
 
 impl Cluster {
-    /// Makes the data directory `data` and the log's directory `log`, both inside directories that exist.
+    /// Makes the data directory `data` and the log's directory `log`, both inside directories that exist; `initdb` are more
+    /// options of the program that fills them.
     pub(super) fn create(
         (binaries, owner): (&Binaries, Option<Owner>),
         registration: &Arc<Registration>,
         directories: &mut Directories,
         (data, log): (&Path, &Path),
+        settings: &Settings,
+        initdb: &[&str],
+    ) -> Result<Cluster, EngineError> {
+        let cluster = Cluster::found((binaries, owner), registration, data, settings)?;
+        directories.make(data)?;
+        directories.make(log)?;
+        cluster.initialise(log, initdb)?;
+        Ok(cluster)
+    }
+
+    /// A server for the data directory `data`, which may be there already. It is not started yet.
+    pub(super) fn found(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        data: &Path,
         settings: &Settings,
     ) -> Result<Cluster, EngineError> {
         let run = RunDirectory::make(registration, owner)
@@ -80,22 +96,27 @@ impl Cluster {
                 .serving("postgres", directory, user)
                 .map_err(|error| EngineError::failed("write down where a server works", error))?;
         }
-        directories.make(data)?;
-        directories.make(log)?;
         let own = run.settings().into_iter();
-        let cluster = Cluster {
+        Ok(Cluster {
             binaries: binaries.clone(),
             owner,
             data: data.to_owned(),
-            settings: own.chain(settings::of_server(settings)).collect(),
+            settings: own
+                .chain(settings::of_server(settings))
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             server: Mutex::new(None),
             abandoned: AtomicBool::new(false),
             registration: Arc::clone(registration),
             memory: Mutex::new(Memory::limited(settings, run.name(), registration)),
             run,
-        };
-        cluster.initialise(log)?;
-        Ok(cluster)
+        })
+    }
+
+    /// The same with `more` settings, which count before the others.
+    pub(super) fn with(mut self, more: impl Iterator<Item = (String, String)>) -> Cluster {
+        self.settings.extend(more);
+        self
     }
 
     /// How to reach `database` in it.
@@ -231,6 +252,11 @@ impl Cluster {
         ))
     }
 
+    /// Why the server could not go on, in its words, where it has said so.
+    pub(super) fn cause(&self) -> Option<String> {
+        self.server.lock().as_ref()?.log.cause()
+    }
+
     /// Asks the server to end, and waits. Others may ask meanwhile, in a way that takes less time.
     fn stop(&self, signal: Signal, patience: Duration) -> bool {
         if let Some(server) = self.server.lock().as_mut()
@@ -258,13 +284,14 @@ impl Cluster {
             .map_or_else(String::new, |server| server.log.last_words())
     }
 
-    fn initialise(&self, log: &Path) -> Result<(), EngineError> {
+    fn initialise(&self, log: &Path, options: &[&str]) -> Result<(), EngineError> {
         let output = self
             .command(Program::Initdb)
             // Who may log in is said beside the data directory, which alone lets nobody in.
             .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
             // What a trial needs on disk is written by the checkpoint behind its load.
             .args(["--no-sync", "--no-instructions", "--username", USER])
+            .args(options)
             .arg("--pgdata")
             .arg(&self.data)
             .arg("--waldir")

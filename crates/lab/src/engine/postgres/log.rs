@@ -36,6 +36,8 @@ struct Words {
     lines: VecDeque<String>,
     /// The last line before them that told of a panic: it is said before all that follows from it.
     panic: Option<String>,
+    /// The first line that said why the server cannot go on, from that word on.
+    cause: Option<String>,
 }
 
 impl Log {
@@ -61,6 +63,21 @@ impl Log {
         tail.drain();
         tail.words.to_string()
     }
+
+    /// Why the server cannot go on, in its words, where it has said so.
+    pub(super) fn cause(&self) -> Option<String> {
+        let mut tail = self.0.lock();
+        tail.drain();
+        tail.words.cause.clone()
+    }
+}
+
+/// Why a server cannot go on, where a line says so; not what it says to a client that came too early.
+fn cause(line: &str) -> Option<String> {
+    let words = ["PANIC:", "FATAL:"].into_iter();
+    let at = words.filter_map(|word| line.find(word)).min()?;
+    let is_early = line.contains("the database system is ");
+    (!is_early).then(|| line[at..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Waits until there is something to read, or the other end is closed.
@@ -105,6 +122,9 @@ impl Words {
     }
 
     fn push(&mut self, line: String) {
+        if self.cause.is_none() {
+            self.cause = cause(&line);
+        }
         self.lines.push_back(line);
         if self.lines.len() > LINES
             && let Some(first) = self.lines.pop_front()
@@ -147,6 +167,15 @@ mod tests {
         assert_eq!(words(text), "PANIC: no | 1 | 2 | 3 | 4 | 5 | ha");
         assert_eq!(words("a\nb\n"), "a | b");
         assert_eq!(words(""), "");
+    }
+
+    #[test]
+    fn the_first_reason_not_to_go_on_is_the_cause() {
+        let mut words = Words::default();
+        let text = "1 FATAL:  the database system is starting up\n2 PANIC:  no space\n3 FATAL:  gone\n4\n5\n6\n7\n8\n9\n";
+        words.take(text.as_bytes());
+        assert_eq!(words.cause.as_deref(), Some("PANIC: no space"));
+        assert_eq!(cause("LOG:  all is well"), None);
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod client;
 mod cluster;
 mod counters;
 mod directories;
+#[cfg(target_os = "linux")]
+pub(crate) mod drilled;
 mod engine;
 mod find;
 mod given;

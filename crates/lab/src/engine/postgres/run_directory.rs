@@ -11,9 +11,7 @@
 //! <https://www.postgresql.org/docs/18/auth-username-maps.html>, read 2026-11-21.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +20,7 @@ use nix::unistd::{User, geteuid};
 use volume::leftovers::Registration;
 
 use super::directories::{Owner, given_to};
+use crate::own_directory::{OwnDirectory, short_directory};
 
 /// The superuser of a private server, and the map of users that leads to it.
 pub(super) const USER: &str = "dbstow";
@@ -30,10 +29,7 @@ pub(super) const USER: &str = "dbstow";
 const SOCKET: &str = "socket";
 
 /// A directory of a private server, removed when it is dropped.
-pub(super) struct RunDirectory {
-    path: PathBuf,
-    registration: Arc<Registration>,
-}
+pub(super) struct RunDirectory(OwnDirectory);
 
 impl RunDirectory {
     /// Makes one, for a server that runs as `owner`.
@@ -41,30 +37,16 @@ impl RunDirectory {
         registration: &Arc<Registration>,
         owner: Option<Owner>,
     ) -> io::Result<RunDirectory> {
-        let parent = short_directory();
-        // Its name is known before it is made, so that it can be written down by then.
-        let made = tempfile::Builder::new()
-            .prefix("dbstow-")
-            .make_in(parent, |path| {
-                match registration.make_directory(path, true)? {
-                    true => Ok(()),
-                    false => Err(io::ErrorKind::AlreadyExists.into()),
-                }
-            })?;
-        let (_, path) = made.keep().map_err(|error| error.error)?;
-        let run = RunDirectory {
-            path: path.canonicalize()?,
-            registration: Arc::clone(registration),
-        };
+        let run = RunDirectory(OwnDirectory::make(&short_directory(), registration)?);
         run.furnish(owner).map_err(io::Error::other)?;
         Ok(run)
     }
 
     fn furnish(&self, owner: Option<Owner>) -> Result<(), FileError> {
-        let folder = Folder::open(&self.path)?;
+        let folder = Folder::open(self.path())?;
         given_to(owner, &folder.new_folder(SOCKET.as_ref())?)?;
         let own = own_name().map_err(|source| FileError::Io {
-            path: self.path.clone(),
+            path: self.path().to_owned(),
             source,
         })?;
         let logins = format!("local all {USER} peer map={USER}\n");
@@ -80,22 +62,22 @@ impl RunDirectory {
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
     }
 
     /// The last part of its path, which no other has.
     pub(super) fn name(&self) -> &OsStr {
-        self.path.file_name().expect("it was made in another one")
+        self.path().file_name().expect("it was made in another one")
     }
 
     /// Where the server listens.
     pub(super) fn socket(&self) -> PathBuf {
-        self.path.join(SOCKET).join(".s.PGSQL.5432")
+        self.path().join(SOCKET).join(".s.PGSQL.5432")
     }
 
     /// What the server has to be started with.
     pub(super) fn settings(&self) -> [(&'static str, String); 6] {
-        let file = |name: &str| self.path.join(name).display().to_string();
+        let file = |name: &str| self.path().join(name).display().to_string();
         [
             ("listen_addresses", String::new()),
             ("unix_socket_directories", quoted(&file(SOCKET))),
@@ -104,15 +86,6 @@ impl RunDirectory {
             ("hba_file", file("pg_hba.conf")),
             ("ident_file", file("pg_ident.conf")),
         ]
-    }
-}
-
-impl Drop for RunDirectory {
-    fn drop(&mut self) {
-        // What cannot be removed stays written down, and is said by whoever ends the registration.
-        if fs::remove_dir_all(&self.path).is_ok() {
-            let _ = self.registration.removed(&self.path);
-        }
     }
 }
 
@@ -132,36 +105,11 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// Where a socket can be made: its path must stay below 108 bytes (`sun_path`, unix(7)), nobody else may be able
-/// to replace what lies there, and the server's user has to get through.
-fn short_directory() -> PathBuf {
-    let usual = std::env::temp_dir();
-    let usual = usual.canonicalize().unwrap_or(usual);
-    let is_short = usual.as_os_str().len() < 70;
-    match is_short && is_safe(&usual) && (!geteuid().is_root() || lets_through(&usual)) {
-        true => usual,
-        false => PathBuf::from("/tmp"),
-    }
-}
-
-/// Whether every user can get to what lies in `directory`.
-fn lets_through(directory: &Path) -> bool {
-    let mut all = directory.ancestors().map(fs::metadata);
-    all.all(|found| found.is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
-}
-
-/// Whether only root and this user can rename what this user makes in `directory`.
-fn is_safe(directory: &Path) -> bool {
-    fs::metadata(directory).is_ok_and(|metadata| {
-        let others_may_not = metadata.mode() & 0o022 == 0 || metadata.mode() & 0o1000 != 0;
-        [0, geteuid().as_raw()].contains(&metadata.uid()) && others_may_not
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
 
     use super::*;
 
@@ -192,26 +140,6 @@ mod tests {
         drop(run);
         assert!(!path.exists());
         registration.finish().unwrap();
-    }
-
-    #[test]
-    fn a_parent_that_others_may_write_to_is_safe_only_where_names_are_protected() {
-        let place = tempfile::tempdir().unwrap();
-        for (mode, safe) in [(0o700, true), (0o755, true), (0o777, false), (0o1777, true)] {
-            fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
-            assert_eq!(is_safe(place.path()), safe, "{mode:o}");
-        }
-    }
-
-    #[test]
-    fn a_directory_that_is_closed_to_others_lets_nobody_through() {
-        let place = tempfile::tempdir().unwrap();
-        let inner = place.path().join("inner");
-        fs::create_dir(&inner).unwrap();
-        for (mode, through) in [(0o711, true), (0o700, false)] {
-            fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
-            assert_eq!(lets_through(&inner), through, "{mode:o}");
-        }
     }
 
     #[test]

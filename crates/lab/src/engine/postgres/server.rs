@@ -77,6 +77,7 @@ impl Postgres {
             &mut directories,
             (&data, &log),
             settings,
+            &[],
         );
         let cluster = match made {
             Ok(cluster) => cluster,

@@ -1,0 +1,201 @@
+//! A drill as a document.
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the document's version.
+pub const SCHEMA: &str = "dbstow.drill/1";
+
+/// What placements survived.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drill {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The answer, in a sentence.
+    pub answer: String,
+    /// Name of the experiment whose placements these are.
+    pub experiment: String,
+    /// The server, with its version.
+    pub server: String,
+    /// What was asked.
+    pub asked: Asked,
+    /// Whether every control was noticed. Without that, the drill proves nothing.
+    pub proves: bool,
+    /// What was found of each placement.
+    pub placements: Vec<Placement>,
+    /// Servers that must not survive.
+    pub controls: Vec<Control>,
+    /// How long the looks at states took.
+    pub took: Took,
+}
+
+/// How long the looks at states took: means, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    /// States that were looked at, of all placements.
+    pub states: u64,
+    /// States at a time.
+    pub jobs: u64,
+    /// Until the volumes of a state were mounted.
+    pub mount_s: f64,
+    /// From then until the server let clients in, or had ended.
+    pub start_s: f64,
+    /// To read and check all that it had.
+    pub look_s: f64,
+    /// To end the server, and to unmount.
+    pub stop_s: f64,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// States of each event.
+    pub cuts: u32,
+    /// Seed of the states.
+    pub seed: u64,
+    /// Sessions that wrote.
+    pub sessions: u32,
+    /// How long they wrote, in seconds.
+    pub record_s: f64,
+    /// Whether disks lose what was not flushed: `volatile`, or `safe`.
+    pub write_cache: String,
+    /// How long a read-write host cache keeps what it has acknowledged, at most, in seconds.
+    pub write_back_s: f64,
+    /// Bytes that a disk writes whole or not at all.
+    pub atomic_bytes: u64,
+    /// How far snapshots are apart, in seconds.
+    pub skew_s: f64,
+}
+
+/// What was found of a placement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Its name.
+    pub name: String,
+    /// Folder of its recording, within that of the drill.
+    pub folder: String,
+    /// What was recorded.
+    pub recorded: Recorded,
+    /// What happened to it, and how often it survived.
+    pub events: Vec<Event>,
+    /// Every state that it did not survive.
+    pub findings: Vec<Finding>,
+    /// What became of it when a volume came back empty, or was full.
+    pub volumes: Vec<VolumeEvent>,
+}
+
+/// What became of a server when something happened to one of its volumes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeEvent {
+    /// `lost` (it comes back empty) or `full`.
+    pub event: String,
+    /// Name of the volume.
+    pub volume: String,
+    /// What clients noticed: `nothing`, `refused`, `ended`, `no-start`.
+    pub noticed: String,
+    /// What the server had in the end, as of a [`Finding`], or `intact`.
+    pub verdict: String,
+    /// The same in words.
+    pub what: String,
+    /// The server's words; empty where it has none.
+    pub message: String,
+}
+
+/// What was recorded of a placement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Commits that were acknowledged.
+    pub commits: u64,
+    /// Writes of all its disks.
+    pub writes: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Flushes of all its disks.
+    pub flushes: u64,
+}
+
+/// What happened to a placement, and how often it survived.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// `power`, `torn` or `snapshots`.
+    pub event: String,
+    /// States that were looked at.
+    pub states: u64,
+    /// States in which nothing was lost.
+    pub intact: u64,
+    /// States in which acknowledged commits were lost.
+    pub lost: u64,
+    /// States in which something was there that cannot be.
+    pub corrupt: u64,
+    /// States on which the server did not start.
+    pub does_not_start: u64,
+}
+
+/// A state that was not survived.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it is called: `cut-0417`.
+    pub name: String,
+    /// What happened: as of an [`Event`].
+    pub event: String,
+    /// What became of the server: `lost`, `corrupt`, `does-not-start`.
+    pub verdict: String,
+    /// The same in words.
+    pub what: String,
+    /// What each volume lacked.
+    pub volumes: Vec<Volume>,
+    /// The state, for `--replay`.
+    pub cut: serde_json::Value,
+}
+
+/// What a volume lacked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volume {
+    /// Its name.
+    pub name: String,
+    /// When it stopped, in milliseconds after clients began.
+    pub at_ms: u64,
+    /// Writes that it may have had or not.
+    pub open: u64,
+    /// Of these, what it had nothing of.
+    pub missing: u64,
+    /// Of these, what it had only a part of.
+    pub torn: u64,
+}
+
+/// A server that must not survive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// The setting that makes it lose or spoil data.
+    pub setting: String,
+    /// What happened to it: as of an [`Event`].
+    pub event: String,
+    /// States that were looked at, until it was noticed.
+    pub states: u64,
+    /// What was noticed, in words; `None`: nothing.
+    pub noticed: Option<String>,
+}
+
+impl Drill {
+    /// As text.
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("it is plain data");
+        text.push('\n');
+        text
+    }
+
+    /// The finding of this name, and its placement.
+    pub fn finding(&self, name: &str) -> Option<(&Placement, &Finding)> {
+        let mut all = self.placements.iter().flat_map(|placement| {
+            let findings = placement.findings.iter();
+            findings.map(move |finding| (placement, finding))
+        });
+        all.find(|(_, finding)| finding.name == name)
+    }
+}
+
+impl Event {
+    /// States that were not survived.
+    pub fn failed(&self) -> u64 {
+        self.states - self.intact
+    }
+}

@@ -1,0 +1,11 @@
+//! What placements survived: the document, what is shown of it, and its page.
+
+pub mod document;
+mod page;
+mod shown;
+
+pub use page::page;
+pub use shown::Shown;
+
+#[cfg(test)]
+mod tests;

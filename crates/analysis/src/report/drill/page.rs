@@ -1,0 +1,30 @@
+//! A drill as one HTML file that needs nothing else.
+
+use askama::Template;
+
+use super::document::Drill;
+use super::shown::Shown;
+use crate::report::page::{STYLE, policy};
+
+#[derive(Template)]
+#[template(path = "drill.html")]
+struct Page {
+    title: String,
+    version: &'static str,
+    shown: Shown,
+    policy: String,
+    style: &'static str,
+}
+
+/// The whole page.
+pub fn page(drill: &Drill) -> String {
+    let page = Page {
+        title: format!("What {} survives", drill.experiment),
+        version: env!("CARGO_PKG_VERSION"),
+        shown: Shown::of(drill),
+        policy: policy::of(&[STYLE], &[]),
+        style: STYLE,
+    };
+    page.render()
+        .expect("the template asks for nothing that can fail")
+}

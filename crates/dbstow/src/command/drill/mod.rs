@@ -1,0 +1,458 @@
+//! `dbstow drill`: what a placement survives.
+//!
+//! ```text
+//! experiment ──arms──> placements ──lab::drill──> outcomes ──> document ──> terminal, JSON, folder
+//! ```
+
+mod document;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::report::drill::document::Drill;
+use analysis::report::drill::{Shown, page};
+use anyhow::{Context, Result, bail};
+use clap::{ValueEnum, ValueHint};
+use crash::Cache;
+use experiment::spec::{
+    EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
+};
+use files::{FileError, Folder, Readers};
+use lab::drill::{Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, Step, Tools, drill};
+use lab::engine::postgres::{Binaries, owner};
+use lab::hooks::HostHooks;
+use lab::inventory::Inventory;
+use lab::trial::Stage;
+use model::{Bytes, Duration};
+use volume::leftovers::Registration;
+
+use super::asked::is_path;
+use super::listing::{self, ListFormat};
+use super::output::note;
+use super::pair::key_and_value;
+use super::progress::Progress;
+use super::{Asked, Mistake, NotMet, names};
+use document::{document, verdict_name};
+
+/// Arguments of `drill`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow drill\n  \
+    dbstow drill wal-apart\n  \
+    dbstow drill wal-apart --cuts 500 --seed 7 --fail-on loss\n  \
+    dbstow drill wal-apart --write-cache safe --out safe-drill\n  \
+    dbstow drill wal-apart --replay cut-0417\n  \
+    dbstow drill mine.toml --arm wal-apart --skew 500ms")]
+pub struct Args {
+    /// Name of a built-in drill or experiment, or path of an experiment file, whose placements are drilled; without one, the
+    /// built-in drills are listed
+    #[arg(add = names::drill_or_file())]
+    pub experiment: Option<String>,
+    /// Only this arm of it; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub arm: Vec<String>,
+    /// Set a key of the experiment, such as volume.d.count=4; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub set: Vec<(String, String)>,
+    /// Which server is drilled
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: Engine,
+    /// States to look at, of each placement and event
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub cuts: u32,
+    /// Seed of when power is cut, and of what the disks have then
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How long clients write to each placement
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub record: Duration,
+    /// How many clients write
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub sessions: u32,
+    /// How far snapshots of two volumes are apart
+    #[arg(long, value_name = "TIME", default_value = "2s")]
+    pub skew: Duration,
+    /// What disks do with what they have acknowledged
+    #[arg(long, value_enum, default_value_t)]
+    pub write_cache: WriteCache,
+    /// How long a read-write host cache keeps what it has acknowledged, at most, before its disk has it
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub write_back: Duration,
+    /// Bytes that a disk writes whole or not at all
+    #[arg(long, value_name = "SIZE", default_value = "512 B")]
+    pub atomic: Bytes,
+    /// States to look at at a time
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    /// Look again at a state of an earlier drill, which is in the folder
+    #[arg(long, value_name = "CUT")]
+    pub replay: Option<String>,
+    /// End with exit code 3 where a placement does not survive
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub fail_on: Option<FailOn>,
+    /// Folder for the document and what was recorded [default: the experiment's name with -drill]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
+    /// Directory of PostgreSQL's programs [default: the newest found]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub postgres_bin: Option<PathBuf>,
+    /// Also read this catalogue file; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalogue: Vec<PathBuf>,
+}
+
+/// Which server is drilled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// A private PostgreSQL
+    #[default]
+    Postgres,
+}
+
+/// What disks do with what they have acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum WriteCache {
+    /// Lose it, until they are flushed
+    #[default]
+    Volatile,
+    /// Keep it
+    Safe,
+}
+
+/// What ends with exit code 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Lost commits, contradictions, and servers that do not start
+    Loss,
+}
+
+/// Name of the document in the folder.
+const DOCUMENT: &str = "drill.json";
+
+/// Name of the page beside it.
+const PAGE: &str = "drill.html";
+
+/// Runs `dbstow drill`.
+///
+/// # Errors
+/// When the experiment has a mistake, the server does not run, a control is not noticed, or, where that was asked for, a placement
+/// does not survive.
+pub fn run(args: &Args) -> Result<()> {
+    let Some(experiment) = &args.experiment else {
+        return list(args);
+    };
+    let folder = args.folder(experiment);
+    if let Some(name) = &args.replay {
+        return replay(args, name, &folder);
+    }
+    let (experiment, placed) = args.placed(experiment)?;
+    let tools = args.tools()?;
+    let own = new_folder(&folder)?;
+    let spec = args.spec();
+    let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
+    let left = tools.registration.finish();
+    let drilled = drilled.inspect_err(|_| {
+        // Nothing in it is of use.
+        let _ = own.remove();
+    })?;
+    if let Err(left) = left {
+        note(&format!("dbstow: left behind: {}", left.join("; ")));
+    }
+    let document = document(args, &experiment, &drilled);
+    own.write(&document)?;
+    args.format.print(&match args.format {
+        ListFormat::Text => text(&Shown::of(&document), &folder),
+        ListFormat::Json => document.json(),
+    })?;
+    if !document.proves {
+        bail!("{}", document.answer);
+    }
+    match args.fail_on {
+        Some(FailOn::Loss)
+            if document
+                .placements
+                .iter()
+                .any(|placement| !placement.findings.is_empty()) =>
+        {
+            Err(NotMet(format!("--fail-on loss: {}", document.answer)).into())
+        }
+        Some(FailOn::Loss) | None => Ok(()),
+    }
+}
+
+/// Lists the drills that are built in.
+fn list(args: &Args) -> Result<()> {
+    let drills = drill_names().into_iter().map(|name| {
+        let text = drill_text(name).expect("it was listed");
+        let table: toml::Table = toml::from_str(text).expect("it is well-formed");
+        let question = table.get("question").and_then(toml::Value::as_str);
+        (name, question.unwrap_or_default().to_owned())
+    });
+    let drills: Vec<(&str, String)> = drills.collect();
+    Ok(args.format.print(&match args.format {
+        ListFormat::Text => listing::pairs(drills),
+        ListFormat::Json => {
+            let all = drills.iter();
+            let all = all
+                .map(|(name, question)| serde_json::json!({ "name": name, "question": question }));
+            format!("{:#}\n", serde_json::Value::Array(all.collect()))
+        }
+    })?)
+}
+
+/// Looks again at a state of an earlier drill.
+fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
+    let mistake = |why: String| Mistake(format!("--replay {name}: {why}"));
+    let text = files::input::named(&folder.join(DOCUMENT)).map_err(|error| {
+        mistake(format!(
+            "{}: {error}; name the folder of a drill by --out",
+            folder.join(DOCUMENT).display()
+        ))
+    })?;
+    let document: Drill = serde_json::from_str(&text).map_err(|error| {
+        mistake(format!(
+            "{} is no document of a drill: {error}",
+            folder.display()
+        ))
+    })?;
+    let Some((placement, finding)) = document.finding(name) else {
+        let known = document
+            .placements
+            .iter()
+            .flat_map(|placement| &placement.findings);
+        let known: Vec<&str> = known.map(|finding| finding.name.as_str()).collect();
+        let known = match known.is_empty() {
+            true => "it has none".to_owned(),
+            false => format!("it has {}", known.join(", ")),
+        };
+        return Err(mistake(format!(
+            "there is no such finding in {}; {known}",
+            folder.display()
+        ))
+        .into());
+    };
+    let cut: Cut = serde_json::from_value(finding.cut.clone())
+        .map_err(|error| mistake(format!("the state is damaged: {error}")))?;
+    let tools = args.tools()?;
+    let recorded = Recorded::open(&tools, &folder.join(&placement.folder))?;
+    let asked = &document.asked;
+    let spec = DrillSpec {
+        cache: match asked.write_cache.as_str() {
+            "safe" => Cache::Safe,
+            _ => Cache::Volatile,
+        },
+        write_back: Duration::from_secs_f64(asked.write_back_s),
+        atomic: Bytes(asked.atomic_bytes),
+        ..args.spec()
+    };
+    let (verdict, _) = recorded.look(&cut, &spec)?;
+    drop(recorded);
+    if let Err(left) = tools.registration.finish() {
+        note(&format!("dbstow: left behind: {}", left.join("; ")));
+    }
+    let said = match verdict_name(&verdict) == finding.verdict {
+        true => "as it was found",
+        false => "other than it was found",
+    };
+    let text = format!("{name}, {}: {verdict}; {said}\n", placement.name);
+    args.format.print(&match args.format {
+        ListFormat::Text => text,
+        ListFormat::Json => {
+            let again = serde_json::json!({
+                "name": name,
+                "placement": placement.name,
+                "verdict": verdict_name(&verdict),
+                "what": verdict.to_string(),
+                "as_found": verdict_name(&verdict) == finding.verdict,
+            });
+            format!("{again:#}\n")
+        }
+    })?;
+    Ok(())
+}
+
+impl Args {
+    fn folder(&self, experiment: &str) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| {
+            let name = Path::new(experiment).file_stem();
+            let mut name = name.unwrap_or_default().to_owned();
+            name.push("-drill");
+            PathBuf::from(name)
+        })
+    }
+
+    fn spec(&self) -> DrillSpec {
+        DrillSpec {
+            cuts: self.cuts,
+            seed: self.seed,
+            record: self.record,
+            sessions: self.sessions,
+            cache: match self.write_cache {
+                WriteCache::Volatile => Cache::Volatile,
+                WriteCache::Safe => Cache::Safe,
+            },
+            write_back: self.write_back,
+            atomic: self.atomic,
+            skew: self.skew,
+            jobs: self.jobs,
+        }
+    }
+
+    /// The experiment's name, and its placements.
+    fn placed(&self, experiment: &str) -> Result<(String, Vec<Placed>)> {
+        let asked = Asked {
+            experiment: Some(experiment.to_owned()),
+            set: self.set.clone(),
+            mode: Mode::Emulate,
+            engine: Some(EngineName::new("postgres")),
+            catalogue: self.catalogue.clone(),
+            ..Asked::simulated()
+        };
+        let file = format!("drills/{experiment}.toml");
+        let known = drill_text(experiment).map(|text| (file.as_str(), text));
+        let names: Vec<&str> = drill_names().into_iter().chain(builtin_names()).collect();
+        if !is_path(experiment) && !names.contains(&experiment) {
+            let remedy = remedy(experiment, "built in", names);
+            let name = experiment.to_owned();
+            return Err(SpecError::Unknown { name, remedy }.into());
+        }
+        let resolved = asked.understand_placements(known)?;
+        let Inventory { catalogue, .. } = &resolved.inventory;
+        let arms = &resolved.plan.arms;
+        let known: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(Mistake(format!(
+                "--arm {unknown}: there is no such arm; there are {}",
+                known.join(", ")
+            ))
+            .into());
+        }
+        let wanted = arms
+            .iter()
+            .filter(|arm| self.arm.is_empty() || self.arm.contains(&arm.name));
+        let placed = wanted.map(|arm| {
+            let stage = Stage::new(&arm.settings, catalogue)?;
+            Ok(Placed {
+                name: arm.name.clone(),
+                settings: arm.settings.clone(),
+                machine: stage.machine,
+                volumes: stage.volumes,
+            })
+        });
+        let placed: Vec<Placed> = placed.collect::<Result<_>>()?;
+        Ok((resolved.plan.experiment.clone(), placed))
+    }
+
+    fn tools(&self) -> Result<Tools> {
+        if !nix::unistd::geteuid().is_root() || !volume::fuse::loop_devices_exist() {
+            bail!(
+                "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
+                 and load the kernel's module with `modprobe loop` where there are none"
+            );
+        }
+        super::emulated::clear_leftovers()?;
+        let interrupted = Arc::<AtomicBool>::default();
+        let asked = Arc::clone(&interrupted);
+        ctrlc::set_handler(move || {
+            if !asked.swap(true, Ordering::Relaxed) {
+                note("\nstopping and cleaning up");
+            }
+        })
+        .context("a handler for Ctrl-C")?;
+        Ok(Tools {
+            binaries: Binaries::find(self.postgres_bin.as_deref())?,
+            owner: owner()?,
+            registration: Arc::new(Registration::new().context("writing down what is made")?),
+            hooks: HostHooks {
+                emulator: || super::emulated::attached().map_err(std::io::Error::other),
+                interrupted,
+                ..HostHooks::default()
+            },
+        })
+    }
+}
+
+/// The folder of a drill.
+struct Own {
+    folder: Folder,
+    path: PathBuf,
+}
+
+fn new_folder(path: &Path) -> Result<Own> {
+    let name = path.file_name().context("the folder has no name")?;
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        Some(_) | None => Path::new("."),
+    };
+    let parent = Folder::open(parent)?;
+    match parent.new_folder(name) {
+        Ok(folder) => Ok(Own {
+            folder,
+            path: path.to_owned(),
+        }),
+        Err(FileError::Exists(_)) => Err(Mistake(format!(
+            "{} exists already; remove it, or name another folder by --out",
+            path.display()
+        ))
+        .into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Own {
+    fn write(&self, document: &Drill) -> Result<()> {
+        for (name, text) in [(DOCUMENT, document.json()), (PAGE, page(document))] {
+            self.folder
+                .write_new(name.as_ref(), text.as_bytes(), Readers::OwnerOnly)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self) -> std::io::Result<()> {
+        std::fs::remove_dir_all(&self.path)
+    }
+}
+
+/// Drills, and shows on stderr what is done.
+fn with_progress(
+    drill: impl FnOnce(&(dyn Fn(Step<'_>) + Sync)) -> Result<Drilled, DrillError>,
+) -> Result<Drilled> {
+    let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
+    let drilled = drill(&|step| match step {
+        Step::Recording(name) => progress.set_message(&format!("recording {name}")),
+        Step::Cutting(name, states) => {
+            progress.more(states as u64);
+            progress.set_message(&format!("states of {name}"));
+        }
+        Step::Looked(_) => progress.step(1),
+    });
+    progress.end();
+    Ok(drilled?)
+}
+
+fn text(shown: &Shown, folder: &Path) -> String {
+    let mut text = format!("{}\n\n", shown.answer);
+    text.push_str(&listing::pairs(shown.facts.clone()));
+    text.push('\n');
+    text.push_str(&listing::report_table(&shown.matrix));
+    for (title, sentences) in [
+        ("Not survived:", &shown.examples),
+        (
+            "What servers said without a volume, and on a full one:",
+            &shown.volumes,
+        ),
+        ("Controls:", &shown.controls),
+        ("How to read this:", &shown.notes),
+    ] {
+        text.push_str(&super::profile::bullets(title, sentences));
+    }
+    text.push_str(&format!(
+        "\nPage, document, and what was recorded: {}\n",
+        folder.display()
+    ));
+    text
+}

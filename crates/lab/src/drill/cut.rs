@@ -1,0 +1,163 @@
+//! When power is cut, and what disks have then.
+
+use crash::{Choice, Event, Moment, Rules, choices};
+use model::Instant;
+use model::random::{derive, stream};
+use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::place::Placed;
+
+/// A crash state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Its number within the drill.
+    pub number: usize,
+    /// What happens.
+    pub kind: Kind,
+    /// When each volume stops, by the recording's clock.
+    pub at: Vec<Instant>,
+    /// Which of the open writes the disks have.
+    pub choice: Choice,
+}
+
+/// What happens to the volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// All lose power at once.
+    Power,
+    /// All lose power at once, and a write is on disk only in part.
+    Torn,
+    /// Each is copied at a time of its own.
+    Snapshots,
+}
+
+impl Kind {
+    /// What can happen to a placement's volumes.
+    pub(super) fn of(placed: &Placed) -> Vec<Kind> {
+        let mut kinds = vec![Kind::Power, Kind::Torn];
+        if placed.volumes.len() > 1 {
+            kinds.push(Kind::Snapshots);
+        }
+        kinds
+    }
+}
+
+/// Choices that are considered of one moment.
+const CHOICES: usize = 24;
+
+/// Moments that are tried for one cut: not every moment has a write that can be torn.
+const TRIES: u64 = 50;
+
+/// Crash states of a recording, `count` at most: each of a moment of its own between `from` and `until`, drawn by `seed`.
+/// Snapshots are `skew` apart, in nanoseconds, each volume in turn the last.
+pub(super) fn cuts(
+    (events, rules): (&[Event], &[Rules]),
+    (from, until): (Instant, Instant),
+    (kind, skew): (Kind, u64),
+    count: u32,
+    seed: u64,
+) -> Vec<Cut> {
+    let within: Vec<&Event> = events
+        .iter()
+        .filter(|event| from <= event.arrived && event.done <= until)
+        .collect();
+    if within.is_empty() {
+        return Vec::new();
+    }
+    let one = |number: u32| {
+        (0..TRIES).find_map(|attempt| {
+            let seed = derive(seed, "cut", u64::from(number) * TRIES + attempt);
+            let mut random = stream(seed, "moment");
+            let event = within[random.random_range(0..within.len())];
+            // Right after something arrived, or was acknowledged.
+            let at = match random.random_bool(0.5) {
+                true => event.arrived,
+                false => event.done,
+            };
+            let mut at = vec![at; rules.len()];
+            if kind == Kind::Snapshots {
+                let late = number as usize % rules.len();
+                at[late] = Instant::from_nanos(at[late].as_nanos() + skew);
+            }
+            let moment = Moment::new(events, rules, &at);
+            let choice = match kind {
+                // A snapshot has what its volume has acknowledged, and nothing is torn in it.
+                Kind::Snapshots => Choice::Everything,
+                Kind::Power | Kind::Torn => {
+                    let mut fit = choices(&moment, CHOICES, seed);
+                    fit.retain(|choice| matches!(choice, Choice::Torn(_)) == (kind == Kind::Torn));
+                    fit.get(random.random_range(0..fit.len().max(1)))?.clone()
+                }
+            };
+            Some(Cut {
+                number: number as usize,
+                kind,
+                at,
+                choice,
+            })
+        })
+    };
+    (0..count).filter_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crash::{Action, Cache};
+    use model::Bytes;
+
+    use super::*;
+
+    fn write(volume: usize, ms: u64) -> Event {
+        Event {
+            volume,
+            action: Action::Write,
+            range: ms * 8192..ms * 8192 + 8192,
+            arrived: Instant::from_nanos(ms * 1_000_000),
+            done: Instant::from_nanos(ms * 1_000_000 + 500_000),
+            bytes_at: 0,
+        }
+    }
+
+    #[test]
+    fn cuts_are_the_same_for_a_seed_and_within_the_time_that_was_recorded() {
+        let events: Vec<Event> = (0..100).map(|ms| write(ms as usize % 2, ms)).collect();
+        let rules = vec![Rules::of_disk(Cache::Volatile, Bytes(512)); 2];
+        let (from, until) = (events[20].arrived, events[80].done);
+        let of = |kind, seed| {
+            cuts(
+                (&events, &rules),
+                (from, until),
+                (kind, 2_000_000),
+                40,
+                seed,
+            )
+        };
+        let power = of(Kind::Power, 1);
+        assert_eq!(power, of(Kind::Power, 1));
+        assert_ne!(power, of(Kind::Power, 2));
+        assert_eq!(power.len(), 40);
+        let inside = |at: &Instant| from <= *at && *at <= until;
+        assert!(
+            power
+                .iter()
+                .all(|cut| cut.at.iter().all(inside) && cut.at[0] == cut.at[1])
+        );
+        let torn = of(Kind::Torn, 1);
+        assert!(!torn.is_empty() && torn.iter().all(|cut| matches!(cut.choice, Choice::Torn(_))));
+        let apart = of(Kind::Snapshots, 1);
+        assert!(
+            apart
+                .iter()
+                .all(|cut| cut.at[0].as_nanos().abs_diff(cut.at[1].as_nanos()) == 2_000_000)
+        );
+    }
+
+    #[test]
+    fn where_nothing_was_recorded_nothing_is_cut() {
+        let rules = [Rules::of_disk(Cache::Safe, Bytes(512))];
+        let end = Instant::from_nanos(10);
+        assert!(cuts((&[], &rules), (Instant::ZERO, end), (Kind::Power, 0), 5, 1).is_empty());
+    }
+}

@@ -1,0 +1,139 @@
+//! A placement that is drilled, and its volumes: while they are filled, recorded, and looked at after a crash.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use files::Folder;
+use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
+use serde::{Deserialize, Serialize};
+use volume::fuse::{
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+};
+use volume::leftovers::Registration;
+
+use crate::engine::postgres::drilled::DrilledSpec;
+use crate::engine::postgres::{Binaries, Owner};
+use crate::hooks::HostHooks;
+use crate::own_directory::{OwnDirectory, short_directory};
+use experiment::spec::Settings;
+
+/// How large a volume is: it holds a small server and what clients write meanwhile.
+const VOLUME: Bytes = Bytes::gib(4);
+
+/// A placement that is drilled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub settings: Settings,
+    /// The machine that its volumes share.
+    pub machine: MachineSpec,
+    /// Its volumes, in the order of the settings; only those that hold files.
+    pub volumes: Vec<VolumeSpec>,
+}
+
+/// What a drill works with.
+#[derive(Clone)]
+pub struct Tools {
+    /// PostgreSQL's programs.
+    pub binaries: Binaries,
+    /// As whom its server runs.
+    pub owner: Option<Owner>,
+    /// Where everything is written down that has to be ended and removed.
+    pub registration: Arc<Registration>,
+    /// Emulators, and when to end early.
+    pub hooks: HostHooks,
+}
+
+/// Volumes that are mounted, each in a directory of its own.
+pub(super) struct Volumes {
+    /// The emulator that serves them. First, so that they are unmounted before their directories are removed.
+    pub(super) site: RemoteSite,
+    directory: OwnDirectory,
+}
+
+impl Tools {
+    /// A server that is drilled.
+    pub(super) fn server<'a>(
+        &'a self,
+        settings: &'a Settings,
+        sessions: u32,
+        server: &'a [(String, String)],
+    ) -> DrilledSpec<'a> {
+        DrilledSpec {
+            binaries: &self.binaries,
+            owner: self.owner,
+            registration: &self.registration,
+            settings,
+            sessions,
+            server,
+        }
+    }
+
+    /// Mounts a placement's volumes; their bytes are in `folder`.
+    pub(super) fn mount(
+        &self,
+        placed: &Placed,
+        folder: &Path,
+        contents: Contents,
+    ) -> io::Result<Volumes> {
+        let directory = OwnDirectory::make(&short_directory(), &self.registration)?;
+        let own = Folder::open(directory.path()).map_err(io::Error::other)?;
+        let mount = |volume: &VolumeSpec| {
+            own.new_folder(volume.name.as_ref())
+                .map_err(io::Error::other)?;
+            let timed = matches!(contents, Contents::Recorded(_));
+            Ok(MountSpec {
+                volume: match timed {
+                    true => volume.clone(),
+                    false => VolumeSpec::of(&volume.name, DiskSpec::unlimited()),
+                },
+                front: Front::Block {
+                    filesystem: Filesystem::Ext4,
+                    read_ahead: None,
+                },
+                directory: directory.path().join(&volume.name),
+                backing: folder.join(DISKS).join(&volume.name),
+                size: VOLUME,
+                owner: self.owner,
+            })
+        };
+        let spec = EmulationSpec {
+            machine: placed.machine.clone(),
+            volumes: placed
+                .volumes
+                .iter()
+                .map(mount)
+                .collect::<io::Result<_>>()?,
+            seed: 1,
+            transport: TransportChoice::default(),
+            trace: None,
+            contents,
+        };
+        let site = RemoteSite::start((self.hooks.emulator)()?, &spec)?;
+        Ok(Volumes { site, directory })
+    }
+}
+
+/// Where in a placement's folder the volumes' images are.
+const DISKS: &str = "disks";
+
+impl Volumes {
+    /// Where they are mounted.
+    pub(super) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Lets other users through to them: the server's. Until then nobody but this user can reach what they hold.
+    pub(super) fn let_in(&self) -> io::Result<()> {
+        let own = Folder::open(self.directory.path()).map_err(io::Error::other)?;
+        own.change_mode(0o711).map_err(io::Error::other)
+    }
+
+    /// Unmounts them.
+    pub(super) fn stop(self) -> io::Result<()> {
+        self.site.stop()
+    }
+}

@@ -1,0 +1,355 @@
+//! What was recorded of a server, and what becomes of it in a crash state.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use crash::{Action, Cache, Choice, History, Moment, Rules};
+use files::FileError;
+use model::{Bytes, Duration, HostCacheMode, Instant};
+use serde::{Deserialize, Serialize};
+use volume::clock::Clock;
+use volume::fuse::{Contents, CrashSpec};
+use volume::site::Site;
+
+use super::DrillSpec;
+use super::cut::{Cut, Kind, cuts};
+use super::ledger::Verdict;
+use super::place::Tools;
+use super::record::{About, writes};
+use crate::engine::EngineError;
+use crate::engine::postgres::drilled::Drilled;
+
+/// Why a drill came to no result.
+#[derive(Debug, thiserror::Error)]
+pub enum DrillError {
+    /// The server does not run, or refuses.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The volumes are not there.
+    #[error("the volumes: {0}")]
+    Volumes(io::Error),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A folder has no recording.
+    #[error("{}: {why}; it is no recording of a drill by this version of dbstow, drill again", folder.display())]
+    NoRecording {
+        /// Which folder.
+        folder: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The server fails where nothing was cut.
+    #[error(
+        "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is no finding but an error of \
+         the drill"
+    )]
+    Uncut {
+        /// Of which placement.
+        placement: String,
+        /// What became of it.
+        verdict: Verdict,
+    },
+    /// Somebody pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl DrillError {
+    pub(super) fn volumes(error: io::Error) -> DrillError {
+        DrillError::Volumes(error)
+    }
+}
+
+/// What clients had a server write, in the order in which its disks got it.
+pub struct Recorded {
+    tools: Tools,
+    folder: PathBuf,
+    about: About,
+    history: History,
+}
+
+/// What a volume lacks of what was written to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Name of the volume.
+    pub volume: String,
+    /// When it stopped, in milliseconds after clients began.
+    pub at_ms: u64,
+    /// Writes that it may have had or not.
+    pub open: u64,
+    /// Of these, what it has nothing of.
+    pub missing: u64,
+    /// Of these, what it has only a part of.
+    pub torn: u64,
+}
+
+/// A server that runs, and its volumes.
+pub(super) type OnVolumes<'a> = (&'a Drilled, &'a dyn Site);
+
+/// How long a look at one state took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Took {
+    /// Until its volumes were mounted.
+    pub mount: Duration,
+    /// From then until the server let clients in, or had ended.
+    pub start: Duration,
+    /// To read and check all it has.
+    pub look: Duration,
+    /// To end the server, and to unmount.
+    pub stop: Duration,
+}
+
+/// Times of one thing after the other.
+struct Laps {
+    clock: Clock,
+    last: Instant,
+    took: Took,
+}
+
+impl Laps {
+    fn start() -> Laps {
+        let clock = Clock::start();
+        Laps {
+            last: clock.now(),
+            clock,
+            took: Took::default(),
+        }
+    }
+
+    /// Time since the last one.
+    fn lap(&mut self) -> Duration {
+        let now = self.clock.now();
+        let lap = now - self.last;
+        self.last = now;
+        lap
+    }
+}
+
+/// What was recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// How long clients wrote.
+    pub lasted: Duration,
+    /// What they had acknowledged.
+    pub commits: u64,
+    /// Writes of all disks.
+    pub writes: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Flushes of all disks.
+    pub flushes: u64,
+}
+
+impl Recorded {
+    /// Opens what is stored in `folder`.
+    ///
+    /// # Errors
+    /// When there is none, or it is of another version.
+    pub fn open(tools: &Tools, folder: &Path) -> Result<Recorded, DrillError> {
+        let (about, history) = About::read(folder)?;
+        Ok(Recorded {
+            tools: tools.clone(),
+            // The emulator works in a directory of its own.
+            folder: folder.canonicalize().map_err(DrillError::volumes)?,
+            about,
+            history,
+        })
+    }
+
+    /// What was recorded while clients wrote.
+    pub fn summary(&self) -> Summary {
+        let (from, until) = (self.about.from, self.about.until);
+        let mut summary = Summary {
+            lasted: until - from,
+            commits: self.about.ledger.commits(),
+            writes: 0,
+            bytes: Bytes::ZERO,
+            flushes: 0,
+        };
+        let events = self.history.events.iter();
+        for event in events.filter(|event| from <= event.arrived && event.arrived <= until) {
+            match event.action {
+                Action::Write => {
+                    summary.writes += 1;
+                    summary.bytes.0 += event.range.end - event.range.start;
+                }
+                Action::Flush => summary.flushes += 1,
+                Action::Discard => {}
+            }
+        }
+        summary
+    }
+
+    /// The server's version.
+    pub fn version(&self) -> &str {
+        &self.about.version
+    }
+
+    /// Whether somebody pressed Ctrl-C.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.tools.hooks.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// States of a kind, `count` at most, drawn by the seed of `spec`.
+    pub fn cuts(&self, kind: Kind, count: u32, spec: &DrillSpec) -> Vec<Cut> {
+        let rules = self.rules(spec);
+        let within = (self.about.from, self.about.until);
+        let skew = spec.skew.as_nanos();
+        cuts(
+            (&self.history.events, &rules),
+            within,
+            (kind, skew),
+            count,
+            spec.seed,
+        )
+    }
+
+    /// The state in which nothing was cut.
+    pub(super) fn uncut(&self) -> Cut {
+        let end = self.history.events.iter().map(|event| event.done).max();
+        Cut {
+            number: 0,
+            kind: Kind::Power,
+            at: vec![end.unwrap_or(Instant::ZERO); self.about.placed.volumes.len()],
+            choice: Choice::Everything,
+        }
+    }
+
+    /// Sees that the server comes up where nothing was cut.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check(&self, spec: &DrillSpec) -> Result<(), DrillError> {
+        match self.look(&self.uncut(), spec)?.0 {
+            Verdict::Intact => Ok(()),
+            verdict => Err(DrillError::Uncut {
+                placement: self.about.placed.name.clone(),
+                verdict,
+            }),
+        }
+    }
+
+    /// Starts the server on a state, and judges what it has.
+    ///
+    /// # Errors
+    /// When the state cannot be looked at, for another reason than the server.
+    pub fn look(&self, cut: &Cut, spec: &DrillSpec) -> Result<(Verdict, Took), DrillError> {
+        let earliest = cut.at.iter().copied().min().unwrap_or(Instant::ZERO);
+        self.with_server(cut, spec, &|_| Ok(()), &mut |server| match server {
+            Err(why) => Verdict::DoesNotStart { why },
+            Ok((drilled, _)) => self.verdict(earliest, drilled),
+        })
+    }
+
+    /// Judges what a server has that stopped at this time.
+    pub(super) fn verdict(&self, at: Instant, drilled: &Drilled) -> Verdict {
+        Verdict::of(&self.about.ledger.acknowledged(at), &drilled.look())
+    }
+
+    /// Starts the server on a state, after something was done to its volumes; `judge` gets it, or why it does not start.
+    ///
+    /// # Errors
+    /// When the state cannot be looked at, for another reason than the server.
+    pub(super) fn with_server<T>(
+        &self,
+        cut: &Cut,
+        spec: &DrillSpec,
+        prepare: &dyn Fn(&dyn Site) -> io::Result<()>,
+        judge: &mut dyn FnMut(Result<OnVolumes<'_>, String>) -> T,
+    ) -> Result<(T, Took), DrillError> {
+        let mut laps = Laps::start();
+        let About {
+            placed,
+            server,
+            ledger,
+            mounted,
+            ..
+        } = &self.about;
+        let contents = Contents::Crashed(CrashSpec {
+            recording: writes(&self.folder),
+            rules: self.rules(spec),
+            at: cut.at.clone(),
+            choice: cut.choice.clone(),
+        });
+        let volumes = match self.tools.mount(placed, &self.folder, contents) {
+            Ok(volumes) => volumes,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(DrillError::volumes(error));
+            }
+            // The same volumes were mounted where nothing was cut.
+            Err(error) => return Ok((judge(Err(error.to_string())), laps.took)),
+        };
+        prepare(&volumes.site).map_err(DrillError::volumes)?;
+        laps.took.mount = laps.lap();
+        let moved = [(PathBuf::from(mounted), volumes.directory().to_owned())];
+        let sessions = ledger.sessions.len() as u32;
+        let asked = self.tools.server(&placed.settings, sessions, server);
+        let judged = match Drilled::found(&asked, &volumes.site, &moved) {
+            Err(error) => judge(Err(error.to_string())),
+            Ok(drilled) => {
+                volumes.let_in().map_err(DrillError::volumes)?;
+                let started = drilled.start();
+                laps.took.start = laps.lap();
+                let judged = match started {
+                    Err(why) => judge(Err(why)),
+                    Ok(()) => judge(Ok((&drilled, &volumes.site))),
+                };
+                laps.took.look = laps.lap();
+                drilled
+                    .end()
+                    .map_err(|why| EngineError::failed("end PostgreSQL", why))?;
+                judged
+            }
+        };
+        volumes.stop().map_err(DrillError::volumes)?;
+        laps.took.stop = laps.lap();
+        Ok((judged, laps.took))
+    }
+
+    /// What each volume lacks in a state.
+    pub fn missing(&self, cut: &Cut, spec: &DrillSpec) -> Vec<Missing> {
+        let rules = self.rules(spec);
+        let moment = Moment::new(&self.history.events, &rules, &cut.at);
+        let volumes = self.about.placed.volumes.iter().zip(&cut.at);
+        let mut all: Vec<Missing> = volumes
+            .map(|(volume, at)| Missing {
+                volume: volume.name.clone(),
+                at_ms: at.as_nanos().saturating_sub(self.about.from.as_nanos()) / 1_000_000,
+                open: 0,
+                missing: 0,
+                torn: 0,
+            })
+            .collect();
+        for (piece, kept) in moment.fates(&cut.choice) {
+            let volume = &mut all[piece.volume];
+            volume.open += 1;
+            match kept.as_slice() {
+                [] => volume.missing += 1,
+                [whole] if *whole == piece.range => {}
+                _ => volume.torn += 1,
+            }
+        }
+        all
+    }
+
+    /// What was recorded of the placement.
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn rules(&self, spec: &DrillSpec) -> Vec<Rules> {
+        let volumes = self.about.placed.volumes.iter();
+        let rules = volumes.map(|volume| Rules {
+            disks: volume.disks.len(),
+            interleave: volume.interleave,
+            cache: match volume.host_cache {
+                HostCacheMode::ReadWrite => Cache::WrittenBack(spec.write_back),
+                HostCacheMode::None | HostCacheMode::ReadOnly => spec.cache,
+            },
+            atomic: spec.atomic,
+        });
+        rules.collect()
+    }
+}

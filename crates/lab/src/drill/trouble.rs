@@ -1,0 +1,259 @@
+//! A volume that comes back empty, and one that is full.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use model::Duration;
+use nix::fcntl::posix_fallocate;
+use parking_lot::Mutex;
+use volume::clock::Clock;
+use volume::site::Site;
+
+use super::ledger::{Found, Verdict};
+use super::{DrillError, DrillSpec, Recorded};
+use crate::engine::postgres::drilled::Drilled;
+
+/// Space that a full volume still has when clients begin to write: they are to fill it themselves.
+const SPACE_LEFT: u64 = 24 << 20;
+
+/// How long clients write to a volume that fills up, at most.
+const FILL_MAX: Duration = Duration::from_secs(20);
+
+/// Between two looks at whether a server has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What fills a volume.
+const BALLAST: &str = "ballast";
+
+/// What happens to one volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It comes back empty, as disks inside a machine do after a stop.
+    Lost,
+    /// It is full, and clients go on; then there is space again.
+    Full,
+}
+
+/// What became of a server when something happened to one of its volumes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Troubled {
+    /// What happened.
+    pub trouble: Trouble,
+    /// Name of the volume.
+    pub volume: String,
+    /// What the server has in the end.
+    pub verdict: Verdict,
+    /// What clients noticed.
+    pub noticed: Noticed,
+    /// The server's words; empty where it has none.
+    pub message: String,
+}
+
+/// What clients notice of a volume that is lost or full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// Nothing.
+    Nothing,
+    /// Something is refused, while the server goes on.
+    Refused,
+    /// The server ends.
+    Ended,
+    /// The server does not start.
+    NoStart,
+}
+
+/// What became of a server, and what its clients noticed.
+struct Seen {
+    verdict: Verdict,
+    noticed: Noticed,
+    message: String,
+}
+
+impl Seen {
+    fn no_start(why: String) -> Seen {
+        Seen {
+            message: why.clone(),
+            verdict: Verdict::DoesNotStart { why },
+            noticed: Noticed::NoStart,
+        }
+    }
+}
+
+impl Recorded {
+    /// Takes each volume away, and fills each, one after the other.
+    ///
+    /// # Errors
+    /// When that cannot be tried, or somebody pressed Ctrl-C.
+    pub fn trouble(&self, spec: &DrillSpec) -> Result<Vec<Troubled>, DrillError> {
+        let mut all = Vec::new();
+        for volume in 0..self.about().placed.volumes.len() {
+            for trouble in [Trouble::Lost, Trouble::Full] {
+                if self.is_interrupted() {
+                    return Err(DrillError::Interrupted);
+                }
+                let seen = match trouble {
+                    Trouble::Lost => self.lose(volume, spec)?,
+                    Trouble::Full => self.fill(volume, spec)?,
+                };
+                all.push(Troubled {
+                    trouble,
+                    volume: self.about().placed.volumes[volume].name.clone(),
+                    verdict: seen.verdict,
+                    noticed: seen.noticed,
+                    message: seen.message,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    fn lose(&self, volume: usize, spec: &DrillSpec) -> Result<Seen, DrillError> {
+        let uncut = self.uncut();
+        let at = uncut.at[volume];
+        let empty = |site: &dyn Site| make_empty(site.directory(volume));
+        let lost = self.with_server(&uncut, spec, &empty, &mut |server| match server {
+            Err(why) => Seen::no_start(why),
+            Ok((drilled, _)) => {
+                let verdict = self.verdict(at, drilled);
+                let (noticed, message) = match drilled.spill() {
+                    Ok(()) => (Noticed::Nothing, String::new()),
+                    Err(error) => (Noticed::Refused, error.to_string()),
+                };
+                Seen {
+                    verdict,
+                    noticed,
+                    message,
+                }
+            }
+        });
+        Ok(lost?.0)
+    }
+
+    fn fill(&self, volume: usize, spec: &DrillSpec) -> Result<Seen, DrillError> {
+        let prepared = |_: &dyn Site| Ok(());
+        let filled = self.with_server(&self.uncut(), spec, &prepared, &mut |server| match server {
+            Err(why) => Ok(Seen::no_start(why)),
+            Ok((drilled, site)) => filled(drilled, site.directory(volume)),
+        });
+        filled?.0.map_err(DrillError::volumes)
+    }
+}
+
+/// Fills the volume while clients write, and makes space again.
+fn filled(drilled: &Drilled, directory: &Path) -> io::Result<Seen> {
+    let before = drilled.look();
+    let ballast = directory.join(BALLAST);
+    fill(&ballast)?;
+    let Filled {
+        acknowledged,
+        refused,
+    } = write(drilled, &before);
+    // It ends a moment after its clients have lost it.
+    let clock = Clock::start();
+    while drilled.obituary().is_none() && clock.now().as_nanos() < 1_000_000_000 {
+        Clock::sleep(LOOK_EVERY);
+    }
+    let (noticed, message) = match (refused, drilled.obituary()) {
+        (_, Some(why)) => (Noticed::Ended, why),
+        (Some(why), None) => (Noticed::Refused, why),
+        (None, None) => (Noticed::Nothing, String::new()),
+    };
+    fs::remove_file(&ballast)?;
+    let stopped = match noticed {
+        Noticed::Ended => Ok(()),
+        Noticed::Nothing | Noticed::Refused | Noticed::NoStart => drilled.shut_down(),
+    };
+    let stopped = stopped.map_err(|error| error.to_string());
+    let verdict = match stopped.and_then(|()| drilled.start()) {
+        Ok(()) => Verdict::of(&acknowledged, &drilled.look()),
+        Err(why) => Verdict::DoesNotStart { why },
+    };
+    Ok(Seen {
+        verdict,
+        noticed,
+        message,
+    })
+}
+
+/// What clients wrote to a volume that filled up.
+struct Filled {
+    /// Commits of each session that were acknowledged, those before it too.
+    acknowledged: Vec<u64>,
+    /// Why the first commit was refused, or else the first sort.
+    refused: Option<String>,
+}
+
+/// Lets clients write until a commit is refused, and sort meanwhile.
+fn write(drilled: &Drilled, before: &Found) -> Filled {
+    let ended = AtomicBool::new(false);
+    let refused = Mutex::new(None);
+    let mut sort_refused = None;
+    let refuse = |why: String| {
+        refused.lock().get_or_insert(why);
+        ended.store(true, Ordering::Relaxed);
+    };
+    let client = |session: u32, mut last: u64| {
+        let mut writer = match drilled.writer(session) {
+            Ok(writer) => writer,
+            Err(error) => {
+                refuse(error.to_string());
+                return last;
+            }
+        };
+        while !ended.load(Ordering::Relaxed) {
+            match writer.commit(last + 1) {
+                Ok(()) => last += 1,
+                Err(error) => refuse(error.to_string()),
+            }
+        }
+        last
+    };
+    let acknowledged = thread::scope(|scope| {
+        let clients: Vec<_> = (0..)
+            .zip(&before.last)
+            .map(|(session, last)| scope.spawn(move || client(session, *last)))
+            .collect();
+        let clock = Clock::start();
+        while !ended.load(Ordering::Relaxed) {
+            if let Err(error) = drilled.spill() {
+                sort_refused.get_or_insert(error.to_string());
+                Clock::sleep(LOOK_EVERY);
+            }
+            if clock.now().as_nanos() > FILL_MAX.as_nanos() {
+                ended.store(true, Ordering::Relaxed);
+            }
+        }
+        let join = |client: thread::ScopedJoinHandle<'_, u64>| {
+            client.join().expect("a client does not panic")
+        };
+        clients.into_iter().map(join).collect()
+    });
+    Filled {
+        acknowledged,
+        refused: refused.into_inner().or(sort_refused),
+    }
+}
+
+/// Leaves little space on the volume that `ballast` is on.
+fn fill(ballast: &Path) -> io::Result<()> {
+    let directory = ballast.parent().expect("it is in a directory");
+    let free = fs4::available_space(directory)?;
+    let size = i64::try_from(free.saturating_sub(SPACE_LEFT)).unwrap_or(i64::MAX);
+    Ok(posix_fallocate(File::create_new(ballast)?, 0, size)?)
+}
+
+/// Leaves a volume as a new one is: empty, and root's.
+fn make_empty(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        match fs::symlink_metadata(&path)?.is_dir() {
+            true => fs::remove_dir_all(&path)?,
+            false => fs::remove_file(&path)?,
+        }
+    }
+    chown(directory, Some(0), Some(0))
+}

@@ -1,0 +1,404 @@
+//! A private server that is drilled: clients write a ledger, and a crash state of its volumes is looked at.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use volume::leftovers::Registration;
+use volume::site::Site;
+
+use super::cluster::Cluster;
+use super::directories::{self, Directories, Owner};
+use super::find::Binaries;
+use super::login::{OBSERVER, SESSION, open};
+use super::tablespaces::{self, Tablespaces};
+use super::wire::Connection;
+use crate::drill::Found;
+use crate::engine::EngineError;
+use experiment::spec::{Role, Settings};
+
+/// Accounts that transfers go between: some megabytes, so that a checkpoint writes many pages.
+const ACCOUNTS: u32 = 50_000;
+
+/// What all clients together have written of the ledger, and the contents that each row must have.
+const CONTENT: &str = "repeat(md5(session || '/' || number), 6)";
+
+/// Where a drilled server's files are on its volumes.
+struct Places {
+    data: PathBuf,
+    log: PathBuf,
+    tablespaces: Tablespaces,
+}
+
+impl Places {
+    fn of(site: &dyn Site, settings: &Settings) -> Places {
+        let placement = &settings.placement;
+        Places {
+            data: directories::home(site, settings, &placement.data[0]).join("cluster"),
+            log: directories::home(site, settings, &placement.log).join("wal"),
+            tablespaces: Tablespaces::of_placement("", site, settings),
+        }
+    }
+}
+
+/// What a drilled server is.
+pub(crate) struct DrilledSpec<'a> {
+    pub(crate) binaries: &'a Binaries,
+    /// As whom it runs.
+    pub(crate) owner: Option<Owner>,
+    pub(crate) registration: &'a Arc<Registration>,
+    pub(crate) settings: &'a Settings,
+    /// How many clients write the ledger.
+    pub(crate) sessions: u32,
+    /// What it is started with, before all other settings.
+    pub(crate) server: &'a [(String, String)],
+}
+
+/// A private server that is drilled.
+pub(crate) struct Drilled {
+    cluster: Cluster,
+    sessions: u32,
+}
+
+/// Little memory, so that pages are written all the time; checkpoints come when they are asked for.
+const SETTINGS: [(&str, &str); 4] = [
+    ("shared_buffers", "4MB"),
+    ("checkpoint_timeout", "1d"),
+    ("max_wal_size", "1GB"),
+    ("restart_after_crash", "off"),
+];
+
+/// A client that writes the ledger.
+pub(crate) struct Writer {
+    connection: Connection,
+    session: u32,
+}
+
+impl Drilled {
+    /// Makes a server on the site's volumes with an empty ledger, and stops it again.
+    ///
+    /// # Errors
+    /// When PostgreSQL does not come up.
+    pub(crate) fn make(spec: &DrilledSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
+        let DrilledSpec {
+            binaries,
+            owner,
+            settings,
+            ..
+        } = *spec;
+        let places = Places::of(site, settings);
+        // They vanish with the volumes.
+        let mut directories = Directories::new(owner);
+        let cluster = Cluster::create(
+            (binaries, owner),
+            spec.registration,
+            &mut directories,
+            (&places.data, &places.log),
+            settings,
+            &["--data-checksums"],
+        )?;
+        for tablespace in places.tablespaces.all() {
+            directories.make(&tablespace.directory)?;
+        }
+        directories.keep();
+        let drilled = spec.of(cluster);
+        drilled.cluster.start()?;
+        let loaded = drilled.load(&places.tablespaces);
+        let stopped = drilled.cluster.shut_down();
+        let ended = drilled.end();
+        loaded.and(stopped)?;
+        ended.map_err(|why| EngineError::failed("end PostgreSQL", why))
+    }
+
+    fn load(&self, tablespaces: &Tablespaces) -> Result<(), EngineError> {
+        let mut connection = self.connect(OBSERVER)?;
+        tablespaces::create(&mut connection, tablespaces)
+            .map_err(|error| EngineError::failed("make tablespaces", error))?;
+        let place = |number: usize| &tablespaces.data[number % tablespaces.data.len()].name;
+        let (ledger, accounts) = (place(0), place(1));
+        for statement in [
+            format!(
+                "CREATE TABLE ledger(session int, number bigint, content text NOT NULL, PRIMARY KEY (session, number) \
+                 USING INDEX TABLESPACE {ledger}) TABLESPACE {ledger}"
+            ),
+            format!(
+                "CREATE TABLE accounts(id int PRIMARY KEY USING INDEX TABLESPACE {accounts}, balance bigint NOT NULL, \
+                 filler text) TABLESPACE {accounts}"
+            ),
+            format!(
+                "INSERT INTO accounts SELECT id, 0, repeat('x', 80) FROM generate_series(1, {ACCOUNTS}) AS id"
+            ),
+            "CREATE EXTENSION amcheck".to_owned(),
+            "VACUUM ANALYZE".to_owned(),
+        ] {
+            connection
+                .query(&statement)
+                .map_err(|error| EngineError::failed(&statement, error))?;
+        }
+        Ok(())
+    }
+
+    /// A server whose files are on other volumes than when it was made, as after a crash: `moved` has the directory that each
+    /// volume had, and the one that it has now. It is not started yet.
+    ///
+    /// # Errors
+    /// When its directory cannot be read. Links are replaced in it: no other user may reach it yet.
+    pub(crate) fn found(
+        spec: &DrilledSpec<'_>,
+        site: &dyn Site,
+        moved: &[(PathBuf, PathBuf)],
+    ) -> Result<Drilled, EngineError> {
+        let data = Places::of(site, spec.settings).data;
+        make_ready(&data, moved).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                EngineError::Missing("its data directory is gone".to_owned())
+            }
+            _ => EngineError::failed("find the server's volumes", error),
+        })?;
+        let program = (spec.binaries, spec.owner);
+        let cluster = Cluster::found(program, spec.registration, &data, spec.settings)?;
+        Ok(spec.of(cluster))
+    }
+
+    /// Starts it, and waits until it lets clients in.
+    ///
+    /// # Errors
+    /// When it does not come up: why, in its words.
+    pub(crate) fn start(&self) -> Result<(), String> {
+        let started = self.cluster.start();
+        started.map_err(|error| self.cluster.cause().unwrap_or(error.to_string()))
+    }
+
+    /// Ends it at once, with nothing written that is not on disk yet.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub(crate) fn end(&self) -> Result<(), String> {
+        self.cluster.end(false)
+    }
+
+    /// A client that writes the ledger of a session.
+    ///
+    /// # Errors
+    /// When the server does not let it in.
+    pub(crate) fn writer(&self, session: u32) -> Result<Writer, EngineError> {
+        Ok(Writer {
+            connection: self.connect(SESSION)?,
+            session,
+        })
+    }
+
+    /// Its version.
+    ///
+    /// # Errors
+    /// When it does not let us in.
+    pub(crate) fn version(&self) -> Result<String, EngineError> {
+        let asked = "SHOW server_version";
+        let rows = self.connect(OBSERVER)?.query(asked);
+        let rows = rows.map_err(|error| EngineError::failed(asked, error))?;
+        let first = rows.into_iter().flatten().flatten().next();
+        Ok(first.unwrap_or_default())
+    }
+
+    /// Has everything written that is only in memory.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub(crate) fn checkpoint(&self) -> Result<(), EngineError> {
+        let mut connection = self.connect(OBSERVER)?;
+        let done = connection.query("CHECKPOINT");
+        done.map(|_| ())
+            .map_err(|error| EngineError::failed("CHECKPOINT", error))
+    }
+
+    /// Sorts more than fits into memory, so that temporary files are written.
+    ///
+    /// # Errors
+    /// When the server is gone, or cannot.
+    pub(crate) fn spill(&self) -> Result<(), EngineError> {
+        let mut connection = self.connect(SESSION)?;
+        let sort = "SELECT count(*) FROM (SELECT id FROM accounts ORDER BY filler, balance, -id OFFSET 0) AS sorted";
+        for statement in ["SET work_mem = '64kB'", sort] {
+            connection
+                .query(statement)
+                .map_err(|error| EngineError::failed("sort", error))?;
+        }
+        Ok(())
+    }
+
+    /// Why it has ended, in its words, where it has by itself.
+    pub(crate) fn obituary(&self) -> Option<String> {
+        let obituary = self.cluster.obituary()?;
+        Some(self.cluster.cause().unwrap_or(obituary))
+    }
+
+    /// Stops it in an orderly way, so that it can be started again.
+    ///
+    /// # Errors
+    /// When it does not stop.
+    pub(crate) fn shut_down(&self) -> Result<(), EngineError> {
+        self.cluster.shut_down()
+    }
+
+    /// Looks at every row, and at every index.
+    pub(crate) fn look(&self) -> Found {
+        let mut found = Found {
+            last: vec![0; self.sessions as usize],
+            contradictions: Vec::new(),
+        };
+        if let Err(error) = self.look_into(&mut found) {
+            found.contradictions.push(error);
+        }
+        found
+    }
+
+    fn look_into(&self, found: &mut Found) -> Result<(), String> {
+        let mut connection = self.connect(OBSERVER).map_err(|error| error.to_string())?;
+        let mut ask = |sql: &str| {
+            connection
+                .query(sql)
+                .map_err(|error| format!("{sql}: {error}"))
+        };
+        // Without an index, so that every row is read.
+        ask(
+            "SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off",
+        )?;
+        let rows = ask(&format!(
+            "SELECT session, max(number), count(*), count(DISTINCT number), bool_and(content = {CONTENT}) \
+             FROM ledger GROUP BY session ORDER BY session"
+        ))?;
+        for row in rows {
+            let number = |place: usize| {
+                row[place]
+                    .as_deref()
+                    .and_then(|text| text.parse::<u64>().ok())
+            };
+            let (session, last, rows) = (number(0), number(1), number(2));
+            let (Some(session), Some(last)) = (session, last) else {
+                found
+                    .contradictions
+                    .push("a row of the ledger has no number".to_owned());
+                continue;
+            };
+            if rows != Some(last) || number(3) != Some(last) {
+                found.contradictions.push(format!(
+                    "session {session} has {} rows up to commit {last}",
+                    rows.unwrap_or(0)
+                ));
+            }
+            if row[4].as_deref() != Some("t") {
+                found
+                    .contradictions
+                    .push(format!("a row of session {session} has other content"));
+            }
+            if let Some(place) = found.last.get_mut(session as usize) {
+                *place = last;
+            }
+        }
+        let sums = ask("SELECT count(*), coalesce(sum(balance), 0) FROM accounts")?;
+        let sums: Vec<Option<&str>> = sums.iter().flatten().map(Option::as_deref).collect();
+        if sums != [Some(ACCOUNTS.to_string().as_str()), Some("0")] {
+            let shown: Vec<&str> = sums.into_iter().flatten().collect();
+            found.contradictions.push(format!(
+                "accounts are {} with a sum of {}, not {ACCOUNTS} with 0",
+                shown.first().unwrap_or(&"?"),
+                shown.last().unwrap_or(&"?")
+            ));
+        }
+        for index in ["ledger_pkey", "accounts_pkey"] {
+            ask(&format!("SELECT bt_index_check('{index}'::regclass, true)"))?;
+        }
+        for table in ["ledger", "accounts"] {
+            let rows = ask(&format!(
+                "SELECT msg FROM verify_heapam('{table}'::regclass)"
+            ))?;
+            if let Some(message) = rows.into_iter().flatten().flatten().next() {
+                found.contradictions.push(format!("{table}: {message}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn connect(&self, name: &str) -> Result<Connection, EngineError> {
+        open(&self.cluster.target("postgres"), name)
+    }
+}
+
+impl DrilledSpec<'_> {
+    fn of(&self, cluster: Cluster) -> Drilled {
+        let own = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let temp = 1..=self.settings.placement.files(Role::Temp).len();
+        let temp: Vec<String> = temp
+            .map(|number| format!("{}_{number}", Role::Temp))
+            .collect();
+        let temp = [("temp_tablespaces".to_owned(), temp.join(","))];
+        let all = own.into_iter().chain(temp);
+        let all = all.chain(self.server.iter().cloned());
+        Drilled {
+            cluster: cluster.with(all),
+            sessions: self.sessions,
+        }
+    }
+}
+
+impl Writer {
+    /// Writes the session's commit of this number, and waits until it is acknowledged. A transfer between two accounts, drawn
+    /// by the number, goes along.
+    ///
+    /// # Errors
+    /// When the server is gone or refuses.
+    pub(crate) fn commit(&mut self, number: u64) -> Result<(), EngineError> {
+        let session = self.session;
+        // Two accounts that no other session has, so that nobody waits for a lock.
+        let account = |seed: u64| {
+            let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            1 + (step * 16 + u64::from(session) % 16) % u64::from(ACCOUNTS)
+        };
+        let (from, to) = (account(number), account(number + 1_000_003));
+        // One message, and so one transaction.
+        let sql = format!(
+            "INSERT INTO ledger SELECT session, number, {CONTENT} FROM (VALUES ({session}, {number}::bigint)) AS v(session, \
+             number); UPDATE accounts SET balance = balance - {number} WHERE id = {from}; UPDATE accounts SET balance = \
+             balance + {number} WHERE id = {to}"
+        );
+        let done = self.connection.query(&sql);
+        done.map(|_| ())
+            .map_err(|error| EngineError::failed("write the ledger", error))
+    }
+}
+
+/// Makes a data directory ready that was copied: links in it lead to where volumes were when they were made, and a lock file may
+/// be there.
+fn make_ready(data: &Path, moved: &[(PathBuf, PathBuf)]) -> io::Result<()> {
+    let folder = data.join("pg_tblspc");
+    let tablespaces = fs::read_dir(&folder)?;
+    let mut links: Vec<PathBuf> = tablespaces
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()?;
+    links.push(data.join("pg_wal"));
+    for link in links {
+        let Ok(old) = fs::read_link(&link) else {
+            // Where the log is no volume's of its own, it is a directory.
+            continue;
+        };
+        let new = moved
+            .iter()
+            .find_map(|(from, to)| Some(to.join(old.strip_prefix(from).ok()?)));
+        if let Some(new) = new {
+            fs::remove_file(&link)?;
+            symlink(new, &link)?;
+        }
+    }
+    // Of the server that has crashed; where it was lost in part, no other one would start beside it.
+    match fs::remove_file(data.join("postmaster.pid")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    // Whatever is lost of what the server writes, this is there.
+    for changed in [&folder, data] {
+        File::open(changed)?.sync_all()?;
+    }
+    Ok(())
+}
