@@ -53,6 +53,7 @@ bench: packages ## Measure the model, the whole program, the client beside pgben
 	scripts/bench-advise
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
+	cargo bench --package dbstow --bench recorded
 
 installcheck: packages ## Run PostgreSQL's own regression tests on emulated volumes
 	scripts/installcheck

@@ -68,16 +68,26 @@ pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
             all.extend(draws.map(Choice::Drawn));
         }
     }
-    if all.len() > count {
-        // Of long lists not the first ones alone.
-        let step = all.len() as f64 / count as f64;
-        let picked = (0..count).map(|place| all[(place as f64 * step) as usize].clone());
-        return picked.collect();
+    // Of a long list the extremes are kept, and the rest is thinned out evenly.
+    let extremes = all.iter().take_while(|choice| choice.is_extreme()).count();
+    if all.len() > count && extremes < count {
+        let rest = all.split_off(extremes);
+        let step = rest.len() as f64 / (count - extremes) as f64;
+        all.extend((0..count - extremes).map(|place| rest[(place as f64 * step) as usize].clone()));
     }
+    all.truncate(count);
     all
 }
 
 impl Choice {
+    /// Whether it is none, all, or one volume's.
+    fn is_extreme(&self) -> bool {
+        matches!(
+            self,
+            Choice::Nothing | Choice::Everything | Choice::OnlyVolume(_)
+        )
+    }
+
     /// What a state has of each open piece, in their order.
     pub(super) fn chosen(&self, moment: &Moment<'_>) -> Vec<Vec<Range<u64>>> {
         let open = moment.open();

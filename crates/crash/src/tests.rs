@@ -172,6 +172,27 @@ fn a_long_list_is_cut_to_the_number_asked_for() {
     assert!(all.iter().any(|choice| matches!(choice, Choice::Drawn(_))));
 }
 
+#[test]
+fn however_long_the_list_is_the_extremes_are_in_it() {
+    let events: Vec<Event> = (0..100)
+        .map(|place| write(place as usize % 2, place, place))
+        .collect();
+    let rules = [volatile(), volatile()];
+    let at = [at(1_000), at(1_000)];
+    let moment = Moment::new(&events, &rules, &at);
+    let all = choices(&moment, 24, 1);
+    assert_eq!(all.len(), 24);
+    for extreme in [
+        Choice::Nothing,
+        Choice::Everything,
+        Choice::OnlyVolume(0),
+        Choice::OnlyVolume(1),
+    ] {
+        assert!(all.contains(&extreme), "{extreme:?} in {all:?}");
+    }
+    assert!(all.iter().any(|choice| matches!(choice, Choice::Drawn(_))));
+}
+
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let action = prop_oneof![
         6 => Just(Action::Write),

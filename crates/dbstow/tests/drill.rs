@@ -57,6 +57,30 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
             "{drilled}"
         );
     }
+    // What each control had to do, and not only that something happened.
+    let noticed = |control: usize| {
+        drilled["controls"][control]["noticed"]
+            .as_str()
+            .expect("a text")
+    };
+    assert!(noticed(0).contains("acknowledged commit"), "{drilled}");
+    assert!(
+        noticed(1).contains("invalid page") || noticed(1).contains("corrupt"),
+        "{drilled}"
+    );
+    let volumes = drilled["placements"][0]["volumes"]
+        .as_array()
+        .expect("a list");
+    let volume = |event: &str, name: &str| {
+        let found = volumes
+            .iter()
+            .find(|volume| volume["event"] == event && volume["volume"] == name);
+        found.unwrap_or_else(|| panic!("no {event} {name} in {drilled}"))
+    };
+    assert_eq!(volume("full", "wal")["noticed"], "ended");
+    assert_eq!(volume("full", "wal")["verdict"], "intact");
+    assert_eq!(volume("lost", "first")["noticed"], "no-start");
+
     let findings = drilled["placements"][0]["findings"]
         .as_array()
         .expect("a list");
@@ -81,7 +105,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
     ];
     let again = json(&dbstow(&folder, &replay).success());
     assert_eq!(again["as_found"], true, "{again} {finding}");
-    assert_eq!(again["verdict"], finding["verdict"]);
+    assert_eq!(again["what"], finding["what"]);
 
     let unknown = [&replay[..7], &["cut-9999"]].concat();
     let error = said(&dbstow(&folder, &unknown).code(2));

@@ -1,8 +1,10 @@
 //! When power is cut, and what disks have then.
 
+use std::mem::discriminant;
+
 use crash::{Choice, Event, Moment, Rules, choices};
-use model::Instant;
 use model::random::{derive, stream};
+use model::{Duration, Instant};
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +37,7 @@ pub enum Kind {
 
 impl Kind {
     /// What can happen to a placement's volumes.
-    pub(super) fn of(placed: &Placed) -> Vec<Kind> {
+    pub fn of(placed: &Placed) -> Vec<Kind> {
         let mut kinds = vec![Kind::Power, Kind::Torn];
         if placed.volumes.len() > 1 {
             kinds.push(Kind::Snapshots);
@@ -51,17 +53,21 @@ const CHOICES: usize = 24;
 const TRIES: u64 = 50;
 
 /// Crash states of a recording, `count` at most: each of a moment of its own between `from` and `until`, drawn by `seed`.
-/// Snapshots are `skew` apart, in nanoseconds, each volume in turn the last.
+/// Snapshots are `skew` apart, each volume in turn the last.
 pub(super) fn cuts(
     (events, rules): (&[Event], &[Rules]),
     (from, until): (Instant, Instant),
-    (kind, skew): (Kind, u64),
+    (kind, skew): (Kind, Duration),
     count: u32,
     seed: u64,
 ) -> Vec<Cut> {
+    let later = match kind {
+        Kind::Snapshots => skew,
+        Kind::Power | Kind::Torn => Duration::ZERO,
+    };
     let within: Vec<&Event> = events
         .iter()
-        .filter(|event| from <= event.arrived && event.done <= until)
+        .filter(|event| from <= event.arrived && event.done + later <= until)
         .collect();
     if within.is_empty() {
         return Vec::new();
@@ -77,18 +83,21 @@ pub(super) fn cuts(
                 false => event.done,
             };
             let mut at = vec![at; rules.len()];
-            if kind == Kind::Snapshots {
-                let late = number as usize % rules.len();
-                at[late] = Instant::from_nanos(at[late].as_nanos() + skew);
-            }
+            let last = number as usize % rules.len();
+            at[last] += later;
             let moment = Moment::new(events, rules, &at);
             let choice = match kind {
-                // A snapshot has what its volume has acknowledged, and nothing is torn in it.
+                // A snapshot has what its volume has got, and nothing is torn in it.
                 Kind::Snapshots => Choice::Everything,
                 Kind::Power | Kind::Torn => {
                     let mut fit = choices(&moment, CHOICES, seed);
                     fit.retain(|choice| matches!(choice, Choice::Torn(_)) == (kind == Kind::Torn));
-                    fit.get(random.random_range(0..fit.len().max(1)))?.clone()
+                    // Each sort as often as the others, however many there are of it.
+                    let mut sorts: Vec<_> = fit.iter().map(discriminant).collect();
+                    sorts.dedup();
+                    let sort = sorts.get(random.random_range(0..sorts.len().max(1)))?;
+                    fit.retain(|choice| discriminant(choice) == *sort);
+                    fit.get(random.random_range(0..fit.len()))?.clone()
                 }
             };
             Some(Cut {
@@ -129,7 +138,7 @@ mod tests {
             cuts(
                 (&events, &rules),
                 (from, until),
-                (kind, 2_000_000),
+                (kind, Duration::from_millis(2)),
                 40,
                 seed,
             )
@@ -152,12 +161,22 @@ mod tests {
                 .iter()
                 .all(|cut| cut.at[0].as_nanos().abs_diff(cut.at[1].as_nanos()) == 2_000_000)
         );
+        assert!(apart.iter().all(|cut| cut.at.iter().all(inside)));
     }
 
     #[test]
     fn where_nothing_was_recorded_nothing_is_cut() {
         let rules = [Rules::of_disk(Cache::Safe, Bytes(512))];
         let end = Instant::from_nanos(10);
-        assert!(cuts((&[], &rules), (Instant::ZERO, end), (Kind::Power, 0), 5, 1).is_empty());
+        assert!(
+            cuts(
+                (&[], &rules),
+                (Instant::ZERO, end),
+                (Kind::Power, Duration::ZERO),
+                5,
+                1
+            )
+            .is_empty()
+        );
     }
 }

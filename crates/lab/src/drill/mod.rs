@@ -23,6 +23,7 @@ use files::Folder;
 use model::{Bytes, Duration};
 use parking_lot::Mutex;
 
+pub use crate::engine::postgres::drilled::SESSIONS_MAX;
 pub use cut::{Cut, Kind};
 pub(crate) use ledger::Ledger;
 pub use ledger::{Found, Verdict};
@@ -43,8 +44,6 @@ pub struct DrillSpec {
     pub sessions: u32,
     /// What disks do with what they have acknowledged.
     pub cache: Cache,
-    /// How long a host cache for writes keeps what it has acknowledged, at most, before the disk has it.
-    pub write_back: Duration,
     /// Bytes that a disk writes whole or not at all.
     pub atomic: Bytes,
     /// How far snapshots of volumes are apart.
@@ -75,6 +74,8 @@ pub struct Drilled {
     pub placements: Vec<DrilledPlacement>,
     /// Whether it notices what it has to.
     pub controls: Vec<Control>,
+    /// Whether nobody ended it early.
+    pub is_complete: bool,
 }
 
 /// What a drill found of one placement.
@@ -86,6 +87,8 @@ pub struct DrilledPlacement {
     pub folder: String,
     /// What was recorded.
     pub recorded: Summary,
+    /// What can happen to it.
+    pub kinds: Vec<Kind>,
     /// Every state, in the order of their numbers.
     pub outcomes: Vec<Outcome>,
     /// What became of it when a volume came back empty, or was full.
@@ -107,10 +110,34 @@ pub struct Control {
 
 /// Settings under which a PostgreSQL must not survive, and what it does not survive.
 /// <https://www.postgresql.org/docs/current/runtime-config-wal.html> (`fsync`, `full_page_writes`), read 2026-11-24.
-const CONTROLS: [(&str, &str, Kind); 2] = [
-    ("fsync", "off", Kind::Power),
-    ("full_page_writes", "off", Kind::Torn),
+const CONTROLS: [ControlSpec; 2] = [
+    ControlSpec {
+        setting: "fsync",
+        kind: Kind::Power,
+        is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. }),
+    },
+    ControlSpec {
+        setting: "full_page_writes",
+        kind: Kind::Torn,
+        is_noticed: |verdict| match verdict {
+            Verdict::Corrupt { .. } => true,
+            Verdict::DoesNotStart { why } => why.contains("invalid page"),
+            Verdict::Intact | Verdict::Lost { .. } => false,
+        },
+    },
 ];
+
+/// A server that must not survive.
+struct ControlSpec {
+    /// What is off.
+    setting: &'static str,
+    kind: Kind,
+    /// Whether that is what it has to do.
+    is_noticed: fn(&Verdict) -> bool,
+}
+
+/// A page of PostgreSQL: a disk that writes it whole needs no `full_page_writes`.
+const PAGE: Bytes = Bytes::kib(8);
 
 /// States of a control that are looked at, at most.
 const CONTROL_CUTS: u32 = 60;
@@ -142,17 +169,22 @@ pub fn drill(
         version: String::new(),
         placements: Vec::new(),
         controls: Vec::new(),
+        is_complete: false,
     };
     let mut next = 1;
     for (place, placed) in placements.iter().enumerate() {
+        if tools.is_interrupted() && place > 0 {
+            return Ok(drilled);
+        }
         observe(Step::Recording(&placed.name));
         let name = format!("placement-{}", place + 1);
         own.new_folder(name.as_ref())?;
         let recorded = Recorded::record(tools, placed, &[], spec, &folder.join(&name))?;
         recorded.check(spec)?;
-        let mut cuts: Vec<Cut> = Kind::of(placed)
-            .into_iter()
-            .flat_map(|kind| recorded.cuts(kind, spec.cuts, spec))
+        let kinds = Kind::of(placed);
+        let mut cuts: Vec<Cut> = kinds
+            .iter()
+            .flat_map(|kind| recorded.cuts(*kind, spec.cuts, spec))
             .collect();
         for cut in &mut cuts {
             cut.number = next;
@@ -169,44 +201,71 @@ pub fn drill(
             name: placed.name.clone(),
             folder: name,
             recorded: recorded.summary(),
+            kinds,
             outcomes,
             troubled,
         });
     }
-    for (setting, value, kind) in CONTROLS {
-        let Some(placed) = placements.first() else {
+    for control in CONTROLS {
+        let Some(placed) = placements.first().filter(|_| !tools.is_interrupted()) else {
             break;
         };
-        observe(Step::Recording(setting));
-        let name = format!("control-{setting}");
-        own.new_folder(name.as_ref())?;
-        let server = [(setting, value)];
-        let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
-        let cuts = recorded.cuts(kind, CONTROL_CUTS, spec);
-        observe(Step::Cutting(setting, cuts.len()));
-        let outcomes = recorded.drill(&cuts, spec, &|outcome| {
-            observe(Step::Looked(outcome));
-            outcome.verdict == Verdict::Intact
-        })?;
-        let mut verdicts = outcomes.iter().map(|outcome| &outcome.verdict);
-        drilled.controls.push(Control {
-            setting,
-            kind,
-            states: outcomes.len(),
-            noticed: verdicts
-                .find(|verdict| **verdict != Verdict::Intact)
-                .cloned(),
-        });
+        let looked = look_at(tools, placed, &control, spec, folder, observe)?;
+        drilled.controls.push(looked);
     }
+    drilled.is_complete = !tools.is_interrupted();
     Ok(drilled)
+}
+
+/// Sees whether a control is noticed.
+fn look_at(
+    tools: &Tools,
+    placed: &Placed,
+    control: &ControlSpec,
+    spec: &DrillSpec,
+    folder: &Path,
+    observe: &(dyn Fn(Step<'_>) + Sync),
+) -> Result<Control, DrillError> {
+    let ControlSpec {
+        setting,
+        kind,
+        is_noticed,
+    } = *control;
+    // Of disks for which it would survive, it proves nothing.
+    let spec = &DrillSpec {
+        atomic: match spec.atomic < PAGE {
+            true => spec.atomic,
+            false => Bytes(512),
+        },
+        ..spec.clone()
+    };
+    observe(Step::Recording(setting));
+    let name = format!("control-{setting}");
+    Folder::open(folder)?.new_folder(name.as_ref())?;
+    let server = [(setting, "off")];
+    let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
+    recorded.check(spec)?;
+    let cuts = recorded.cuts(kind, CONTROL_CUTS, spec);
+    observe(Step::Cutting(setting, cuts.len()));
+    let outcomes = recorded.drill(&cuts, spec, &|outcome| {
+        observe(Step::Looked(outcome));
+        !is_noticed(&outcome.verdict)
+    })?;
+    let mut verdicts = outcomes.iter().map(|outcome| &outcome.verdict);
+    Ok(Control {
+        setting,
+        kind,
+        states: outcomes.len(),
+        noticed: verdicts.find(|verdict| is_noticed(verdict)).cloned(),
+    })
 }
 
 impl Recorded {
     /// Starts the server on every state, several at a time, and judges what it has. `each` hears of every outcome as it comes,
-    /// and ends the drill by `false`.
+    /// and ends the drill by `false`; so does Ctrl-C, after the states that are being looked at.
     ///
     /// # Errors
-    /// When a state cannot be looked at, for another reason than the server, or somebody pressed Ctrl-C.
+    /// When a state cannot be looked at, for another reason than the server.
     pub fn drill(
         &self,
         cuts: &[Cut],
@@ -219,13 +278,10 @@ impl Recorded {
         let failed = Mutex::new(None);
         let work = || {
             while !ended.load(Ordering::Relaxed)
+                && !self.is_interrupted()
                 && let Some(cut) = cuts.get(next.fetch_add(1, Ordering::Relaxed))
             {
-                let verdict = match self.is_interrupted() {
-                    true => Err(DrillError::Interrupted),
-                    false => self.look(cut, spec),
-                };
-                match verdict {
+                match self.look_twice(cut, spec) {
                     Ok((verdict, took)) => {
                         let outcome = Outcome {
                             cut: cut.clone(),

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use files::Folder;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
@@ -55,6 +56,19 @@ pub(super) struct Volumes {
 }
 
 impl Tools {
+    /// Says what could not be removed.
+    ///
+    /// # Errors
+    /// When something is left.
+    pub fn finish(&self) -> Result<(), Vec<String>> {
+        self.registration.finish()
+    }
+
+    /// Whether somebody pressed Ctrl-C.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.hooks.interrupted.load(Ordering::Relaxed)
+    }
+
     /// A server that is drilled.
     pub(super) fn server<'a>(
         &'a self,

@@ -88,16 +88,19 @@ impl Recorded {
             .mount(placed, folder, Contents::Recorded(writes))
             .map_err(DrillError::volumes)?;
         let moved = [(mounted, volumes.directory().to_owned())];
-        let drilled = Drilled::found(&asked, &volumes.site, &moved)?;
+        let drilled = Drilled::found(&asked, &volumes.site, &moved)?
+            .map_err(|why| EngineError::failed("start PostgreSQL", why))?;
         volumes.let_in().map_err(DrillError::volumes)?;
         drilled
-            .start()
+            .start()?
             .map_err(|why| EngineError::failed("start PostgreSQL", why))?;
         let version = drilled.version();
         let written = write(&drilled, &volumes.site, spec, &tools.hooks.interrupted);
         let ended = drilled.end();
         let mounted = volumes.directory().display().to_string();
         drop(drilled);
+        // A full backing disk, say: what clients were told follows from it.
+        volumes.site.reading().map_err(DrillError::volumes)?;
         volumes.stop().map_err(DrillError::volumes)?;
         let Written {
             ledger,

@@ -1,15 +1,15 @@
 //! What was recorded of a server, and what becomes of it in a crash state.
 
 use std::io;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use crash::{Action, Cache, Choice, History, Moment, Rules};
 use files::FileError;
 use model::{Bytes, Duration, HostCacheMode, Instant};
 use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
-use volume::fuse::{Contents, CrashSpec};
+use volume::fuse::{Contents, CrashSpec, UNMOUNTABLE};
 use volume::site::Site;
 
 use super::DrillSpec;
@@ -50,6 +50,18 @@ pub enum DrillError {
         placement: String,
         /// What became of it.
         verdict: Verdict,
+    },
+    /// A state had two verdicts.
+    #[error(
+        "cut {number}: the server was {first}, and then, in the same state, {second}; that is no finding but an error of the drill"
+    )]
+    Unstable {
+        /// Which state.
+        number: usize,
+        /// What became of it.
+        first: Verdict,
+        /// What became of it when it was looked at again.
+        second: Verdict,
     },
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
@@ -189,18 +201,17 @@ impl Recorded {
 
     /// Whether somebody pressed Ctrl-C.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.tools.hooks.interrupted.load(Ordering::Relaxed)
+        self.tools.is_interrupted()
     }
 
     /// States of a kind, `count` at most, drawn by the seed of `spec`.
     pub fn cuts(&self, kind: Kind, count: u32, spec: &DrillSpec) -> Vec<Cut> {
         let rules = self.rules(spec);
         let within = (self.about.from, self.about.until);
-        let skew = spec.skew.as_nanos();
         cuts(
             (&self.history.events, &rules),
             within,
-            (kind, skew),
+            (kind, spec.skew),
             count,
             spec.seed,
         )
@@ -243,6 +254,30 @@ impl Recorded {
         })
     }
 
+    /// As [`Recorded::look`]; what is not intact is looked at once more.
+    ///
+    /// # Errors
+    /// As there, or when the two looks differ.
+    pub(super) fn look_twice(
+        &self,
+        cut: &Cut,
+        spec: &DrillSpec,
+    ) -> Result<(Verdict, Took), DrillError> {
+        let (first, took) = self.look(cut, spec)?;
+        if first == Verdict::Intact {
+            return Ok((first, took));
+        }
+        let (second, _) = self.look(cut, spec)?;
+        match discriminant(&first) == discriminant(&second) {
+            true => Ok((first, took)),
+            false => Err(DrillError::Unstable {
+                number: cut.number,
+                first,
+                second,
+            }),
+        }
+    }
+
     /// Judges what a server has that stopped at this time.
     pub(super) fn verdict(&self, at: Instant, drilled: &Drilled) -> Verdict {
         Verdict::of(&self.about.ledger.acknowledged(at), &drilled.look())
@@ -275,22 +310,22 @@ impl Recorded {
         });
         let volumes = match self.tools.mount(placed, &self.folder, contents) {
             Ok(volumes) => volumes,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(DrillError::volumes(error));
+            // All else is this machine's trouble, and none of the state's.
+            Err(error) if error.to_string().contains(UNMOUNTABLE) => {
+                return Ok((judge(Err(error.to_string())), laps.took));
             }
-            // The same volumes were mounted where nothing was cut.
-            Err(error) => return Ok((judge(Err(error.to_string())), laps.took)),
+            Err(error) => return Err(DrillError::volumes(error)),
         };
         prepare(&volumes.site).map_err(DrillError::volumes)?;
         laps.took.mount = laps.lap();
         let moved = [(PathBuf::from(mounted), volumes.directory().to_owned())];
         let sessions = ledger.sessions.len() as u32;
         let asked = self.tools.server(&placed.settings, sessions, server);
-        let judged = match Drilled::found(&asked, &volumes.site, &moved) {
-            Err(error) => judge(Err(error.to_string())),
+        let judged = match Drilled::found(&asked, &volumes.site, &moved)? {
+            Err(why) => judge(Err(why)),
             Ok(drilled) => {
                 volumes.let_in().map_err(DrillError::volumes)?;
-                let started = drilled.start();
+                let started = drilled.start()?;
                 laps.took.start = laps.lap();
                 let judged = match started {
                     Err(why) => judge(Err(why)),
@@ -303,6 +338,8 @@ impl Recorded {
                 judged
             }
         };
+        // What the emulator could not do is no fault of the state.
+        volumes.site.reading().map_err(DrillError::volumes)?;
         volumes.stop().map_err(DrillError::volumes)?;
         laps.took.stop = laps.lap();
         Ok((judged, laps.took))
@@ -344,9 +381,11 @@ impl Recorded {
         let rules = volumes.map(|volume| Rules {
             disks: volume.disks.len(),
             interleave: volume.interleave,
-            cache: match volume.host_cache {
-                HostCacheMode::ReadWrite => Cache::WrittenBack(spec.write_back),
-                HostCacheMode::None | HostCacheMode::ReadOnly => spec.cache,
+            cache: match (volume.host_cache, spec.cache) {
+                // "For premium storage disks with cache set to ReadWrite, enable barriers for write durability."
+                // https://learn.microsoft.com/azure/virtual-machines/premium-storage-performance, read 2026-11-24
+                (HostCacheMode::ReadWrite, Cache::Safe) => Cache::Volatile,
+                (_, cache) => cache,
             },
             atomic: spec.atomic,
         });

@@ -13,12 +13,20 @@ use parking_lot::Mutex;
 use volume::clock::Clock;
 use volume::site::Site;
 
+use experiment::spec::Role;
+
 use super::ledger::{Found, Verdict};
 use super::{DrillError, DrillSpec, Recorded};
 use crate::engine::postgres::drilled::Drilled;
 
 /// Space that a full volume still has when clients begin to write: they are to fill it themselves.
 const SPACE_LEFT: u64 = 24 << 20;
+
+/// The same where there are temporary files alone.
+const SPACE_LEFT_TEMP: u64 = 1 << 20;
+
+/// Space from which on a volume is not full.
+const FULL_BELOW: u64 = 1 << 20;
 
 /// How long clients write to a volume that fills up, at most.
 const FILL_MAX: Duration = Duration::from_secs(20);
@@ -58,6 +66,8 @@ pub struct Troubled {
 pub enum Noticed {
     /// Nothing.
     Nothing,
+    /// Nothing, as the volume did not get full.
+    NotFull,
     /// Something is refused, while the server goes on.
     Refused,
     /// The server ends.
@@ -87,13 +97,13 @@ impl Recorded {
     /// Takes each volume away, and fills each, one after the other.
     ///
     /// # Errors
-    /// When that cannot be tried, or somebody pressed Ctrl-C.
+    /// When that cannot be tried.
     pub fn trouble(&self, spec: &DrillSpec) -> Result<Vec<Troubled>, DrillError> {
         let mut all = Vec::new();
         for volume in 0..self.about().placed.volumes.len() {
             for trouble in [Trouble::Lost, Trouble::Full] {
                 if self.is_interrupted() {
-                    return Err(DrillError::Interrupted);
+                    return Ok(all);
                 }
                 let seen = match trouble {
                     Trouble::Lost => self.lose(volume, spec)?,
@@ -134,20 +144,28 @@ impl Recorded {
     }
 
     fn fill(&self, volume: usize, spec: &DrillSpec) -> Result<Seen, DrillError> {
+        let placement = &self.about().placed.settings.placement;
+        let name = self.about().placed.volumes[volume].name.as_str();
+        let has = |role: Role| placement.files(role).iter().any(|file| file.volume == name);
+        // One client at a time uses some megabytes.
+        let space = match has(Role::Data) || has(Role::Log) {
+            true => SPACE_LEFT,
+            false => SPACE_LEFT_TEMP,
+        };
         let prepared = |_: &dyn Site| Ok(());
         let filled = self.with_server(&self.uncut(), spec, &prepared, &mut |server| match server {
             Err(why) => Ok(Seen::no_start(why)),
-            Ok((drilled, site)) => filled(drilled, site.directory(volume)),
+            Ok((drilled, site)) => filled(drilled, site.directory(volume), space),
         });
         filled?.0.map_err(DrillError::volumes)
     }
 }
 
 /// Fills the volume while clients write, and makes space again.
-fn filled(drilled: &Drilled, directory: &Path) -> io::Result<Seen> {
+fn filled(drilled: &Drilled, directory: &Path, space: u64) -> io::Result<Seen> {
     let before = drilled.look();
     let ballast = directory.join(BALLAST);
-    fill(&ballast)?;
+    fill(&ballast, space)?;
     let Filled {
         acknowledged,
         refused,
@@ -160,15 +178,22 @@ fn filled(drilled: &Drilled, directory: &Path) -> io::Result<Seen> {
     let (noticed, message) = match (refused, drilled.obituary()) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
+        (None, None) if fs4::available_space(directory)? > FULL_BELOW => {
+            (Noticed::NotFull, String::new())
+        }
         (None, None) => (Noticed::Nothing, String::new()),
     };
     fs::remove_file(&ballast)?;
-    let stopped = match noticed {
-        Noticed::Ended => Ok(()),
-        Noticed::Nothing | Noticed::Refused | Noticed::NoStart => drilled.shut_down(),
-    };
-    let stopped = stopped.map_err(|error| error.to_string());
-    let verdict = match stopped.and_then(|()| drilled.start()) {
+    if drilled.obituary().is_none() {
+        // One that ends just now is started again all the same.
+        drilled
+            .shut_down()
+            .or_else(|error| match drilled.obituary() {
+                Some(_) => Ok(()),
+                None => Err(io::Error::other(error)),
+            })?;
+    }
+    let verdict = match drilled.start().map_err(io::Error::other)? {
         Ok(()) => Verdict::of(&acknowledged, &drilled.look()),
         Err(why) => Verdict::DoesNotStart { why },
     };
@@ -183,11 +208,11 @@ fn filled(drilled: &Drilled, directory: &Path) -> io::Result<Seen> {
 struct Filled {
     /// Commits of each session that were acknowledged, those before it too.
     acknowledged: Vec<u64>,
-    /// Why the first commit was refused, or else the first sort.
+    /// Why the first commit was refused, or else the first that needs temporary space.
     refused: Option<String>,
 }
 
-/// Lets clients write until a commit is refused, and sort meanwhile.
+/// Lets clients write until a commit is refused, and use temporary space meanwhile.
 fn write(drilled: &Drilled, before: &Found) -> Filled {
     let ended = AtomicBool::new(false);
     let refused = Mutex::new(None);
@@ -238,11 +263,11 @@ fn write(drilled: &Drilled, before: &Found) -> Filled {
     }
 }
 
-/// Leaves little space on the volume that `ballast` is on.
-fn fill(ballast: &Path) -> io::Result<()> {
+/// Leaves so much space on the volume that `ballast` is on.
+fn fill(ballast: &Path, space: u64) -> io::Result<()> {
     let directory = ballast.parent().expect("it is in a directory");
     let free = fs4::available_space(directory)?;
-    let size = i64::try_from(free.saturating_sub(SPACE_LEFT)).unwrap_or(i64::MAX);
+    let size = i64::try_from(free.saturating_sub(space)).unwrap_or(i64::MAX);
     Ok(posix_fallocate(File::create_new(ballast)?, 0, size)?)
 }
 

@@ -54,6 +54,9 @@ struct Block {
     _lock: File,
 }
 
+/// What is said of an image whose file system the kernel refuses.
+pub const UNMOUNTABLE: &str = "the file system cannot be mounted";
+
 /// Mounts a volume whose front is [`Front::Block`].
 ///
 /// # Errors
@@ -172,7 +175,8 @@ impl Block {
         let device = self.device.as_ref().expect("it was attached");
         let source = device.path().to_string_lossy().into_owned();
         self.registration.mounting(&self.directory, &source)?;
-        image::mount(device, self.filesystem, &self.directory)?;
+        image::mount(device, self.filesystem, &self.directory)
+            .map_err(|error| io::Error::new(error.kind(), format!("{UNMOUNTABLE}: {error}")))?;
         self.mounted = true;
         Ok(())
     }

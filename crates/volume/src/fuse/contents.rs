@@ -93,6 +93,14 @@ impl Kept {
             .map_err(of)?;
         let writes =
             writes.ok_or_else(|| of(io::Error::other("its writes are gone; record it again")))?;
+        let ends = history.events.iter();
+        let ends = ends.filter(|event| event.action == Action::Write);
+        let ends = ends.map(|event| event.bytes_at + (event.range.end - event.range.start));
+        let length = writes.metadata().map_err(of)?.len();
+        if ends.max().is_some_and(|end| end > length) {
+            let what = "its writes are not all there; copy it again, or record it again";
+            return Err(of(io::Error::other(what)));
+        }
         Ok(Kept::Crashed {
             writes: Arc::new(Writes::new(writes)),
             ranges,

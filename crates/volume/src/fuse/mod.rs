@@ -43,6 +43,7 @@ pub mod leftovers;
 mod remains;
 mod remote;
 
+pub use block::UNMOUNTABLE;
 pub use emulation::Emulation;
 pub use error::EmulationError;
 pub use front::{DataPath, Done, Errno};

@@ -100,6 +100,11 @@ impl Pace {
         earlier(send_at, self.timer_lead)
     }
 
+    /// The earliest that a reply which is due at `due` may leave.
+    pub(crate) fn earliest(&self, due: Instant) -> Instant {
+        self.alarm(self.send_at(due))
+    }
+
     /// Whether a reply that was due at `due` and can only be sent `now` is late.
     pub(crate) fn is_late(&self, due: Instant, now: Instant) -> bool {
         now.since(due) > LATE_MIN

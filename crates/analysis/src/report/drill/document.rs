@@ -18,6 +18,8 @@ pub struct Drill {
     pub server: String,
     /// What was asked.
     pub asked: Asked,
+    /// Whether nobody ended it early.
+    pub complete: bool,
     /// Whether every control was noticed. Without that, the drill proves nothing.
     pub proves: bool,
     /// What was found of each placement.
@@ -56,9 +58,9 @@ pub struct Asked {
     pub sessions: u32,
     /// How long they wrote, in seconds.
     pub record_s: f64,
-    /// Whether disks lose what was not flushed: `volatile`, or `safe`.
+    /// What disks do with what they have acknowledged: `volatile` (lose it unless it was flushed), `safe`, `ignores-flushes`.
     pub write_cache: String,
-    /// How long a read-write host cache keeps what it has acknowledged, at most, in seconds.
+    /// How long disks that ignore flushes keep what they have acknowledged, at most, in seconds.
     pub write_back_s: f64,
     /// Bytes that a disk writes whole or not at all.
     pub atomic_bytes: u64,
@@ -90,7 +92,7 @@ pub struct VolumeEvent {
     pub event: String,
     /// Name of the volume.
     pub volume: String,
-    /// What clients noticed: `nothing`, `refused`, `ended`, `no-start`.
+    /// What clients noticed: `nothing`, `not-full` (it did not fill up), `refused`, `ended`, `no-start`.
     pub noticed: String,
     /// What the server had in the end, as of a [`Finding`], or `intact`.
     pub verdict: String,

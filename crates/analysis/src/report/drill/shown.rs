@@ -68,6 +68,7 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
                 "{}; written whole in units of {} bytes",
                 match asked.write_cache.as_str() {
                     "safe" => "what is acknowledged is safe",
+                    "ignores-flushes" => "what is acknowledged is lost for a while, flushed or not",
                     _ => "what is acknowledged is lost unless it was flushed",
                 },
                 asked.atomic_bytes
@@ -142,10 +143,11 @@ fn matrix(drill: &Drill) -> Table {
 fn volume_cell(volume: &VolumeEvent) -> String {
     let noticed = match (volume.event.as_str(), volume.noticed.as_str()) {
         (_, "no-start") => return format!("{}: does not start", volume.volume),
-        ("lost", "refused") => "starts, sorts fail",
+        ("lost", "refused") => "starts, without temporary space",
         ("lost", _) => "starts",
         (_, "ended") => "stops",
         (_, "refused") => "refuses, goes on",
+        (_, "not-full") => return format!("{}: did not fill up", volume.volume),
         (_, _) => "nothing fails",
     };
     let after = match volume.verdict.as_str() {

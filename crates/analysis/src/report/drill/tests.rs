@@ -73,6 +73,7 @@ fn drill() -> Drill {
             atomic_bytes: 512,
             skew_s: 2.0,
         },
+        complete: true,
         proves: true,
         placements: vec![placement("together", vec![event("power", 5, 0)]), apart],
         controls: vec![Control {

@@ -8,7 +8,10 @@ use lab::drill::{
 };
 use model::Duration;
 
-use super::{Args, WriteCache};
+use super::Args;
+
+/// Servers that a whole drill has to notice.
+const CONTROLS: usize = 2;
 
 /// The document.
 pub(super) fn document(args: &Args, experiment: &str, drilled: &Drilled) -> Drill {
@@ -29,18 +32,17 @@ pub(super) fn document(args: &Args, experiment: &str, drilled: &Drilled) -> Dril
             seed: args.seed,
             sessions: args.sessions,
             record_s: args.record.as_secs_f64(),
-            write_cache: match args.write_cache {
-                WriteCache::Volatile => "volatile".to_owned(),
-                WriteCache::Safe => "safe".to_owned(),
-            },
+            write_cache: args.write_cache.name().to_owned(),
             write_back_s: args.write_back.as_secs_f64(),
             atomic_bytes: args.atomic.0,
             skew_s: args.skew.as_secs_f64(),
         },
-        proves: drilled
-            .controls
-            .iter()
-            .all(|control| control.noticed.is_some()),
+        complete: drilled.is_complete,
+        proves: drilled.controls.len() == CONTROLS
+            && drilled
+                .controls
+                .iter()
+                .all(|control| control.noticed.is_some()),
         took: took(args, drilled),
         placements,
         controls: controls.collect(),
@@ -68,47 +70,67 @@ fn took(args: &Args, drilled: &Drilled) -> Took {
     }
 }
 
+/// The answer, in a sentence or two.
 fn answer(document: &Drill) -> String {
-    let silent = document
-        .controls
-        .iter()
-        .find(|control| control.noticed.is_none());
-    if let Some(silent) = silent {
+    let silent = document.controls.iter();
+    let silent: Vec<&str> = silent
+        .filter(|control| control.noticed.is_none())
+        .map(|control| control.setting.as_str())
+        .collect();
+    if document.complete && !silent.is_empty() {
         return format!(
-            "This drill proves nothing: {} was not noticed in {} states.",
-            silent.setting, silent.states
+            "This drill proves nothing: {} was not noticed.",
+            silent.join(" and ")
         );
     }
-    let one = |placement: &Placement| {
-        let states: u64 = placement.events.iter().map(|event| event.states).sum();
-        let failed: u64 = placement.events.iter().map(Event::failed).sum();
-        match failed {
-            0 => format!("{} survives all of {states} states", placement.name),
-            failed => format!(
-                "{} does not survive {failed} of {states} states",
-                placement.name
-            ),
-        }
+    let all: Vec<String> = document.placements.iter().map(placement_told).collect();
+    match document.complete {
+        true => format!("{}.", all.join("; ")),
+        false => format!("Interrupted, and no proof; so far: {}.", all.join("; ")),
+    }
+}
+
+fn placement_told(placement: &Placement) -> String {
+    let states: u64 = placement.events.iter().map(|event| event.states).sum();
+    let failed: u64 = placement.events.iter().map(Event::failed).sum();
+    let mut told = match failed {
+        0 => format!("{}: all of {states} states are intact", placement.name),
+        failed => format!(
+            "{}: {failed} of {states} states are not intact",
+            placement.name
+        ),
     };
-    let all: Vec<String> = document.placements.iter().map(one).collect();
-    format!("{}.", all.join("; "))
+    for (event, what) in [
+        ("lost", "it does not survive the loss of volume"),
+        ("full", "it is not intact after a full volume"),
+    ] {
+        let volumes: Vec<&str> = placement
+            .volumes
+            .iter()
+            .filter(|volume| volume.event == event && volume.verdict != "intact")
+            .map(|volume| volume.volume.as_str())
+            .collect();
+        if !volumes.is_empty() {
+            told.push_str(&format!(", {what} {}", volumes.join(" or ")));
+        }
+    }
+    told
 }
 
 fn placement(drilled: &DrilledPlacement) -> Placement {
-    let mut events: Vec<Event> = Vec::new();
+    let none = |kind: &Kind| Event {
+        event: kind_name(*kind).to_owned(),
+        states: 0,
+        intact: 0,
+        lost: 0,
+        corrupt: 0,
+        does_not_start: 0,
+    };
+    let mut events: Vec<Event> = drilled.kinds.iter().map(none).collect();
     for outcome in &drilled.outcomes {
         let name = kind_name(outcome.cut.kind);
-        if events.last().is_none_or(|event| event.event != name) {
-            events.push(Event {
-                event: name.to_owned(),
-                states: 0,
-                intact: 0,
-                lost: 0,
-                corrupt: 0,
-                does_not_start: 0,
-            });
-        }
-        let event = events.last_mut().expect("it was pushed");
+        let event = events.iter_mut().find(|event| event.event == name);
+        let event = event.expect("it is one of the kinds");
         event.states += 1;
         *match outcome.verdict {
             Verdict::Intact => &mut event.intact,
@@ -143,6 +165,7 @@ fn volume_event(troubled: &Troubled) -> VolumeEvent {
         volume: troubled.volume.clone(),
         noticed: match troubled.noticed {
             Noticed::Nothing => "nothing".to_owned(),
+            Noticed::NotFull => "not-full".to_owned(),
             Noticed::Refused => "refused".to_owned(),
             Noticed::Ended => "ended".to_owned(),
             Noticed::NoStart => "no-start".to_owned(),

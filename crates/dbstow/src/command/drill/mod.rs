@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::report::drill::document::Drill;
+use analysis::report::drill::document::{Drill, Placement, SCHEMA};
 use analysis::report::drill::{Shown, page};
 use anyhow::{Context, Result, bail};
 use clap::{ValueEnum, ValueHint};
@@ -19,7 +19,9 @@ use experiment::spec::{
     EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
 };
 use files::{FileError, Folder, Readers};
-use lab::drill::{Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, Step, Tools, drill};
+use lab::drill::{
+    Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, SESSIONS_MAX, Step, Tools, drill,
+};
 use lab::engine::postgres::{Binaries, owner};
 use lab::hooks::HostHooks;
 use lab::inventory::Inventory;
@@ -68,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub record: Duration,
     /// How many clients write
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(SESSIONS_MAX)))]
     pub sessions: u32,
     /// How far snapshots of two volumes are apart
     #[arg(long, value_name = "TIME", default_value = "2s")]
@@ -76,19 +78,19 @@ pub struct Args {
     /// What disks do with what they have acknowledged
     #[arg(long, value_enum, default_value_t)]
     pub write_cache: WriteCache,
-    /// How long a read-write host cache keeps what it has acknowledged, at most, before its disk has it
+    /// How long a disk that ignores flushes keeps what it has acknowledged before it has written it, at most
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub write_back: Duration,
     /// Bytes that a disk writes whole or not at all
     #[arg(long, value_name = "SIZE", default_value = "512 B")]
     pub atomic: Bytes,
-    /// States to look at at a time
+    /// States that are checked at a time
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
-    /// Look again at a state of an earlier drill, which is in the folder
+    /// Replay a finding of an earlier drill, which is in the folder
     #[arg(long, value_name = "CUT")]
     pub replay: Option<String>,
-    /// End with exit code 3 where a placement does not survive
+    /// Exit with code 3 if a placement loses something while all its disks are there
     #[arg(long, value_enum, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// Folder for the document and what was recorded [default: the experiment's name with -drill]
@@ -121,6 +123,27 @@ pub enum WriteCache {
     Volatile,
     /// Keep it
     Safe,
+    /// Lose it until they have written it by themselves (--write-back), whatever is flushed: disks that lie
+    IgnoresFlushes,
+}
+
+impl WriteCache {
+    /// What it is called in the document.
+    fn name(self) -> &'static str {
+        match self {
+            WriteCache::Volatile => "volatile",
+            WriteCache::Safe => "safe",
+            WriteCache::IgnoresFlushes => "ignores-flushes",
+        }
+    }
+
+    fn rule(self, write_back: Duration) -> Cache {
+        match self {
+            WriteCache::Volatile => Cache::Volatile,
+            WriteCache::Safe => Cache::Safe,
+            WriteCache::IgnoresFlushes => Cache::WrittenBack(write_back),
+        }
+    }
 }
 
 /// What ends with exit code 3.
@@ -154,14 +177,11 @@ pub fn run(args: &Args) -> Result<()> {
     let own = new_folder(&folder)?;
     let spec = args.spec();
     let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
-    let left = tools.registration.finish();
+    close(&tools);
     let drilled = drilled.inspect_err(|_| {
         // Nothing in it is of use.
         let _ = own.remove();
     })?;
-    if let Err(left) = left {
-        note(&format!("dbstow: left behind: {}", left.join("; ")));
-    }
     let document = document(args, &experiment, &drilled);
     own.write(&document)?;
     args.format.print(&match args.format {
@@ -172,16 +192,25 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("{}", document.answer);
     }
     match args.fail_on {
-        Some(FailOn::Loss)
-            if document
-                .placements
-                .iter()
-                .any(|placement| !placement.findings.is_empty()) =>
-        {
+        Some(FailOn::Loss) if document.placements.iter().any(has_loss) => {
             Err(NotMet(format!("--fail-on loss: {}", document.answer)).into())
         }
         Some(FailOn::Loss) | None => Ok(()),
     }
+}
+
+/// Takes away what is left of a drill, and says what cannot be.
+fn close(tools: &Tools) {
+    if let Err(left) = tools.finish() {
+        note(&format!("dbstow: left behind: {}", left.join("; ")));
+    }
+}
+
+/// Whether something is lost that was on disks which are still there.
+fn has_loss(placement: &Placement) -> bool {
+    let mut full = placement.volumes.iter();
+    !placement.findings.is_empty()
+        || full.any(|volume| volume.event == "full" && volume.verdict != "intact")
 }
 
 /// Lists the drills that are built in.
@@ -219,6 +248,14 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
             folder.display()
         ))
     })?;
+    if document.schema != SCHEMA {
+        let schema = &document.schema;
+        return Err(mistake(format!(
+            "{} is of another version ({schema})",
+            folder.display()
+        ))
+        .into());
+    }
     let Some((placement, finding)) = document.finding(name) else {
         let known = document
             .placements
@@ -240,25 +277,27 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let tools = args.tools()?;
     let recorded = Recorded::open(&tools, &folder.join(&placement.folder))?;
     let asked = &document.asked;
+    let write_back = Duration::from_secs_f64(asked.write_back_s);
+    let write_cache = WriteCache::from_str(&asked.write_cache, false)
+        .map_err(|why| mistake(format!("the document is damaged: {why}")))?;
     let spec = DrillSpec {
-        cache: match asked.write_cache.as_str() {
-            "safe" => Cache::Safe,
-            _ => Cache::Volatile,
-        },
-        write_back: Duration::from_secs_f64(asked.write_back_s),
+        cache: write_cache.rule(write_back),
         atomic: Bytes(asked.atomic_bytes),
         ..args.spec()
     };
-    let (verdict, _) = recorded.look(&cut, &spec)?;
+    let looked = recorded.look(&cut, &spec);
     drop(recorded);
-    if let Err(left) = tools.registration.finish() {
-        note(&format!("dbstow: left behind: {}", left.join("; ")));
-    }
-    let said = match verdict_name(&verdict) == finding.verdict {
-        true => "as it was found",
-        false => "other than it was found",
-    };
-    let text = format!("{name}, {}: {verdict}; {said}\n", placement.name);
+    close(&tools);
+    let (verdict, _) = looked?;
+    let is_same = verdict_name(&verdict) == finding.verdict;
+    let text = format!(
+        "{name}, {}: {verdict}\n{}\n",
+        placement.name,
+        match is_same {
+            true => "the same as in the drill".to_owned(),
+            false => format!("in the drill: {}", finding.what),
+        }
+    );
     args.format.print(&match args.format {
         ListFormat::Text => text,
         ListFormat::Json => {
@@ -267,12 +306,15 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
                 "placement": placement.name,
                 "verdict": verdict_name(&verdict),
                 "what": verdict.to_string(),
-                "as_found": verdict_name(&verdict) == finding.verdict,
+                "as_found": is_same,
             });
             format!("{again:#}\n")
         }
     })?;
-    Ok(())
+    match is_same {
+        true => Ok(()),
+        false => bail!("the state had another verdict than in the drill"),
+    }
 }
 
 impl Args {
@@ -291,11 +333,7 @@ impl Args {
             seed: self.seed,
             record: self.record,
             sessions: self.sessions,
-            cache: match self.write_cache {
-                WriteCache::Volatile => Cache::Volatile,
-                WriteCache::Safe => Cache::Safe,
-            },
-            write_back: self.write_back,
+            cache: self.write_cache.rule(self.write_back),
             atomic: self.atomic,
             skew: self.skew,
             jobs: self.jobs,

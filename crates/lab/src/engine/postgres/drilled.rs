@@ -17,7 +17,13 @@ use super::tablespaces::{self, Tablespaces};
 use super::wire::Connection;
 use crate::drill::Found;
 use crate::engine::EngineError;
-use experiment::spec::{Role, Settings};
+use experiment::spec::{Commit, Role, Settings};
+
+/// Connections besides those that write the ledger.
+const CONNECTIONS_SPARE: u32 = 20;
+
+/// Most sessions: each has accounts of its own.
+pub const SESSIONS_MAX: u32 = 100;
 
 /// Accounts that transfers go between: some megabytes, so that a checkpoint writes many pages.
 const ACCOUNTS: u32 = 50_000;
@@ -120,8 +126,8 @@ impl Drilled {
         let (ledger, accounts) = (place(0), place(1));
         for statement in [
             format!(
-                "CREATE TABLE ledger(session int, number bigint, content text NOT NULL, PRIMARY KEY (session, number) \
-                 USING INDEX TABLESPACE {ledger}) TABLESPACE {ledger}"
+                "CREATE TABLE ledger(session int, number bigint, content text NOT NULL, source int NOT NULL, target int NOT \
+                 NULL, PRIMARY KEY (session, number) USING INDEX TABLESPACE {ledger}) TABLESPACE {ledger}"
             ),
             format!(
                 "CREATE TABLE accounts(id int PRIMARY KEY USING INDEX TABLESPACE {accounts}, balance bigint NOT NULL, \
@@ -141,34 +147,40 @@ impl Drilled {
     }
 
     /// A server whose files are on other volumes than when it was made, as after a crash: `moved` has the directory that each
-    /// volume had, and the one that it has now. It is not started yet.
+    /// volume had, and the one that it has now. It is not started yet; no other user may reach the volumes before this was called.
+    /// Where its files are not there, it says so in place of the server.
     ///
     /// # Errors
-    /// When its directory cannot be read. Links are replaced in it: no other user may reach it yet.
+    /// When something cannot be made that has nothing to do with the volumes.
     pub(crate) fn found(
         spec: &DrilledSpec<'_>,
         site: &dyn Site,
         moved: &[(PathBuf, PathBuf)],
-    ) -> Result<Drilled, EngineError> {
+    ) -> Result<Result<Drilled, String>, EngineError> {
         let data = Places::of(site, spec.settings).data;
-        make_ready(&data, moved).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                EngineError::Missing("its data directory is gone".to_owned())
-            }
-            _ => EngineError::failed("find the server's volumes", error),
-        })?;
+        if let Err(error) = make_ready(&data, moved) {
+            return Ok(Err(match error.kind() {
+                io::ErrorKind::NotFound => "its data directory is gone".to_owned(),
+                _ => format!("its data directory cannot be read: {error}"),
+            }));
+        }
         let program = (spec.binaries, spec.owner);
         let cluster = Cluster::found(program, spec.registration, &data, spec.settings)?;
-        Ok(spec.of(cluster))
+        Ok(Ok(spec.of(cluster)))
     }
 
-    /// Starts it, and waits until it lets clients in.
+    /// Starts it, and waits until it lets clients in; where it ends instead, it says why, in its words.
     ///
     /// # Errors
-    /// When it does not come up: why, in its words.
-    pub(crate) fn start(&self) -> Result<(), String> {
-        let started = self.cluster.start();
-        started.map_err(|error| self.cluster.cause().unwrap_or(error.to_string()))
+    /// When it cannot be run, or neither comes up nor ends.
+    pub(crate) fn start(&self) -> Result<Result<(), String>, EngineError> {
+        match self.cluster.start() {
+            Ok(()) => Ok(Ok(())),
+            Err(error) => match self.obituary() {
+                Some(why) => Ok(Err(why)),
+                None => Err(error),
+            },
+        }
     }
 
     /// Ends it at once, with nothing written that is not on disk yet.
@@ -213,17 +225,22 @@ impl Drilled {
             .map_err(|error| EngineError::failed("CHECKPOINT", error))
     }
 
-    /// Sorts more than fits into memory, so that temporary files are written.
+    /// Makes a temporary table, and sorts more than fits into memory, so that temporary files are written.
     ///
     /// # Errors
     /// When the server is gone, or cannot.
     pub(crate) fn spill(&self) -> Result<(), EngineError> {
         let mut connection = self.connect(SESSION)?;
         let sort = "SELECT count(*) FROM (SELECT id FROM accounts ORDER BY filler, balance, -id OFFSET 0) AS sorted";
-        for statement in ["SET work_mem = '64kB'", sort] {
+        let table = "CREATE TEMPORARY TABLE some_accounts AS SELECT * FROM accounts LIMIT 1000";
+        for (what, statement) in [
+            ("set up a session", "SET work_mem = '64kB'"),
+            ("sort", sort),
+            ("make a temporary table", table),
+        ] {
             connection
                 .query(statement)
-                .map_err(|error| EngineError::failed("sort", error))?;
+                .map_err(|error| EngineError::failed(what, error))?;
         }
         Ok(())
     }
@@ -297,14 +314,17 @@ impl Drilled {
                 *place = last;
             }
         }
-        let sums = ask("SELECT count(*), coalesce(sum(balance), 0) FROM accounts")?;
-        let sums: Vec<Option<&str>> = sums.iter().flatten().map(Option::as_deref).collect();
-        if sums != [Some(ACCOUNTS.to_string().as_str()), Some("0")] {
-            let shown: Vec<&str> = sums.into_iter().flatten().collect();
+        // Every account has what the transfers of all commits that are there leave it, and none is missing.
+        let wrong = ask(&format!(
+            "SELECT count(*) FROM generate_series(1, {ACCOUNTS}) AS id FULL JOIN accounts USING (id) LEFT JOIN (SELECT id, \
+             sum(amount) AS amount FROM (SELECT source AS id, -number AS amount FROM ledger UNION ALL SELECT target, number FROM \
+             ledger) AS transfer GROUP BY id) AS transfers USING (id) WHERE balance IS DISTINCT FROM coalesce(amount, 0)"
+        ))?;
+        let wrong = wrong.into_iter().flatten().flatten().next();
+        if wrong.as_deref() != Some("0") {
+            let wrong = wrong.unwrap_or_default();
             found.contradictions.push(format!(
-                "accounts are {} with a sum of {}, not {ACCOUNTS} with 0",
-                shown.first().unwrap_or(&"?"),
-                shown.last().unwrap_or(&"?")
+                "{wrong} of {ACCOUNTS} accounts are missing or have another balance than the ledger says"
             ));
         }
         for index in ["ledger_pkey", "accounts_pkey"] {
@@ -333,8 +353,15 @@ impl DrilledSpec<'_> {
         let temp: Vec<String> = temp
             .map(|number| format!("{}_{number}", Role::Temp))
             .collect();
-        let temp = [("temp_tablespaces".to_owned(), temp.join(","))];
-        let all = own.into_iter().chain(temp);
+        let connections = self.sessions + CONNECTIONS_SPARE;
+        let mut more = vec![
+            ("temp_tablespaces".to_owned(), temp.join(",")),
+            ("max_connections".to_owned(), connections.to_string()),
+        ];
+        if self.settings.engine.commit == Commit::Relaxed {
+            more.push(("synchronous_commit".to_owned(), "off".to_owned()));
+        }
+        let all = own.into_iter().chain(more);
         let all = all.chain(self.server.iter().cloned());
         Drilled {
             cluster: cluster.with(all),
@@ -354,13 +381,14 @@ impl Writer {
         // Two accounts that no other session has, so that nobody waits for a lock.
         let account = |seed: u64| {
             let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            1 + (step * 16 + u64::from(session) % 16) % u64::from(ACCOUNTS)
+            let own = u64::from(session % SESSIONS_MAX);
+            1 + (step * u64::from(SESSIONS_MAX) + own) % u64::from(ACCOUNTS)
         };
         let (from, to) = (account(number), account(number + 1_000_003));
         // One message, and so one transaction.
         let sql = format!(
-            "INSERT INTO ledger SELECT session, number, {CONTENT} FROM (VALUES ({session}, {number}::bigint)) AS v(session, \
-             number); UPDATE accounts SET balance = balance - {number} WHERE id = {from}; UPDATE accounts SET balance = \
+            "INSERT INTO ledger SELECT session, number, {CONTENT}, {from}, {to} FROM (VALUES ({session}, {number}::bigint)) AS \
+             v(session, number); UPDATE accounts SET balance = balance - {number} WHERE id = {from}; UPDATE accounts SET balance = \
              balance + {number} WHERE id = {to}"
         );
         let done = self.connection.query(&sql);
@@ -373,6 +401,11 @@ impl Writer {
 /// be there.
 fn make_ready(data: &Path, moved: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     let folder = data.join("pg_tblspc");
+    for own in [data, &folder] {
+        if fs::symlink_metadata(own)?.is_symlink() {
+            return Err(io::Error::other(format!("{} is a link", own.display())));
+        }
+    }
     let tablespaces = fs::read_dir(&folder)?;
     let mut links: Vec<PathBuf> = tablespaces
         .map(|entry| entry.map(|entry| entry.path()))

@@ -13,6 +13,7 @@ use super::super::contents::Recorder;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;
 use super::super::mounted::Parts;
+use super::super::pace::Pace;
 use super::super::trace::{Trace, Traced};
 use super::layers::Store;
 use crate::array::Array;
@@ -22,6 +23,7 @@ pub(super) struct Data {
     store: Store,
     recorder: Option<Arc<Recorder>>,
     array: Arc<Array>,
+    pace: Arc<Pace>,
     trace: Option<Arc<Trace>>,
     name: String,
     place: usize,
@@ -41,6 +43,7 @@ impl Data {
             store,
             recorder: parts.kept.recorder(),
             array: Arc::clone(&parts.array),
+            pace: Arc::clone(&parts.pace),
             trace: parts.trace.clone(),
             name: name.to_owned(),
             place,
@@ -87,7 +90,8 @@ impl Data {
         Ok((arrived, Done { length, due }))
     }
 
-    /// Writes down what changes the volume, where that is recorded. What takes no modelled time is done at once.
+    /// Writes down what changes the volume, where that is recorded. What takes no modelled time is done at once. A request counts
+    /// as done when its reply may leave at the earliest: what its program does then may arrive before it is due.
     fn record(
         &self,
         action: Action,
@@ -102,7 +106,10 @@ impl Data {
                 action,
                 range: offset..offset + length,
                 arrived,
-                done: due.unwrap_or_else(|| self.array.now()),
+                done: match due {
+                    Some(due) => self.pace.earliest(due).max(arrived),
+                    None => self.array.now(),
+                },
                 bytes_at: bytes_at.unwrap_or(0),
             });
         }
