@@ -140,7 +140,7 @@ struct ControlSpec {
 const PAGE: Bytes = Bytes::kib(8);
 
 /// States of a control that are looked at, at most.
-const CONTROL_CUTS: u32 = 60;
+const CONTROL_CUTS: u32 = 200;
 
 /// What a drill is doing.
 #[derive(Debug)]

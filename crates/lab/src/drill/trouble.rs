@@ -17,7 +17,7 @@ use experiment::spec::Role;
 
 use super::ledger::{Found, Verdict};
 use super::{DrillError, DrillSpec, Recorded};
-use crate::engine::postgres::drilled::Drilled;
+use crate::engine::postgres::drilled::{Drilled, LOST};
 
 /// Space that a full volume still has when clients begin to write: they are to fill it themselves.
 const SPACE_LEFT: u64 = 24 << 20;
@@ -33,6 +33,9 @@ const FILL_MAX: Duration = Duration::from_secs(20);
 
 /// Between two looks at whether a server has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a server may take to end that its clients have lost.
+const END_MAX: Duration = Duration::from_secs(20);
 
 /// What fills a volume.
 const BALLAST: &str = "ballast";
@@ -171,8 +174,13 @@ fn filled(drilled: &Drilled, directory: &Path, space: u64) -> io::Result<Seen> {
         refused,
     } = write(drilled, &before);
     // It ends a moment after its clients have lost it.
+    let is_lost = refused.as_ref().is_some_and(|why| why.contains(LOST));
+    let patience = match is_lost {
+        true => END_MAX,
+        false => Duration::ZERO,
+    };
     let clock = Clock::start();
-    while drilled.obituary().is_none() && clock.now().as_nanos() < 1_000_000_000 {
+    while drilled.obituary().is_none() && clock.now().as_nanos() < patience.as_nanos() {
         Clock::sleep(LOOK_EVERY);
     }
     let (noticed, message) = match (refused, drilled.obituary()) {

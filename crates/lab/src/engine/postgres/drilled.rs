@@ -19,6 +19,9 @@ use crate::drill::Found;
 use crate::engine::EngineError;
 use experiment::spec::{Commit, Role, Settings};
 
+/// What errors say of a connection that broke.
+pub(crate) const LOST: &str = "connection to the server is lost";
+
 /// Connections besides those that write the ledger.
 const CONNECTIONS_SPARE: u32 = 20;
 
