@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 
 use model::Duration;
 use parking_lot::Mutex;
@@ -72,7 +72,8 @@ impl RemoteSite {
             child,
         };
         let control = Control::of(&emulator.hand_over(order)?);
-        let description = control.ask(Request::Describe)?;
+        let described = control.ask(Request::Describe);
+        let description = described.map_err(|error| emulator.why(error))?;
         Ok(RemoteSite {
             emulator: Mutex::new(Some(emulator)),
             control,
@@ -125,16 +126,14 @@ impl Emulator {
     /// Gives it the order; gives its folder when it is ready.
     fn hand_over(&mut self, order: &Order) -> io::Result<PathBuf> {
         let input = self.input.as_mut().expect("standard input is piped");
-        // One that has ended already says why on its standard output.
+        // One that has ended already may have said why on its standard output.
         let sent = control::send(input, order);
         let output = self.child.stdout.take().expect("standard output is piped");
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
         if line.is_empty() {
-            sent?;
-            let status = self.child.wait()?;
-            let what = format!("the emulator ended before it was ready ({status})");
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+            let error = sent.err().unwrap_or(io::ErrorKind::UnexpectedEof.into());
+            return Err(self.why(error));
         }
         let ready: Ready = serde_json::from_str(&line)?;
         ready.map_err(|why| {
@@ -144,27 +143,47 @@ impl Emulator {
         })
     }
 
-    /// Closes its standard input and waits for its end; kills it when that does not come.
-    fn end(mut self) -> io::Result<()> {
-        drop(self.input.take());
+    /// How it ended, where `error` is that nobody listens any more; else `error`.
+    fn why(&mut self, error: io::Error) -> io::Error {
+        if !is_gone(error.kind()) {
+            return error;
+        }
+        match self.wait() {
+            Some(Ok(status)) => {
+                let what = format!("the emulator ended before it was ready ({status})");
+                io::Error::new(io::ErrorKind::UnexpectedEof, what)
+            }
+            Some(Err(error)) => error,
+            None => error,
+        }
+    }
+
+    /// How it ended; `None` where it does not end.
+    fn wait(&mut self) -> Option<io::Result<ExitStatus>> {
         let mut status = None;
-        let ended = wait_until(PATIENCE, || {
+        wait_until(PATIENCE, || {
             status = self.child.try_wait().transpose();
             status.is_some()
         });
-        if !ended {
+        status
+    }
+
+    /// Closes its standard input and waits for its end; kills it when that does not come.
+    fn end(mut self) -> io::Result<()> {
+        drop(self.input.take());
+        let Some(status) = self.wait().transpose()? else {
             self.child.kill()?;
             self.child.wait()?;
             return Err(io::Error::other(
                 "the emulator did not end and was killed; what it left is cleared by the next start",
             ));
-        }
-        match status.transpose()? {
-            Some(status) if !status.success() => Err(io::Error::other(format!(
+        };
+        if !status.success() {
+            return Err(io::Error::other(format!(
                 "the emulator failed at its end ({status})"
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(())
     }
 }
 
@@ -216,4 +235,60 @@ fn is_gone(kind: io::ErrorKind) -> bool {
 
 fn in_words(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use model::MachineSpec;
+
+    use super::*;
+    use crate::fuse::control::SOCKET;
+    use crate::fuse::{Contents, TransportChoice};
+
+    /// Why the emulator never was ready that `script` plays.
+    fn error_of(script: &str, directories: Vec<PathBuf>) -> io::Error {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let emulation = EmulationSpec {
+            machine: MachineSpec::unlimited(),
+            volumes: Vec::new(),
+            seed: 1,
+            transport: TransportChoice::Fuser,
+            trace: None,
+            contents: Contents::InPlace,
+        };
+        let order = Order {
+            emulation,
+            directories,
+            temporary: Vec::new(),
+        };
+        RemoteSite::order(command, &order).err().expect("it ended")
+    }
+
+    #[test]
+    fn an_emulator_that_ends_before_it_is_ready_is_lost_however_early() {
+        // More than a pipe holds.
+        let many = vec![PathBuf::from("/directory"); 100_000];
+        let unread = error_of("exit 3", many);
+        let silent = error_of("read order; exit 3", Vec::new());
+        let folder = tempfile::tempdir().unwrap();
+        drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap());
+        let ready = serde_json::to_string(&Ready::Ok(folder.path().to_owned())).unwrap();
+        let deaf = error_of(&format!("read order; echo '{ready}'; exit 3"), Vec::new());
+        for error in [unread, silent, deaf] {
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
+            let what = "the emulator ended before it was ready (exit status: 3)";
+            assert_eq!(error.to_string(), what);
+        }
+    }
+
+    #[test]
+    fn an_emulator_that_says_why_it_is_not_ready_is_not_lost() {
+        let why = serde_json::to_string(&Ready::Err("no disk".to_owned())).unwrap();
+        let error = error_of(&format!("echo '{why}'; exit 3"), Vec::new());
+        assert_eq!(error.kind(), io::ErrorKind::Other);
+        assert_eq!(error.to_string(), "no disk");
+    }
 }
