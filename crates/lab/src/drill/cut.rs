@@ -49,6 +49,9 @@ impl Kind {
 /// Choices that are considered of one moment.
 const CHOICES: usize = 24;
 
+/// Share of the moments that are at any time, whatever the disks got.
+const ANY_TIME: f64 = 0.2;
+
 /// Moments that are tried for one cut: not every moment has a write that can be torn.
 const TRIES: u64 = 50;
 
@@ -69,18 +72,25 @@ pub(super) fn cuts(
         .iter()
         .filter(|event| from <= event.arrived && event.done + later <= until)
         .collect();
-    if within.is_empty() {
+    // A disk that gets nothing loses what is only in memory all the same.
+    let last = until.as_nanos().saturating_sub(later.as_nanos());
+    if last <= from.as_nanos() || (within.is_empty() && kind == Kind::Torn) {
         return Vec::new();
     }
     let one = |number: u32| {
         (0..TRIES).find_map(|attempt| {
             let seed = derive(seed, "cut", u64::from(number) * TRIES + attempt);
             let mut random = stream(seed, "moment");
-            let event = within[random.random_range(0..within.len())];
-            // Right after something arrived, or was acknowledged.
-            let at = match random.random_bool(0.5) {
-                true => event.arrived,
-                false => event.done,
+            let at = match within.is_empty() || random.random_bool(ANY_TIME) {
+                true => Instant::from_nanos(random.random_range(from.as_nanos()..last)),
+                false => {
+                    // Right after something arrived, or was acknowledged.
+                    let event = within[random.random_range(0..within.len())];
+                    match random.random_bool(0.5) {
+                        true => event.arrived,
+                        false => event.done,
+                    }
+                }
             };
             let mut at = vec![at; rules.len()];
             let last = number as usize % rules.len();
@@ -165,18 +175,26 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_recorded_nothing_is_cut() {
+    fn where_nothing_was_written_power_is_cut_all_the_same_and_nothing_torn() {
         let rules = [Rules::of_disk(Cache::Safe, Bytes(512))];
-        let end = Instant::from_nanos(10);
-        assert!(
+        let end = Instant::from_nanos(1_000);
+        let of = |kind, until| {
             cuts(
                 (&[], &rules),
-                (Instant::ZERO, end),
-                (Kind::Power, Duration::ZERO),
+                (Instant::ZERO, until),
+                (kind, Duration::ZERO),
                 5,
-                1
+                1,
             )
-            .is_empty()
+        };
+        let power = of(Kind::Power, end);
+        assert_eq!(power.len(), 5);
+        assert!(
+            power
+                .iter()
+                .all(|cut| cut.choice == Choice::Nothing && cut.at[0] < end)
         );
+        assert!(of(Kind::Torn, end).is_empty());
+        assert!(of(Kind::Power, Instant::ZERO).is_empty());
     }
 }

@@ -12,6 +12,7 @@ mod ledger;
 mod place;
 mod record;
 mod recorded;
+pub(crate) mod server;
 mod trouble;
 
 use std::path::Path;
@@ -22,13 +23,15 @@ use crash::Cache;
 use files::Folder;
 use model::{Bytes, Duration};
 use parking_lot::Mutex;
+use server::ControlSpec;
 
-pub use crate::engine::postgres::drilled::SESSIONS_MAX;
+pub use crate::engine::sqlite::drilled::MODES as SQLITE_MODES;
 pub use cut::{Cut, Kind};
 pub(crate) use ledger::Ledger;
 pub use ledger::{Found, Verdict};
 pub use place::{Placed, Tools};
 pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
+pub use server::SESSIONS_MAX;
 pub use trouble::{Noticed, Trouble, Troubled};
 
 /// How to drill.
@@ -108,34 +111,6 @@ pub struct Control {
     pub noticed: Option<Verdict>,
 }
 
-/// Settings under which a PostgreSQL must not survive, and what it does not survive.
-/// <https://www.postgresql.org/docs/current/runtime-config-wal.html> (`fsync`, `full_page_writes`), read 2026-11-24.
-const CONTROLS: [ControlSpec; 2] = [
-    ControlSpec {
-        setting: "fsync",
-        kind: Kind::Power,
-        is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. }),
-    },
-    ControlSpec {
-        setting: "full_page_writes",
-        kind: Kind::Torn,
-        is_noticed: |verdict| match verdict {
-            Verdict::Corrupt { .. } => true,
-            Verdict::DoesNotStart { why } => why.contains("invalid page"),
-            Verdict::Intact | Verdict::Lost { .. } => false,
-        },
-    },
-];
-
-/// A server that must not survive.
-struct ControlSpec {
-    /// What is off.
-    setting: &'static str,
-    kind: Kind,
-    /// Whether that is what it has to do.
-    is_noticed: fn(&Verdict) -> bool,
-}
-
 /// A page of PostgreSQL: a disk that writes it whole needs no `full_page_writes`.
 const PAGE: Bytes = Bytes::kib(8);
 
@@ -206,11 +181,11 @@ pub fn drill(
             troubled,
         });
     }
-    for control in CONTROLS {
+    for control in tools.product.controls() {
         let Some(placed) = placements.first().filter(|_| !tools.is_interrupted()) else {
             break;
         };
-        let looked = look_at(tools, placed, &control, spec, folder, observe)?;
+        let looked = look_at(tools, placed, control, spec, folder, observe)?;
         drilled.controls.push(looked);
     }
     drilled.is_complete = !tools.is_interrupted();
@@ -228,6 +203,7 @@ fn look_at(
 ) -> Result<Control, DrillError> {
     let ControlSpec {
         setting,
+        value,
         kind,
         is_noticed,
     } = *control;
@@ -242,7 +218,7 @@ fn look_at(
     observe(Step::Recording(setting));
     let name = format!("control-{setting}");
     Folder::open(folder)?.new_folder(name.as_ref())?;
-    let server = [(setting, "off")];
+    let server = [(setting, value)];
     let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
     recorded.check(spec)?;
     let cuts = recorded.cuts(kind, CONTROL_CUTS, spec);

@@ -13,8 +13,10 @@ use volume::fuse::{
 };
 use volume::leftovers::Registration;
 
-use crate::engine::postgres::drilled::DrilledSpec;
+use super::server::Product;
+use crate::engine::postgres::drilled::PostgresProduct;
 use crate::engine::postgres::{Binaries, Owner};
+use crate::engine::sqlite::drilled::Sqlite;
 use crate::hooks::HostHooks;
 use crate::own_directory::{OwnDirectory, short_directory};
 use experiment::spec::Settings;
@@ -33,19 +35,19 @@ pub struct Placed {
     pub machine: MachineSpec,
     /// Its volumes, in the order of the settings; only those that hold files.
     pub volumes: Vec<VolumeSpec>,
+    /// Settings of its server, in the product's words.
+    pub server: Vec<(String, String)>,
 }
 
 /// What a drill works with.
 #[derive(Clone)]
 pub struct Tools {
-    /// PostgreSQL's programs.
-    pub binaries: Binaries,
-    /// As whom its server runs.
-    pub owner: Option<Owner>,
+    /// What is drilled.
+    pub(super) product: Arc<dyn Product>,
     /// Where everything is written down that has to be ended and removed.
-    pub registration: Arc<Registration>,
+    registration: Arc<Registration>,
     /// Emulators, and when to end early.
-    pub hooks: HostHooks,
+    pub(super) hooks: HostHooks,
 }
 
 /// Volumes that are mounted, each in a directory of its own.
@@ -56,6 +58,34 @@ pub(super) struct Volumes {
 }
 
 impl Tools {
+    /// For drills of a private PostgreSQL with these programs, which runs as `owner`.
+    pub fn postgres(
+        binaries: Binaries,
+        owner: Option<Owner>,
+        registration: Arc<Registration>,
+        hooks: HostHooks,
+    ) -> Tools {
+        let product = PostgresProduct {
+            binaries,
+            owner,
+            registration: Arc::clone(&registration),
+        };
+        Tools {
+            product: Arc::new(product),
+            registration,
+            hooks,
+        }
+    }
+
+    /// For drills of SQLite.
+    pub fn sqlite(registration: Arc<Registration>, hooks: HostHooks) -> Tools {
+        Tools {
+            product: Arc::new(Sqlite),
+            registration,
+            hooks,
+        }
+    }
+
     /// Says what could not be removed.
     ///
     /// # Errors
@@ -67,23 +97,6 @@ impl Tools {
     /// Whether somebody pressed Ctrl-C.
     pub(super) fn is_interrupted(&self) -> bool {
         self.hooks.interrupted.load(Ordering::Relaxed)
-    }
-
-    /// A server that is drilled.
-    pub(super) fn server<'a>(
-        &'a self,
-        settings: &'a Settings,
-        sessions: u32,
-        server: &'a [(String, String)],
-    ) -> DrilledSpec<'a> {
-        DrilledSpec {
-            binaries: &self.binaries,
-            owner: self.owner,
-            registration: &self.registration,
-            settings,
-            sessions,
-            server,
-        }
     }
 
     /// Mounts a placement's volumes; their bytes are in `folder`.
@@ -111,7 +124,7 @@ impl Tools {
                 directory: directory.path().join(&volume.name),
                 backing: folder.join(DISKS).join(&volume.name),
                 size: VOLUME,
-                owner: self.owner,
+                owner: self.product.owner(),
             })
         };
         let spec = EmulationSpec {

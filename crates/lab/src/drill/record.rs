@@ -15,9 +15,9 @@ use volume::clock::Clock;
 use volume::fuse::Contents;
 use volume::site::Site;
 
+use super::server::{Server, ServerSpec};
 use super::{DrillError, DrillSpec, Ledger, Placed, Recorded, Tools};
 use crate::engine::EngineError;
-use crate::engine::postgres::drilled::Drilled;
 
 /// Between two checkpoints: the pages of every few hundred commits reach the data's disk.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(1_500);
@@ -69,16 +69,19 @@ impl Recorded {
         let folder = &folder.canonicalize().map_err(DrillError::volumes)?;
         let own = Folder::open(folder)?;
         own.new_folder(WRITES.as_ref())?;
-        let server: Vec<(String, String)> = server
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let more = server.iter();
+        let more = more.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let server: Vec<(String, String)> = placed.server.iter().cloned().chain(more).collect();
         let volumes = tools
             .mount(placed, folder, Contents::InPlace)
             .map_err(DrillError::volumes)?;
         volumes.let_in().map_err(DrillError::volumes)?;
-        let asked = tools.server(&placed.settings, spec.sessions, &server);
-        let made = Drilled::make(&asked, &volumes.site);
+        let asked = ServerSpec {
+            settings: &placed.settings,
+            sessions: spec.sessions,
+            own: &server,
+        };
+        let made = tools.product.make(&asked, &volumes.site);
         let mounted = volumes.directory().to_owned();
         volumes.stop().map_err(DrillError::volumes)?;
         made?;
@@ -88,14 +91,16 @@ impl Recorded {
             .mount(placed, folder, Contents::Recorded(writes))
             .map_err(DrillError::volumes)?;
         let moved = [(mounted, volumes.directory().to_owned())];
-        let drilled = Drilled::found(&asked, &volumes.site, &moved)?
-            .map_err(|why| EngineError::failed("start PostgreSQL", why))?;
+        let drilled = tools
+            .product
+            .found(&asked, &volumes.site, &moved)?
+            .map_err(|why| EngineError::failed("start the server", why))?;
         volumes.let_in().map_err(DrillError::volumes)?;
         drilled
             .start()?
-            .map_err(|why| EngineError::failed("start PostgreSQL", why))?;
+            .map_err(|why| EngineError::failed("start the server", why))?;
         let version = drilled.version();
-        let written = write(&drilled, &volumes.site, spec, &tools.hooks.interrupted);
+        let written = write(&*drilled, &volumes.site, spec, &tools.hooks.interrupted);
         let ended = drilled.end();
         let mounted = volumes.directory().display().to_string();
         drop(drilled);
@@ -107,12 +112,12 @@ impl Recorded {
             from,
             until,
         } = written?;
-        ended.map_err(|why| EngineError::failed("end PostgreSQL", why))?;
+        ended.map_err(|why| EngineError::failed("end the server", why))?;
         let about = About {
             format: FORMAT.to_owned(),
             placed: placed.clone(),
             server,
-            version: version?,
+            version: format!("{} {}", tools.product.name(), version?),
             ledger,
             from,
             until,
@@ -133,7 +138,7 @@ struct Written {
 
 /// Lets clients write for as long as is recorded, and has checkpoints in between.
 fn write(
-    drilled: &Drilled,
+    drilled: &dyn Server,
     site: &dyn Site,
     spec: &DrillSpec,
     interrupted: &AtomicBool,

@@ -17,8 +17,8 @@ use super::cut::{Cut, Kind, cuts};
 use super::ledger::Verdict;
 use super::place::Tools;
 use super::record::{About, writes};
+use super::server::{Server, ServerSpec};
 use crate::engine::EngineError;
-use crate::engine::postgres::drilled::Drilled;
 
 /// Why a drill came to no result.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ pub struct Missing {
 }
 
 /// A server that runs, and its volumes.
-pub(super) type OnVolumes<'a> = (&'a Drilled, &'a dyn Site);
+pub(super) type OnVolumes<'a> = (&'a dyn Server, &'a dyn Site);
 
 /// How long a look at one state took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -279,7 +279,7 @@ impl Recorded {
     }
 
     /// Judges what a server has that stopped at this time.
-    pub(super) fn verdict(&self, at: Instant, drilled: &Drilled) -> Verdict {
+    pub(super) fn verdict(&self, at: Instant, drilled: &dyn Server) -> Verdict {
         Verdict::of(&self.about.ledger.acknowledged(at), &drilled.look())
     }
 
@@ -320,8 +320,12 @@ impl Recorded {
         laps.took.mount = laps.lap();
         let moved = [(PathBuf::from(mounted), volumes.directory().to_owned())];
         let sessions = ledger.sessions.len() as u32;
-        let asked = self.tools.server(&placed.settings, sessions, server);
-        let judged = match Drilled::found(&asked, &volumes.site, &moved)? {
+        let asked = ServerSpec {
+            settings: &placed.settings,
+            sessions,
+            own: server,
+        };
+        let judged = match self.tools.product.found(&asked, &volumes.site, &moved)? {
             Err(why) => judge(Err(why)),
             Ok(drilled) => {
                 volumes.let_in().map_err(DrillError::volumes)?;
@@ -329,12 +333,12 @@ impl Recorded {
                 laps.took.start = laps.lap();
                 let judged = match started {
                     Err(why) => judge(Err(why)),
-                    Ok(()) => judge(Ok((&drilled, &volumes.site))),
+                    Ok(()) => judge(Ok((&*drilled, &volumes.site))),
                 };
                 laps.took.look = laps.lap();
                 drilled
                     .end()
-                    .map_err(|why| EngineError::failed("end PostgreSQL", why))?;
+                    .map_err(|why| EngineError::failed("end the server", why))?;
                 judged
             }
         };

@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::chown;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use model::Duration;
+use nix::errno::Errno;
 use nix::fcntl::posix_fallocate;
 use parking_lot::Mutex;
 use volume::clock::Clock;
@@ -16,8 +17,8 @@ use volume::site::Site;
 use experiment::spec::Role;
 
 use super::ledger::{Found, Verdict};
+use super::server::{LOST, Server};
 use super::{DrillError, DrillSpec, Recorded};
-use crate::engine::postgres::drilled::{Drilled, LOST};
 
 /// Space that a full volume still has when clients begin to write: they are to fill it themselves.
 const SPACE_LEFT: u64 = 24 << 20;
@@ -26,10 +27,14 @@ const SPACE_LEFT: u64 = 24 << 20;
 const SPACE_LEFT_TEMP: u64 = 1 << 20;
 
 /// Space from which on a volume is not full.
-const FULL_BELOW: u64 = 1 << 20;
+const FULL_BELOW: u64 = 64 << 10;
+
+/// How long clients write until half of the space that is left is taken from them: they may be slow, or write where there was
+/// space before.
+const ROUND: Duration = Duration::from_secs(5);
 
 /// How long clients write to a volume that fills up, at most.
-const FILL_MAX: Duration = Duration::from_secs(20);
+const FILL_MAX: Duration = Duration::from_secs(120);
 
 /// Between two looks at whether a server has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -37,8 +42,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a server may take to end that its clients have lost.
 const END_MAX: Duration = Duration::from_secs(20);
 
-/// What fills a volume.
+/// Name of the file that fills a volume.
 const BALLAST: &str = "ballast";
+
+/// A file that takes a volume's space.
+struct Ballast {
+    file: File,
+    directory: PathBuf,
+}
 
 /// What happens to one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,14 +176,13 @@ impl Recorded {
 }
 
 /// Fills the volume while clients write, and makes space again.
-fn filled(drilled: &Drilled, directory: &Path, space: u64) -> io::Result<Seen> {
+fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen> {
     let before = drilled.look();
-    let ballast = directory.join(BALLAST);
-    fill(&ballast, space)?;
+    let ballast = Ballast::load(directory, space)?;
     let Filled {
         acknowledged,
         refused,
-    } = write(drilled, &before);
+    } = write(drilled, &before, &ballast)?;
     // It ends a moment after its clients have lost it.
     let is_lost = refused.as_ref().is_some_and(|why| why.contains(LOST));
     let patience = match is_lost {
@@ -186,12 +196,10 @@ fn filled(drilled: &Drilled, directory: &Path, space: u64) -> io::Result<Seen> {
     let (noticed, message) = match (refused, drilled.obituary()) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
-        (None, None) if fs4::available_space(directory)? > FULL_BELOW => {
-            (Noticed::NotFull, String::new())
-        }
+        (None, None) if ballast.space()? > FULL_BELOW => (Noticed::NotFull, String::new()),
         (None, None) => (Noticed::Nothing, String::new()),
     };
-    fs::remove_file(&ballast)?;
+    ballast.remove()?;
     if drilled.obituary().is_none() {
         // One that ends just now is started again all the same.
         drilled
@@ -221,7 +229,7 @@ struct Filled {
 }
 
 /// Lets clients write until a commit is refused, and use temporary space meanwhile.
-fn write(drilled: &Drilled, before: &Found) -> Filled {
+fn write(drilled: &dyn Server, before: &Found, ballast: &Ballast) -> io::Result<Filled> {
     let ended = AtomicBool::new(false);
     let refused = Mutex::new(None);
     let mut sort_refused = None;
@@ -245,18 +253,38 @@ fn write(drilled: &Drilled, before: &Found) -> Filled {
         }
         last
     };
+    let mut loaded = Ok(());
     let acknowledged = thread::scope(|scope| {
         let clients: Vec<_> = (0..)
             .zip(&before.last)
             .map(|(session, last)| scope.spawn(move || client(session, *last)))
             .collect();
         let clock = Clock::start();
+        let mut round = 1;
         while !ended.load(Ordering::Relaxed) {
             if let Err(error) = drilled.spill() {
                 sort_refused.get_or_insert(error.to_string());
-                Clock::sleep(LOOK_EVERY);
             }
-            if clock.now().as_nanos() > FILL_MAX.as_nanos() {
+            Clock::sleep(LOOK_EVERY);
+            let passed = clock.now().as_nanos();
+            if passed < round * ROUND.as_nanos() {
+                continue;
+            }
+            round += 1;
+            let is_full = match ballast.space() {
+                Ok(space) if space > FULL_BELOW => {
+                    loaded = ballast.leave(space / 2);
+                    false
+                }
+                Ok(_) => true,
+                Err(error) => {
+                    loaded = Err(error);
+                    true
+                }
+            };
+            // Who waits for temporary space only has been refused it.
+            if is_full || sort_refused.is_some() || loaded.is_err() || passed > FILL_MAX.as_nanos()
+            {
                 ended.store(true, Ordering::Relaxed);
             }
         }
@@ -265,18 +293,43 @@ fn write(drilled: &Drilled, before: &Found) -> Filled {
         };
         clients.into_iter().map(join).collect()
     });
-    Filled {
+    loaded?;
+    Ok(Filled {
         acknowledged,
         refused: refused.into_inner().or(sort_refused),
-    }
+    })
 }
 
-/// Leaves so much space on the volume that `ballast` is on.
-fn fill(ballast: &Path, space: u64) -> io::Result<()> {
-    let directory = ballast.parent().expect("it is in a directory");
-    let free = fs4::available_space(directory)?;
-    let size = i64::try_from(free.saturating_sub(space)).unwrap_or(i64::MAX);
-    Ok(posix_fallocate(File::create_new(ballast)?, 0, size)?)
+impl Ballast {
+    /// Leaves so much space on the volume that is mounted at `directory`.
+    fn load(directory: &Path, space: u64) -> io::Result<Ballast> {
+        let ballast = Ballast {
+            file: File::create_new(directory.join(BALLAST))?,
+            directory: directory.to_owned(),
+        };
+        ballast.leave(space)?;
+        Ok(ballast)
+    }
+
+    /// Space that others have.
+    fn space(&self) -> io::Result<u64> {
+        fs4::available_space(&self.directory)
+    }
+
+    /// Leaves so much space, where there is more.
+    fn leave(&self, space: u64) -> io::Result<()> {
+        let more = self.space()?.saturating_sub(space);
+        let size = self.file.metadata()?.len() + more;
+        match posix_fallocate(&self.file, 0, size.cast_signed()) {
+            // Somebody else was faster.
+            Err(Errno::ENOSPC) => Ok(()),
+            allocated => Ok(allocated?),
+        }
+    }
+
+    fn remove(self) -> io::Result<()> {
+        fs::remove_file(self.directory.join(BALLAST))
+    }
 }
 
 /// Leaves a volume as a new one is: empty, and root's.

@@ -50,6 +50,8 @@ pub struct Took {
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
+    /// What was drilled: `postgres` or `sqlite`.
+    pub engine: String,
     /// States of each event.
     pub cuts: u32,
     /// Seed of the states.

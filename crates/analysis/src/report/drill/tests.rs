@@ -64,6 +64,7 @@ fn drill() -> Drill {
         experiment: "wal-apart".to_owned(),
         server: "PostgreSQL 15".to_owned(),
         asked: Asked {
+            engine: "postgres".to_owned(),
             cuts: 5,
             seed: 1,
             sessions: 8,

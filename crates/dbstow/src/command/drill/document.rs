@@ -8,13 +8,10 @@ use lab::drill::{
 };
 use model::Duration;
 
-use super::Args;
-
-/// Servers that a whole drill has to notice.
-const CONTROLS: usize = 2;
+use super::{Args, Engine};
 
 /// The document.
-pub(super) fn document(args: &Args, experiment: &str, drilled: &Drilled) -> Drill {
+pub(super) fn document(args: &Args, engine: Engine, experiment: &str, drilled: &Drilled) -> Drill {
     let placements: Vec<Placement> = drilled.placements.iter().map(placement).collect();
     let controls = drilled.controls.iter().map(|control| Control {
         setting: format!("{} = off", control.setting),
@@ -26,8 +23,9 @@ pub(super) fn document(args: &Args, experiment: &str, drilled: &Drilled) -> Dril
         schema: SCHEMA.to_owned(),
         answer: String::new(),
         experiment: experiment.to_owned(),
-        server: format!("PostgreSQL {}", drilled.version),
+        server: drilled.version.clone(),
         asked: Asked {
+            engine: engine.name().to_owned(),
             cuts: args.cuts,
             seed: args.seed,
             sessions: args.sessions,
@@ -38,7 +36,7 @@ pub(super) fn document(args: &Args, experiment: &str, drilled: &Drilled) -> Dril
             skew_s: args.skew.as_secs_f64(),
         },
         complete: drilled.is_complete,
-        proves: drilled.controls.len() == CONTROLS
+        proves: drilled.is_complete
             && drilled
                 .controls
                 .iter()

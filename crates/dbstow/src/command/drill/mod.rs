@@ -20,7 +20,8 @@ use experiment::spec::{
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
-    Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, SESSIONS_MAX, Step, Tools, drill,
+    Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, SESSIONS_MAX, SQLITE_MODES, Step, Tools,
+    drill,
 };
 use lab::engine::postgres::{Binaries, owner};
 use lab::hooks::HostHooks;
@@ -57,9 +58,9 @@ pub struct Args {
     /// Set a key of the experiment, such as volume.d.count=4; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
-    /// Which server is drilled
-    #[arg(long, value_enum, default_value_t)]
-    pub engine: Engine,
+    /// What is drilled [default: the experiment's, or else postgres]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
     /// States to look at, of each placement and event
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub cuts: u32,
@@ -107,12 +108,23 @@ pub struct Args {
     pub catalogue: Vec<PathBuf>,
 }
 
-/// Which server is drilled.
+/// What is drilled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// A private PostgreSQL
     #[default]
     Postgres,
+    /// SQLite, in each of several journal modes
+    Sqlite,
+}
+
+impl Engine {
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Postgres => "postgres",
+            Engine::Sqlite => "sqlite",
+        }
+    }
 }
 
 /// What disks do with what they have acknowledged.
@@ -172,8 +184,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(name) = &args.replay {
         return replay(args, name, &folder);
     }
-    let (experiment, placed) = args.placed(experiment)?;
-    let tools = args.tools()?;
+    let engine = args.engine_of(experiment);
+    let (experiment, placed) = args.placed(experiment, engine)?;
+    let tools = args.tools(engine)?;
     let own = new_folder(&folder)?;
     let spec = args.spec();
     let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
@@ -182,7 +195,7 @@ pub fn run(args: &Args) -> Result<()> {
         // Nothing in it is of use.
         let _ = own.remove();
     })?;
-    let document = document(args, &experiment, &drilled);
+    let document = document(args, engine, &experiment, &drilled);
     own.write(&document)?;
     args.format.print(&match args.format {
         ListFormat::Text => text(&Shown::of(&document), &folder),
@@ -274,7 +287,9 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
     };
     let cut: Cut = serde_json::from_value(finding.cut.clone())
         .map_err(|error| mistake(format!("the state is damaged: {error}")))?;
-    let tools = args.tools()?;
+    let engine = Engine::from_str(&document.asked.engine, false)
+        .map_err(|why| mistake(format!("the document is damaged: {why}")))?;
+    let tools = args.tools(engine)?;
     let recorded = Recorded::open(&tools, &folder.join(&placement.folder))?;
     let asked = &document.asked;
     let write_back = Duration::from_secs_f64(asked.write_back_s);
@@ -340,13 +355,23 @@ impl Args {
         }
     }
 
+    /// What is drilled: what a built-in drill names, unless the user does.
+    fn engine_of(&self, experiment: &str) -> Engine {
+        let text = drill_text(experiment).unwrap_or_default();
+        self.engine
+            .unwrap_or(match EngineName::meant_by(text).as_str() {
+                "sqlite" if text.contains("name = \"sqlite\"") => Engine::Sqlite,
+                _ => Engine::Postgres,
+            })
+    }
+
     /// The experiment's name, and its placements.
-    fn placed(&self, experiment: &str) -> Result<(String, Vec<Placed>)> {
+    fn placed(&self, experiment: &str, engine: Engine) -> Result<(String, Vec<Placed>)> {
         let asked = Asked {
             experiment: Some(experiment.to_owned()),
             set: self.set.clone(),
             mode: Mode::Emulate,
-            engine: Some(EngineName::new("postgres")),
+            engine: Some(EngineName::new(engine.name())),
             catalogue: self.catalogue.clone(),
             ..Asked::simulated()
         };
@@ -372,20 +397,31 @@ impl Args {
         let wanted = arms
             .iter()
             .filter(|arm| self.arm.is_empty() || self.arm.contains(&arm.name));
-        let placed = wanted.map(|arm| {
+        let mut placed = Vec::new();
+        for arm in wanted {
             let stage = Stage::new(&arm.settings, catalogue)?;
-            Ok(Placed {
-                name: arm.name.clone(),
+            let of = |name: String, server: &[(&str, &str)]| Placed {
+                name,
                 settings: arm.settings.clone(),
-                machine: stage.machine,
-                volumes: stage.volumes,
-            })
-        });
-        let placed: Vec<Placed> = placed.collect::<Result<_>>()?;
+                machine: stage.machine.clone(),
+                volumes: stage.volumes.clone(),
+                server: server
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+            };
+            match engine {
+                Engine::Postgres => placed.push(of(arm.name.clone(), &[])),
+                Engine::Sqlite => placed.extend(SQLITE_MODES.iter().map(|mode| {
+                    let values: Vec<&str> = mode.iter().map(|(_, value)| *value).collect();
+                    of(format!("{}, {}", arm.name, values.join(", ")), mode)
+                })),
+            }
+        }
         Ok((resolved.plan.experiment.clone(), placed))
     }
 
-    fn tools(&self) -> Result<Tools> {
+    fn tools(&self, engine: Engine) -> Result<Tools> {
         if !nix::unistd::geteuid().is_root() || !volume::fuse::loop_devices_exist() {
             bail!(
                 "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
@@ -401,15 +437,18 @@ impl Args {
             }
         })
         .context("a handler for Ctrl-C")?;
-        Ok(Tools {
-            binaries: Binaries::find(self.postgres_bin.as_deref())?,
-            owner: owner()?,
-            registration: Arc::new(Registration::new().context("writing down what is made")?),
-            hooks: HostHooks {
-                emulator: || super::emulated::attached().map_err(std::io::Error::other),
-                interrupted,
-                ..HostHooks::default()
-            },
+        let registration = Arc::new(Registration::new().context("writing down what is made")?);
+        let hooks = HostHooks {
+            emulator: || super::emulated::attached().map_err(std::io::Error::other),
+            interrupted,
+            ..HostHooks::default()
+        };
+        Ok(match engine {
+            Engine::Postgres => {
+                let binaries = Binaries::find(self.postgres_bin.as_deref())?;
+                Tools::postgres(binaries, owner()?, registration, hooks)
+            }
+            Engine::Sqlite => Tools::sqlite(registration, hooks),
         })
     }
 }

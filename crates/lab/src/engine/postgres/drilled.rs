@@ -15,21 +15,13 @@ use super::find::Binaries;
 use super::login::{OBSERVER, SESSION, open};
 use super::tablespaces::{self, Tablespaces};
 use super::wire::Connection;
-use crate::drill::Found;
+use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
+use crate::drill::{Found, Kind, Verdict};
 use crate::engine::EngineError;
 use experiment::spec::{Commit, Role, Settings};
 
-/// What errors say of a connection that broke.
-pub(crate) const LOST: &str = "connection to the server is lost";
-
 /// Connections besides those that write the ledger.
 const CONNECTIONS_SPARE: u32 = 20;
-
-/// Most sessions: each has accounts of its own.
-pub const SESSIONS_MAX: u32 = 100;
-
-/// Accounts that transfers go between: some megabytes, so that a checkpoint writes many pages.
-const ACCOUNTS: u32 = 50_000;
 
 /// What all clients together have written of the ledger, and the contents that each row must have.
 const CONTENT: &str = "repeat(md5(session || '/' || number), 6)";
@@ -52,67 +44,108 @@ impl Places {
     }
 }
 
-/// What a drilled server is.
-pub(crate) struct DrilledSpec<'a> {
-    pub(crate) binaries: &'a Binaries,
+/// PostgreSQL: a private server, on volumes that are drilled.
+pub(crate) struct PostgresProduct {
+    pub(crate) binaries: Binaries,
     /// As whom it runs.
     pub(crate) owner: Option<Owner>,
-    pub(crate) registration: &'a Arc<Registration>,
-    pub(crate) settings: &'a Settings,
-    /// How many clients write the ledger.
-    pub(crate) sessions: u32,
-    /// What it is started with, before all other settings.
-    pub(crate) server: &'a [(String, String)],
+    pub(crate) registration: Arc<Registration>,
 }
 
+/// Settings under which a PostgreSQL must not survive.
+/// <https://www.postgresql.org/docs/current/runtime-config-wal.html> (`fsync`, `full_page_writes`), read 2026-11-24.
+const CONTROLS: [ControlSpec; 2] = [
+    ControlSpec {
+        setting: "fsync",
+        value: "off",
+        kind: Kind::Power,
+        is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. }),
+    },
+    ControlSpec {
+        setting: "full_page_writes",
+        value: "off",
+        kind: Kind::Torn,
+        is_noticed: |verdict| match verdict {
+            Verdict::Corrupt { .. } => true,
+            Verdict::DoesNotStart { why } => why.contains("invalid page"),
+            Verdict::Intact | Verdict::Lost { .. } => false,
+        },
+    },
+];
+
 /// A private server that is drilled.
-pub(crate) struct Drilled {
+struct Drilled {
     cluster: Cluster,
     sessions: u32,
 }
 
-/// Little memory, so that pages are written all the time; checkpoints come when they are asked for.
-const SETTINGS: [(&str, &str); 4] = [
+/// Little memory, so that pages are written all the time; checkpoints come when they are asked for, and leave few files of the
+/// log to be used again.
+const SETTINGS: [(&str, &str); 5] = [
     ("shared_buffers", "4MB"),
     ("checkpoint_timeout", "1d"),
     ("max_wal_size", "1GB"),
+    ("min_wal_size", "32MB"),
     ("restart_after_crash", "off"),
 ];
 
 /// A client that writes the ledger.
-pub(crate) struct Writer {
+struct Client {
     connection: Connection,
     session: u32,
 }
 
-impl Drilled {
-    /// Makes a server on the site's volumes with an empty ledger, and stops it again.
-    ///
-    /// # Errors
-    /// When PostgreSQL does not come up.
-    pub(crate) fn make(spec: &DrilledSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
-        let DrilledSpec {
-            binaries,
-            owner,
-            settings,
-            ..
-        } = *spec;
-        let places = Places::of(site, settings);
+impl PostgresProduct {
+    fn server(&self, spec: &ServerSpec<'_>, cluster: Cluster) -> Drilled {
+        let own = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings = spec.settings;
+        let temp = 1..=settings.placement.files(Role::Temp).len();
+        let temp: Vec<String> = temp
+            .map(|number| format!("{}_{number}", Role::Temp))
+            .collect();
+        let connections = spec.sessions + CONNECTIONS_SPARE;
+        let mut more = vec![
+            ("temp_tablespaces".to_owned(), temp.join(",")),
+            ("max_connections".to_owned(), connections.to_string()),
+        ];
+        if settings.engine.commit == Commit::Relaxed {
+            more.push(("synchronous_commit".to_owned(), "off".to_owned()));
+        }
+        let all = own.into_iter().chain(more);
+        let all = all.chain(spec.own.iter().cloned());
+        Drilled {
+            cluster: cluster.with(all),
+            sessions: spec.sessions,
+        }
+    }
+}
+
+impl Product for PostgresProduct {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.owner
+    }
+
+    fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
+        let places = Places::of(site, spec.settings);
         // They vanish with the volumes.
-        let mut directories = Directories::new(owner);
+        let mut directories = Directories::new(self.owner);
         let cluster = Cluster::create(
-            (binaries, owner),
-            spec.registration,
+            (&self.binaries, self.owner),
+            &self.registration,
             &mut directories,
             (&places.data, &places.log),
-            settings,
+            spec.settings,
             &["--data-checksums"],
         )?;
         for tablespace in places.tablespaces.all() {
             directories.make(&tablespace.directory)?;
         }
         directories.keep();
-        let drilled = spec.of(cluster);
+        let drilled = self.server(spec, cluster);
         drilled.cluster.start()?;
         let loaded = drilled.load(&places.tablespaces);
         let stopped = drilled.cluster.shut_down();
@@ -121,6 +154,30 @@ impl Drilled {
         ended.map_err(|why| EngineError::failed("end PostgreSQL", why))
     }
 
+    fn found(
+        &self,
+        spec: &ServerSpec<'_>,
+        site: &dyn Site,
+        moved: &[(PathBuf, PathBuf)],
+    ) -> Result<Result<Box<dyn Server>, String>, EngineError> {
+        let data = Places::of(site, spec.settings).data;
+        if let Err(error) = make_ready(&data, moved) {
+            return Ok(Err(match error.kind() {
+                io::ErrorKind::NotFound => "its data directory is gone".to_owned(),
+                _ => format!("its data directory cannot be read: {error}"),
+            }));
+        }
+        let program = (&self.binaries, self.owner);
+        let cluster = Cluster::found(program, &self.registration, &data, spec.settings)?;
+        Ok(Ok(Box::new(self.server(spec, cluster))))
+    }
+
+    fn controls(&self) -> &'static [ControlSpec] {
+        &CONTROLS
+    }
+}
+
+impl Drilled {
     fn load(&self, tablespaces: &Tablespaces) -> Result<(), EngineError> {
         let mut connection = self.connect(OBSERVER)?;
         tablespaces::create(&mut connection, tablespaces)
@@ -147,131 +204,6 @@ impl Drilled {
                 .map_err(|error| EngineError::failed(&statement, error))?;
         }
         Ok(())
-    }
-
-    /// A server whose files are on other volumes than when it was made, as after a crash: `moved` has the directory that each
-    /// volume had, and the one that it has now. It is not started yet; no other user may reach the volumes before this was called.
-    /// Where its files are not there, it says so in place of the server.
-    ///
-    /// # Errors
-    /// When something cannot be made that has nothing to do with the volumes.
-    pub(crate) fn found(
-        spec: &DrilledSpec<'_>,
-        site: &dyn Site,
-        moved: &[(PathBuf, PathBuf)],
-    ) -> Result<Result<Drilled, String>, EngineError> {
-        let data = Places::of(site, spec.settings).data;
-        if let Err(error) = make_ready(&data, moved) {
-            return Ok(Err(match error.kind() {
-                io::ErrorKind::NotFound => "its data directory is gone".to_owned(),
-                _ => format!("its data directory cannot be read: {error}"),
-            }));
-        }
-        let program = (spec.binaries, spec.owner);
-        let cluster = Cluster::found(program, spec.registration, &data, spec.settings)?;
-        Ok(Ok(spec.of(cluster)))
-    }
-
-    /// Starts it, and waits until it lets clients in; where it ends instead, it says why, in its words.
-    ///
-    /// # Errors
-    /// When it cannot be run, or neither comes up nor ends.
-    pub(crate) fn start(&self) -> Result<Result<(), String>, EngineError> {
-        match self.cluster.start() {
-            Ok(()) => Ok(Ok(())),
-            Err(error) => match self.obituary() {
-                Some(why) => Ok(Err(why)),
-                None => Err(error),
-            },
-        }
-    }
-
-    /// Ends it at once, with nothing written that is not on disk yet.
-    ///
-    /// # Errors
-    /// When it does not end.
-    pub(crate) fn end(&self) -> Result<(), String> {
-        self.cluster.end(false)
-    }
-
-    /// A client that writes the ledger of a session.
-    ///
-    /// # Errors
-    /// When the server does not let it in.
-    pub(crate) fn writer(&self, session: u32) -> Result<Writer, EngineError> {
-        Ok(Writer {
-            connection: self.connect(SESSION)?,
-            session,
-        })
-    }
-
-    /// Its version.
-    ///
-    /// # Errors
-    /// When it does not let us in.
-    pub(crate) fn version(&self) -> Result<String, EngineError> {
-        let asked = "SHOW server_version";
-        let rows = self.connect(OBSERVER)?.query(asked);
-        let rows = rows.map_err(|error| EngineError::failed(asked, error))?;
-        let first = rows.into_iter().flatten().flatten().next();
-        Ok(first.unwrap_or_default())
-    }
-
-    /// Has everything written that is only in memory.
-    ///
-    /// # Errors
-    /// When the server refuses.
-    pub(crate) fn checkpoint(&self) -> Result<(), EngineError> {
-        let mut connection = self.connect(OBSERVER)?;
-        let done = connection.query("CHECKPOINT");
-        done.map(|_| ())
-            .map_err(|error| EngineError::failed("CHECKPOINT", error))
-    }
-
-    /// Makes a temporary table, and sorts more than fits into memory, so that temporary files are written.
-    ///
-    /// # Errors
-    /// When the server is gone, or cannot.
-    pub(crate) fn spill(&self) -> Result<(), EngineError> {
-        let mut connection = self.connect(SESSION)?;
-        let sort = "SELECT count(*) FROM (SELECT id FROM accounts ORDER BY filler, balance, -id OFFSET 0) AS sorted";
-        let table = "CREATE TEMPORARY TABLE some_accounts AS SELECT * FROM accounts LIMIT 1000";
-        for (what, statement) in [
-            ("set up a session", "SET work_mem = '64kB'"),
-            ("sort", sort),
-            ("make a temporary table", table),
-        ] {
-            connection
-                .query(statement)
-                .map_err(|error| EngineError::failed(what, error))?;
-        }
-        Ok(())
-    }
-
-    /// Why it has ended, in its words, where it has by itself.
-    pub(crate) fn obituary(&self) -> Option<String> {
-        let obituary = self.cluster.obituary()?;
-        Some(self.cluster.cause().unwrap_or(obituary))
-    }
-
-    /// Stops it in an orderly way, so that it can be started again.
-    ///
-    /// # Errors
-    /// When it does not stop.
-    pub(crate) fn shut_down(&self) -> Result<(), EngineError> {
-        self.cluster.shut_down()
-    }
-
-    /// Looks at every row, and at every index.
-    pub(crate) fn look(&self) -> Found {
-        let mut found = Found {
-            last: vec![0; self.sessions as usize],
-            contradictions: Vec::new(),
-        };
-        if let Err(error) = self.look_into(&mut found) {
-            found.contradictions.push(error);
-        }
-        found
     }
 
     fn look_into(&self, found: &mut Found) -> Result<(), String> {
@@ -349,45 +281,84 @@ impl Drilled {
     }
 }
 
-impl DrilledSpec<'_> {
-    fn of(&self, cluster: Cluster) -> Drilled {
-        let own = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let temp = 1..=self.settings.placement.files(Role::Temp).len();
-        let temp: Vec<String> = temp
-            .map(|number| format!("{}_{number}", Role::Temp))
-            .collect();
-        let connections = self.sessions + CONNECTIONS_SPARE;
-        let mut more = vec![
-            ("temp_tablespaces".to_owned(), temp.join(",")),
-            ("max_connections".to_owned(), connections.to_string()),
-        ];
-        if self.settings.engine.commit == Commit::Relaxed {
-            more.push(("synchronous_commit".to_owned(), "off".to_owned()));
+impl Server for Drilled {
+    fn version(&self) -> Result<String, EngineError> {
+        let asked = "SHOW server_version";
+        let rows = self.connect(OBSERVER)?.query(asked);
+        let rows = rows.map_err(|error| EngineError::failed(asked, error))?;
+        let first = rows.into_iter().flatten().flatten().next();
+        Ok(first.unwrap_or_default())
+    }
+
+    fn start(&self) -> Result<Result<(), String>, EngineError> {
+        match self.cluster.start() {
+            Ok(()) => Ok(Ok(())),
+            Err(error) => match self.obituary() {
+                Some(why) => Ok(Err(why)),
+                None => Err(error),
+            },
         }
-        let all = own.into_iter().chain(more);
-        let all = all.chain(self.server.iter().cloned());
-        Drilled {
-            cluster: cluster.with(all),
-            sessions: self.sessions,
+    }
+
+    fn shut_down(&self) -> Result<(), EngineError> {
+        self.cluster.shut_down()
+    }
+
+    fn end(&self) -> Result<(), String> {
+        self.cluster.end(false)
+    }
+
+    fn obituary(&self) -> Option<String> {
+        let obituary = self.cluster.obituary()?;
+        Some(self.cluster.cause().unwrap_or(obituary))
+    }
+
+    fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError> {
+        Ok(Box::new(Client {
+            connection: self.connect(SESSION)?,
+            session,
+        }))
+    }
+
+    fn checkpoint(&self) -> Result<(), EngineError> {
+        let mut connection = self.connect(OBSERVER)?;
+        let done = connection.query("CHECKPOINT");
+        done.map(|_| ())
+            .map_err(|error| EngineError::failed("CHECKPOINT", error))
+    }
+
+    fn spill(&self) -> Result<(), EngineError> {
+        let mut connection = self.connect(SESSION)?;
+        let sort = "SELECT count(*) FROM (SELECT id FROM accounts ORDER BY filler, balance, -id OFFSET 0) AS sorted";
+        let table = "CREATE TEMPORARY TABLE some_accounts AS SELECT * FROM accounts LIMIT 1000";
+        for (what, statement) in [
+            ("set up a session", "SET work_mem = '64kB'"),
+            ("sort", sort),
+            ("make a temporary table", table),
+        ] {
+            connection
+                .query(statement)
+                .map_err(|error| EngineError::failed(what, error))?;
         }
+        Ok(())
+    }
+
+    fn look(&self) -> Found {
+        let mut found = Found {
+            last: vec![0; self.sessions as usize],
+            contradictions: Vec::new(),
+        };
+        if let Err(error) = self.look_into(&mut found) {
+            found.contradictions.push(error);
+        }
+        found
     }
 }
 
-impl Writer {
-    /// Writes the session's commit of this number, and waits until it is acknowledged. A transfer between two accounts, drawn
-    /// by the number, goes along.
-    ///
-    /// # Errors
-    /// When the server is gone or refuses.
-    pub(crate) fn commit(&mut self, number: u64) -> Result<(), EngineError> {
+impl Writer for Client {
+    fn commit(&mut self, number: u64) -> Result<(), EngineError> {
         let session = self.session;
-        // Two accounts that no other session has, so that nobody waits for a lock.
-        let account = |seed: u64| {
-            let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            let own = u64::from(session % SESSIONS_MAX);
-            1 + (step * u64::from(SESSIONS_MAX) + own) % u64::from(ACCOUNTS)
-        };
-        let (from, to) = (account(number), account(number + 1_000_003));
+        let (from, to) = accounts(session, number);
         // One message, and so one transaction.
         let sql = format!(
             "INSERT INTO ledger SELECT session, number, {CONTENT}, {from}, {to} FROM (VALUES ({session}, {number}::bigint)) AS \

@@ -2,6 +2,8 @@
 
 mod argument;
 mod client;
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+pub(crate) mod drilled;
 pub(in crate::engine) mod provider;
 mod real;
 mod sessions;

@@ -1,0 +1,141 @@
+//! What is drilled: a server, or a library that keeps a database in files.
+
+use std::path::PathBuf;
+
+use volume::site::Site;
+
+use super::{Found, Kind, Verdict};
+use crate::engine::EngineError;
+use experiment::spec::Settings;
+
+/// A database product that can be drilled.
+pub(crate) trait Product: Send + Sync {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// As whom its server runs; `None`: as this user.
+    fn owner(&self) -> Option<(u32, u32)>;
+
+    /// Makes a server on the site's volumes with an empty ledger, and stops it again.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError>;
+
+    /// A server whose files are on other volumes than when it was made, as after a crash: `moved` has the directory that all
+    /// volumes had, and the one that they have now. It is not started yet; no other user may reach the volumes before this was
+    /// called. Where its files are not there, it says so in place of the server.
+    ///
+    /// # Errors
+    /// When something cannot be made that has nothing to do with the volumes.
+    fn found(
+        &self,
+        spec: &ServerSpec<'_>,
+        site: &dyn Site,
+        moved: &[(PathBuf, PathBuf)],
+    ) -> Result<Result<Box<dyn Server>, String>, EngineError>;
+
+    /// Servers of it that must not survive.
+    fn controls(&self) -> &'static [ControlSpec];
+}
+
+/// What a drilled server is.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerSpec<'a> {
+    pub(crate) settings: &'a Settings,
+    /// How many clients write the ledger.
+    pub(crate) sessions: u32,
+    /// Settings in its own words, which count before all others.
+    pub(crate) own: &'a [(String, String)],
+}
+
+/// A server that must not survive.
+pub(crate) struct ControlSpec {
+    /// Its setting, and the value that makes it lose or spoil data.
+    pub(crate) setting: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) kind: Kind,
+    /// Whether that is what it has to do.
+    pub(crate) is_noticed: fn(&Verdict) -> bool,
+}
+
+/// A server that is drilled.
+pub(crate) trait Server: Sync {
+    /// Its version.
+    ///
+    /// # Errors
+    /// When it does not let us in.
+    fn version(&self) -> Result<String, EngineError>;
+
+    /// Starts it, and waits until it lets clients in; where it ends instead, it says why, in its words.
+    ///
+    /// # Errors
+    /// When it cannot be run, or neither comes up nor ends.
+    fn start(&self) -> Result<Result<(), String>, EngineError>;
+
+    /// Stops it in an orderly way, so that it can be started again.
+    ///
+    /// # Errors
+    /// When it does not stop.
+    fn shut_down(&self) -> Result<(), EngineError>;
+
+    /// Ends it at once, with nothing written that is not on disk yet.
+    ///
+    /// # Errors
+    /// When it does not end.
+    fn end(&self) -> Result<(), String>;
+
+    /// Why it has ended, in its words, where it has by itself.
+    fn obituary(&self) -> Option<String>;
+
+    /// A client that writes the ledger of a session.
+    ///
+    /// # Errors
+    /// When the server does not let it in.
+    fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError>;
+
+    /// Has everything written that is only in memory or in the log.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    fn checkpoint(&self) -> Result<(), EngineError>;
+
+    /// Uses temporary space.
+    ///
+    /// # Errors
+    /// When the server is gone, or cannot.
+    fn spill(&self) -> Result<(), EngineError>;
+
+    /// Looks at every row, and at every index.
+    fn look(&self) -> Found;
+}
+
+/// A client that writes the ledger.
+pub(crate) trait Writer {
+    /// Writes the session's commit of this number, and waits until it is acknowledged. A transfer between two accounts, drawn by
+    /// the number, goes along.
+    ///
+    /// # Errors
+    /// When the server is gone or refuses.
+    fn commit(&mut self, number: u64) -> Result<(), EngineError>;
+}
+
+/// What errors say of a connection that broke.
+pub(crate) const LOST: &str = "connection to the server is lost";
+
+/// Most sessions: each has accounts of its own.
+pub const SESSIONS_MAX: u32 = 100;
+
+/// Accounts that transfers go between: some megabytes, so that a checkpoint writes many pages.
+pub(crate) const ACCOUNTS: u32 = 50_000;
+
+/// Two accounts that no other session has, so that nobody waits for a lock.
+pub(crate) fn accounts(session: u32, number: u64) -> (u32, u32) {
+    let account = |seed: u64| {
+        let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let own = session % SESSIONS_MAX;
+        let steps = ACCOUNTS / SESSIONS_MAX;
+        1 + (step % u64::from(steps)) as u32 * SESSIONS_MAX + own
+    };
+    (account(number), account(number + 1_000_003))
+}

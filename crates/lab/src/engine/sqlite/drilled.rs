@@ -1,0 +1,254 @@
+//! SQLite in files, which is drilled: each client has a connection of its own.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use volume::site::Site;
+
+use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
+use crate::drill::{Found, Kind, Verdict};
+use crate::engine::EngineError;
+use experiment::spec::Settings;
+
+/// SQLite, the library.
+pub(crate) struct Sqlite;
+
+/// A database in a file, with its journal beside it.
+struct Database {
+    path: PathBuf,
+    sessions: u32,
+    /// PRAGMAs of each connection.
+    own: Vec<(String, String)>,
+}
+
+struct Client {
+    connection: Connection,
+    session: u32,
+}
+
+/// Journal modes that are drilled, each with how often it syncs. Of `delete` with `full`, SQLite's documentation says that a
+/// power cut soon after a commit may lose it, as the directory is not synced after the journal was deleted; of `wal` with
+/// `normal`, that commits may be lost; of `memory`, that the database is likely to be corrupt.
+/// <https://www.sqlite.org/pragma.html#pragma_synchronous>, read 2026-11-24.
+pub const MODES: [[(&str, &str); 2]; 5] = [
+    [("journal_mode", "delete"), ("synchronous", "extra")],
+    [("journal_mode", "delete"), ("synchronous", "full")],
+    [("journal_mode", "wal"), ("synchronous", "full")],
+    [("journal_mode", "wal"), ("synchronous", "normal")],
+    [("journal_mode", "memory"), ("synchronous", "full")],
+];
+
+/// How long a client waits for another one's lock.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Settings under which SQLite must not survive: <https://www.sqlite.org/pragma.html#pragma_synchronous>, read 2026-11-24.
+const CONTROLS: [ControlSpec; 1] = [ControlSpec {
+    setting: "synchronous",
+    value: "off",
+    kind: Kind::Power,
+    is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. } | Verdict::Corrupt { .. }),
+}];
+
+impl Database {
+    fn of(spec: &ServerSpec<'_>, site: &dyn Site) -> Database {
+        Database {
+            path: home(site, spec.settings).join("ledger.db"),
+            sessions: spec.sessions,
+            own: spec.own.to_vec(),
+        }
+    }
+
+    fn open(&self) -> Result<Connection, EngineError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let open = || {
+            let connection = Connection::open_with_flags(&self.path, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            for (name, value) in &self.own {
+                connection.pragma_update(None, name, value)?;
+            }
+            Ok(connection)
+        };
+        open().map_err(|error: rusqlite::Error| EngineError::failed("open the database", error))
+    }
+
+    fn look_into(&self, found: &mut Found) -> Result<(), EngineError> {
+        let connection = self.open()?;
+        let failed = |error| EngineError::failed("read the database", error);
+        let mut ledger = connection
+            .prepare(
+                "SELECT session, max(number), count(*) FROM ledger NOT INDEXED GROUP BY session",
+            )
+            .map_err(failed)?;
+        let rows = ledger.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        for row in rows.map_err(failed)? {
+            let (session, last, rows): (u32, i64, i64) = row.map_err(failed)?;
+            if rows != last {
+                let what = format!("session {session} has {rows} rows up to commit {last}");
+                found.contradictions.push(what);
+            }
+            if let Some(place) = found.last.get_mut(session as usize) {
+                *place = last as u64;
+            }
+        }
+        let other: i64 = connection
+            .query_row(OTHER_CONTENT, [], |row| row.get(0))
+            .map_err(failed)?;
+        if other > 0 {
+            let what = format!("{other} rows of the ledger have other content");
+            found.contradictions.push(what);
+        }
+        let wrong: i64 = connection
+            .query_row(WRONG, [], |row| row.get(0))
+            .map_err(failed)?;
+        if wrong > 0 {
+            found.contradictions.push(format!(
+                "{wrong} of {ACCOUNTS} accounts are missing or have another balance than the ledger says"
+            ));
+        }
+        let check: String = connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(failed)?;
+        if check != "ok" {
+            found.contradictions.push(check);
+        }
+        Ok(())
+    }
+}
+
+/// How many rows do not have what was written to them.
+const OTHER_CONTENT: &str = "SELECT count(*) FROM ledger NOT INDEXED \
+    WHERE content <> replace(hex(zeroblob(20)), '00', session || '/' || number || ' ')";
+
+/// How many accounts have not what the transfers of all commits leave them.
+const WRONG: &str = "WITH transfers AS (SELECT source AS id, -number AS amount FROM ledger UNION ALL SELECT target, number FROM \
+    ledger), sums AS (SELECT id, sum(amount) AS amount FROM transfers GROUP BY id) \
+    SELECT (SELECT count(*) FROM accounts LEFT JOIN sums USING (id) WHERE balance <> coalesce(amount, 0)) \
+    + abs(50000 - (SELECT count(*) FROM accounts))";
+
+impl Product for Sqlite {
+    fn name(&self) -> &'static str {
+        "SQLite"
+    }
+
+    fn owner(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
+        let connection = Database::of(spec, site).open()?;
+        let load = format!(
+            "BEGIN; CREATE TABLE ledger(session INTEGER, number INTEGER, content TEXT NOT NULL, source INTEGER NOT NULL, target \
+             INTEGER NOT NULL, PRIMARY KEY (session, number)); \
+             CREATE TABLE accounts(id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, filler TEXT NOT NULL); \
+             WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < {ACCOUNTS}) \
+             INSERT INTO accounts SELECT id, 0, '{}' FROM ids; COMMIT;",
+            "x".repeat(80)
+        );
+        connection
+            .execute_batch(&load)
+            .map_err(|error| EngineError::failed("load the database", error))
+    }
+
+    fn found(
+        &self,
+        spec: &ServerSpec<'_>,
+        site: &dyn Site,
+        _: &[(PathBuf, PathBuf)],
+    ) -> Result<Result<Box<dyn Server>, String>, EngineError> {
+        let database = Database::of(spec, site);
+        Ok(match database.path.exists() {
+            true => Ok(Box::new(database)),
+            false => Err("its file is gone".to_owned()),
+        })
+    }
+
+    fn controls(&self) -> &'static [ControlSpec] {
+        &CONTROLS
+    }
+}
+
+impl Server for Database {
+    fn version(&self) -> Result<String, EngineError> {
+        Ok(rusqlite::version().to_owned())
+    }
+
+    fn start(&self) -> Result<Result<(), String>, EngineError> {
+        Ok(self.open().map(|_| ()).map_err(|error| error.to_string()))
+    }
+
+    fn shut_down(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn obituary(&self) -> Option<String> {
+        None
+    }
+
+    fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError> {
+        Ok(Box::new(Client {
+            connection: self.open()?,
+            session,
+        }))
+    }
+
+    fn checkpoint(&self) -> Result<(), EngineError> {
+        // Of no effect without a write-ahead log.
+        self.open()?
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+            .map_err(|error| EngineError::failed("checkpoint", error))
+    }
+
+    fn spill(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn look(&self) -> Found {
+        let mut found = Found {
+            last: vec![0; self.sessions as usize],
+            contradictions: Vec::new(),
+        };
+        if let Err(error) = self.look_into(&mut found) {
+            found.contradictions.push(error.to_string());
+        }
+        found
+    }
+}
+
+impl Writer for Client {
+    fn commit(&mut self, number: u64) -> Result<(), EngineError> {
+        let session = self.session;
+        let (from, to) = accounts(session, number);
+        let number = number as i64;
+        let content = format!("{session}/{number} ").repeat(20);
+        let mut write = || {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![session, number, content, from, to],
+            )?;
+            let transfer = "UPDATE accounts SET balance = balance + ?1 WHERE id = ?2";
+            transaction.execute(transfer, params![-number, from])?;
+            transaction.execute(transfer, params![number, to])?;
+            transaction.commit()
+        };
+        write().map_err(|error| EngineError::failed("write the ledger", error))
+    }
+}
+
+/// The directory of the volume that the database is on.
+fn home<'a>(site: &'a dyn Site, settings: &Settings) -> &'a Path {
+    let used = settings.placement.volumes();
+    let mut volumes = settings.volumes.iter();
+    let place = volumes
+        .by_ref()
+        .filter(|volume| used.contains(volume.name.as_str()))
+        .position(|volume| volume.name == settings.placement.data[0].volume);
+    site.directory(place.expect("a checked spec defines every volume"))
+}
