@@ -114,6 +114,10 @@ impl Cluster {
     }
 
     /// The same with `more` settings, which count before the others.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
     pub(super) fn with(mut self, more: impl Iterator<Item = (String, String)>) -> Cluster {
         self.settings.extend(more);
         self
@@ -253,6 +257,10 @@ impl Cluster {
     }
 
     /// Why the server could not go on, in its words, where it has said so.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
     pub(super) fn cause(&self) -> Option<String> {
         self.server.lock().as_ref()?.log.cause()
     }
