@@ -1,5 +1,6 @@
 //! Which of the open writes a state has.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use model::random::{derive, stream};
@@ -26,6 +27,22 @@ pub enum Choice {
     Subset(u64),
     /// Drawn by a seed: each whole, in part or not at all.
     Drawn(u64),
+    /// All but those of one disk.
+    AllButDisk {
+        /// Place of its volume.
+        volume: usize,
+        /// Its place in the volume.
+        disk: usize,
+    },
+    /// All but those of one disk, of which each is drawn by a seed.
+    DrawnOfDisk {
+        /// Place of its volume.
+        volume: usize,
+        /// Its place in the volume.
+        disk: usize,
+        /// What draws.
+        seed: u64,
+    },
 }
 
 /// Shares of the open pieces that drawn states keep on average.
@@ -79,6 +96,27 @@ pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
     all
 }
 
+/// Choices of a moment in which one disk alone lost power, `count` at most: of each disk that something is open on, none of that,
+/// and drawn ones. The same for the same seed.
+pub fn choices_of_one_disk(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
+    let open = moment.open().iter();
+    let disks: BTreeSet<(usize, usize)> = open.map(|piece| (piece.volume, piece.disk)).collect();
+    let without = disks
+        .iter()
+        .map(|&(volume, disk)| Choice::AllButDisk { volume, disk });
+    let rounds = 0..count as u64;
+    let drawn = rounds.flat_map(|round| {
+        disks
+            .iter()
+            .map(move |&(volume, disk)| Choice::DrawnOfDisk {
+                volume,
+                disk,
+                seed: derive(seed, "draw", round),
+            })
+    });
+    without.chain(drawn).take(count).collect()
+}
+
 impl Choice {
     /// Whether it is none, all, or one volume's.
     fn is_extreme(&self) -> bool {
@@ -117,22 +155,39 @@ impl Choice {
                 }
                 kept
             }
-            Choice::Drawn(seed) => {
-                let mut random = stream(*seed, "fate");
-                let share = SHARES[random.random_range(0..SHARES.len())];
-                let mut fate = |piece: &Piece| {
-                    let torn = match random.random_bool(TORN) {
-                        true => moment.torn(piece, &mut random),
-                        false => None,
-                    };
-                    match torn {
-                        Some(ranges) => ranges,
-                        None if random.random_bool(share) => whole(piece),
-                        None => Vec::new(),
-                    }
-                };
-                open.iter().map(&mut fate).collect()
+            Choice::Drawn(seed) => drawn(moment, *seed, &|_| true),
+            Choice::AllButDisk { volume, disk } => {
+                those(&|_, piece| (piece.volume, piece.disk) != (*volume, *disk))
             }
+            Choice::DrawnOfDisk { volume, disk, seed } => drawn(moment, *seed, &|piece| {
+                (piece.volume, piece.disk) == (*volume, *disk)
+            }),
         }
     }
+}
+
+/// What a drawn state has of each open piece: of those that `may_lose` names some, of the others all.
+fn drawn(
+    moment: &Moment<'_>,
+    seed: u64,
+    may_lose: &dyn Fn(&Piece) -> bool,
+) -> Vec<Vec<Range<u64>>> {
+    let mut random = stream(seed, "fate");
+    let share = SHARES[random.random_range(0..SHARES.len())];
+    let mut fate = |piece: &Piece| {
+        let whole = vec![piece.range.clone()];
+        if !may_lose(piece) {
+            return whole;
+        }
+        let torn = match random.random_bool(TORN) {
+            true => moment.torn(piece, &mut random),
+            false => None,
+        };
+        match torn {
+            Some(ranges) => ranges,
+            None if random.random_bool(share) => whole,
+            None => Vec::new(),
+        }
+    };
+    moment.open().iter().map(&mut fate).collect()
 }

@@ -18,6 +18,8 @@ pub struct History {
     pub volumes: Vec<String>,
     /// Every request that changed a disk or flushed one, in order of arrival.
     pub events: Vec<Event>,
+    /// When recording ended, where that was before its time, for want of space.
+    pub ended: Option<Instant>,
 }
 
 /// Why a file is no history.
@@ -40,6 +42,9 @@ struct Head {
     format: String,
     volumes: Vec<String>,
     events: usize,
+    /// In nanoseconds.
+    #[serde(default)]
+    ended: Option<u64>,
 }
 
 const FORMAT: &str = "dbstow.writes/1";
@@ -60,6 +65,25 @@ struct Row {
 }
 
 impl History {
+    /// Forgets what arrived at `at` or later.
+    pub fn end_at(&mut self, at: Instant) {
+        self.events.retain(|event| event.arrived < at);
+        self.ended = Some(at);
+    }
+
+    /// Forgets what would be needed of the bytes from `keep` on in the file of all writes, and all that arrived after it.
+    pub fn end_before_bytes(&mut self, keep: u64) {
+        let writes = self.events.iter();
+        let writes = writes.filter(|event| event.action == Action::Write);
+        let beyond = writes.filter(|event| {
+            let length = event.range.end - event.range.start;
+            event.bytes_at + length > keep
+        });
+        if let Some(at) = beyond.map(|event| event.arrived).min() {
+            self.end_at(at);
+        }
+    }
+
     /// Writes it.
     ///
     /// # Errors
@@ -69,6 +93,7 @@ impl History {
             format: FORMAT.to_owned(),
             volumes: self.volumes.clone(),
             events: self.events.len(),
+            ended: self.ended.map(Instant::as_nanos),
         };
         serde_json::to_writer(&mut *out, &head)?;
         out.write_all(b"\n")?;
@@ -109,6 +134,7 @@ impl History {
         let mut history = History {
             volumes: head.volumes,
             events: Vec::new(),
+            ended: head.ended.map(Instant::from_nanos),
         };
         for number in 0..head.events {
             let mut row = [0; size_of::<Row>()];

@@ -36,7 +36,7 @@ mod file;
 mod history;
 mod moment;
 
-pub use choice::{Choice, choices};
+pub use choice::{Choice, choices, choices_of_one_disk};
 pub use file::{History, HistoryError};
 pub use history::{Action, Event};
 pub use moment::{Cache, Kept, Moment, Piece, Rules, State};

@@ -109,6 +109,41 @@ fn snapshots_are_of_each_volume_at_its_own_time() {
 }
 
 #[test]
+fn where_one_disk_loses_power_the_others_have_all_they_got() {
+    let stripe = Rules {
+        disks: 2,
+        interleave: Bytes(UNIT),
+        ..volatile()
+    };
+    let rules = [stripe, volatile()];
+    // Four units on the stripe, two on each of its disks, and one on the other volume.
+    let events = [event(0, Action::Write, 0, 4, 0, 5), write(1, 0, 0)];
+    let moment = Moment::new(&events, &rules, &[at(10), at(10)]);
+    let all = choices_of_one_disk(&moment, 12, 1);
+    assert_eq!(all, choices_of_one_disk(&moment, 12, 1));
+    assert_eq!(all.len(), 12);
+    let first = Choice::AllButDisk { volume: 0, disk: 1 };
+    assert_eq!(all[1], first);
+    for choice in &all {
+        let lost: BTreeSet<(usize, usize)> = moment
+            .fates(choice)
+            .filter(|(piece, kept)| kept.as_slice() != [piece.range.clone()])
+            .map(|(piece, _)| (piece.volume, piece.disk))
+            .collect();
+        assert!(lost.len() <= 1, "{choice:?}: {lost:?}");
+    }
+    let of_disk = |choice: &Choice| {
+        moment
+            .fates(choice)
+            .filter(|(_, kept)| kept.is_empty())
+            .count()
+    };
+    assert_eq!(of_disk(&first), 2);
+    let safe = Moment::new(&[], &rules, &[at(10), at(10)]);
+    assert_eq!(choices_of_one_disk(&safe, 12, 1), []);
+}
+
+#[test]
 fn each_disk_of_a_stripe_has_its_own_part_of_a_write() {
     let events = [event(0, Action::Write, 15, 33, 0, 5)];
     let rules = [Rules {
@@ -238,6 +273,28 @@ fn rules() -> impl Strategy<Value = Rules> {
 }
 
 #[test]
+fn a_history_that_ends_early_has_all_that_came_before_and_nothing_else() {
+    let at_bytes = |event: Event, bytes_at| Event { bytes_at, ..event };
+    let mut history = History {
+        volumes: vec!["data".to_owned()],
+        events: vec![
+            at_bytes(write(0, 0, 1), 0),
+            // Two that arrived in one order and were stored in the other.
+            at_bytes(write(0, 1, 2), 2 * UNIT),
+            at_bytes(write(0, 2, 3), UNIT),
+            flush(0, 4),
+        ],
+        ended: None,
+    };
+    history.end_before_bytes(4 * UNIT);
+    assert_eq!((history.events.len(), history.ended), (4, None));
+    history.end_before_bytes(2 * UNIT);
+    assert_eq!((history.events.len(), history.ended), (1, Some(at(2))));
+    history.end_at(at(1));
+    assert_eq!((history.events.len(), history.ended), (0, Some(at(1))));
+}
+
+#[test]
 fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let history = History {
         volumes: vec!["data".to_owned(), "log".to_owned()],
@@ -246,6 +303,7 @@ fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
             event(1, Action::Discard, 2, 9, 8, 1),
             flush(1, 20),
         ],
+        ended: Some(at(30)),
     };
     let mut file = Vec::new();
     history.write(&mut file).expect("memory has room");

@@ -14,7 +14,7 @@ use bench::{fio, median};
 use clap::Parser;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 use volume::fuse::{
-    Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice,
+    Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, RecordSpec, TransportChoice,
 };
 
 #[derive(Parser)]
@@ -114,7 +114,10 @@ fn measured(args: &Args, place: &Path, disk: &DiskSpec, is_recorded: bool) -> Re
         transport: TransportChoice::default(),
         trace: None,
         contents: match is_recorded {
-            true => Contents::Recorded(recording),
+            true => Contents::Recorded(RecordSpec {
+                directory: recording,
+                most: Bytes::gib(4),
+            }),
             false => Contents::InPlace,
         },
     };

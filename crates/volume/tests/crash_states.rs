@@ -10,11 +10,12 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crash::{Cache, Choice, Rules};
+use crash::{Action, Cache, Choice, History, Rules};
 use model::{Bytes, DiskSpec, Instant, MachineSpec, VolumeSpec};
 use tempfile::TempDir;
 use volume::fuse::{
-    Contents, CrashSpec, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice,
+    Contents, CrashSpec, Emulation, EmulationSpec, Fault, Filesystem, FlippedBit, Front, MountSpec,
+    RecordSpec, TransportChoice, digest,
 };
 
 /// Bytes of a block of the file system.
@@ -37,6 +38,10 @@ impl Place {
     }
 
     fn start(&self, contents: Contents) -> Emulation {
+        Emulation::start(&self.spec(contents)).unwrap()
+    }
+
+    fn spec(&self, contents: Contents) -> EmulationSpec {
         // Several states may be mounted at once.
         let state = tempfile::tempdir_in(&self.root).unwrap().keep();
         let mount = |name: &&str| {
@@ -54,32 +59,48 @@ impl Place {
                 owner: None,
             }
         };
-        let spec = EmulationSpec {
+        EmulationSpec {
             machine: MachineSpec::unlimited(),
             volumes: self.volumes.iter().map(mount).collect(),
             seed: 1,
             transport: TransportChoice::Fuser,
             trace: None,
             contents,
-        };
-        Emulation::start(&spec).unwrap()
+        }
     }
 
     /// Records what is done to the volumes, from their start on.
     fn record(&self) -> Emulation {
+        self.record_at_most(Bytes::gib(1))
+    }
+
+    fn record_at_most(&self, most: Bytes) -> Emulation {
         fs::create_dir(self.recording()).unwrap();
-        self.start(Contents::Recorded(self.recording()))
+        self.start(Contents::Recorded(RecordSpec {
+            directory: self.recording(),
+            most,
+        }))
+    }
+
+    fn history(&self) -> History {
+        let history = fs::read(self.recording().join("history")).unwrap();
+        History::read(&mut history.as_slice()).unwrap()
     }
 
     /// The volumes as they were when each lost power.
     fn cut(&self, at: &[Instant], choice: Choice) -> Emulation {
+        self.start(self.crashed(at, choice, None))
+    }
+
+    fn crashed(&self, at: &[Instant], choice: Choice, flipped: Option<FlippedBit>) -> Contents {
         let rules = Rules::of_disk(Cache::Volatile, Bytes(512));
-        self.start(Contents::Crashed(CrashSpec {
+        Contents::Crashed(CrashSpec {
             recording: self.recording(),
             rules: vec![rules; self.volumes.len()],
             at: at.to_vec(),
             choice,
-        }))
+            flipped,
+        })
     }
 }
 
@@ -198,6 +219,96 @@ fn volumes_may_stop_one_after_the_other_and_nothing_that_is_done_to_a_state_last
 }
 
 #[test]
+fn a_recording_without_room_ends_and_what_came_before_is_whole() {
+    let place = Place::new(&["d"]);
+    let recorded = place.record_at_most(Bytes::mib(4));
+    write_safely(&directory(&recorded, 0).join("first"), &[b'1'; BLOCK]);
+    let mut file = File::create(directory(&recorded, 0).join("second")).unwrap();
+    file.write_all(&vec![b'2'; 8 << 20]).unwrap();
+    assert_eq!(file.sync_all().unwrap_err().raw_os_error(), Some(5)); // EIO
+    drop(file);
+    recorded.stop().unwrap();
+    let history = place.history();
+    let ended = history.ended.unwrap();
+    assert!(history.events.iter().all(|event| event.arrived < ended));
+    let state = place.cut(&[ended], Choice::Nothing);
+    let first = fs::read(directory(&state, 0).join("first")).unwrap();
+    assert!(first == [b'1'; BLOCK]);
+    state.stop().unwrap();
+}
+
+#[test]
+fn a_flipped_bit_is_one_bit_and_states_have_a_digest_of_what_they_hold() {
+    let place = Place::new(&["d"]);
+    let recorded = place.record();
+    let text = [b'a'; BLOCK];
+    write_safely(&directory(&recorded, 0).join("file"), &text);
+    let cut = recorded.reading().at;
+    recorded.stop().unwrap();
+    let writes = fs::read(place.recording().join("writes")).unwrap();
+    // The only block of it that was written.
+    let history = place.history();
+    let written = history.events.iter().find(|event| {
+        let at = event.bytes_at as usize;
+        event.action == Action::Write && writes[at..].starts_with(&text)
+    });
+    let byte = written.unwrap().range.start + 100;
+    let flipped = FlippedBit {
+        volume: 0,
+        byte,
+        bit: 1,
+    };
+    let state = |flipped| place.spec(place.crashed(&[cut], Choice::Everything, flipped));
+    let damaged = state(Some(flipped));
+    let [plain, again, other] =
+        [state(None), state(None), damaged.clone()].map(|spec| digest(&spec).unwrap());
+    assert_eq!(plain.len(), 64);
+    assert_eq!(plain, again);
+    assert_ne!(plain, other);
+    let nothing = place.crashed(&[Instant::ZERO], Choice::Nothing, None);
+    assert_ne!(plain, digest(&place.spec(nothing)).unwrap());
+
+    let damaged = Emulation::start(&damaged).unwrap();
+    let found = fs::read(directory(&damaged, 0).join("file")).unwrap();
+    let differ: Vec<usize> = (0..BLOCK).filter(|at| found[*at] != text[*at]).collect();
+    assert_eq!(differ, [100]);
+    assert_eq!(found[100], b'a' ^ 2);
+    damaged.stop().unwrap();
+}
+
+/// A flush that fails is told to who waits for it, once. A write that fails is told to the next who waits, and is gone: the kernel
+/// takes its pages for clean.
+#[test]
+fn a_request_fails_once_and_what_it_wrote_is_not_there_after_the_next_start() {
+    let place = Place::new(&["d"]);
+    place.record().stop().unwrap();
+    let last = Instant::from_nanos(u64::MAX / 2);
+    let mut state = place.cut(&[last], Choice::Everything);
+    let path = directory(&state, 0).join("file");
+    write_safely(&path, &[b'o'; BLOCK]);
+    let mut file = File::options().write(true).open(&path).unwrap();
+    file.write_all(&[b'n'; BLOCK]).unwrap();
+    state.arm(0, Fault::Write { after: 0 }).unwrap();
+    assert_eq!(file.sync_all().unwrap_err().raw_os_error(), Some(5)); // EIO
+    assert_eq!(state.failed(), 1);
+    file.sync_all().unwrap();
+    assert!(fs::read(&path).unwrap() == [b'n'; BLOCK]);
+    drop(file);
+    state.mount_again().unwrap();
+    let path = directory(&state, 0).join("file");
+    assert!(fs::read(&path).unwrap() == [b'o'; BLOCK]);
+
+    state.arm(0, Fault::Flush { after: 0 }).unwrap();
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_len(1).unwrap();
+    assert_eq!(file.sync_all().unwrap_err().raw_os_error(), Some(5)); // EIO
+    assert_eq!(state.failed(), 2);
+    drop(file);
+    state.mount_again().unwrap();
+    state.stop().unwrap();
+}
+
+#[test]
 fn a_recording_of_other_volumes_is_refused() {
     let place = Place::new(&["a", "b"]);
     place.record().stop().unwrap();
@@ -228,6 +339,7 @@ fn a_recording_of_other_volumes_is_refused() {
             rules: vec![Rules::of_disk(Cache::Volatile, Bytes(512))],
             at: vec![Instant::ZERO],
             choice: Choice::Nothing,
+            flipped: None,
         }),
     };
     let error = Emulation::start(&spec).err().unwrap().to_string();

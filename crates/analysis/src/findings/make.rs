@@ -101,6 +101,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         usd_per_month: asked.usd_per_month,
         price_lists: asked.price_lists.clone(),
         counters: counters(finished),
+        survived: None,
     }
 }
 

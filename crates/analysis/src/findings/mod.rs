@@ -33,6 +33,7 @@ mod reason;
 mod same_disk;
 mod split;
 mod stress;
+mod survived;
 mod sweeps;
 mod timing;
 mod too_little_io;
@@ -53,6 +54,7 @@ pub use experiment::question::{
 pub use make::make;
 pub(crate) use metrics::better;
 pub(crate) use split::Family;
+pub use survived::Survived;
 pub use sweeps::StopsHelping;
 pub use withheld::Withheld;
 
@@ -244,6 +246,9 @@ pub struct Arm {
     /// The engine's own counters over the measured time, by name; real-time modes only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Metric>,
+    /// What a drill found of it; absent where none was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survived: Option<Survived>,
 }
 
 /// An estimate with its interval and unit.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::cell::Cell;
 use super::table::{Column, Table};
 use super::words;
-use crate::findings::{Arm, Findings, Metric, Published};
+use crate::findings::{Arm, Findings, Metric, Published, Survived};
 use experiment::spec::Mode;
 
 /// Metrics that are shown whether or not anybody published them.
@@ -61,6 +61,11 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
             .unit("$/month")
             .pinned()
             .optional(),
+        Column::text("crash states\nsurvived", |row: &Row| {
+            let survived = row.arm.survived.as_ref();
+            survived.map_or_else(String::new, Survived::brief)
+        })
+        .optional(),
         Column::csv_only("fitted", |row: &Row| row.arm.fitted.to_string()),
         Column::csv_only("engine", move |_: &Row| engine.clone()),
     ]);

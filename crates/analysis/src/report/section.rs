@@ -110,12 +110,14 @@ fn answers(findings: &Findings) -> Vec<Item> {
     let agreement = findings.agreement.iter();
     let agreement = agreement.map(sentence::agreement);
     let floor = findings.noise_floor.iter().map(sentence::noise_floor);
+    let drilled = findings.arms.iter().filter_map(sentence::survived);
     let item = |kind| move |text| Item::new(kind, "", text);
     verdicts
         .chain(stops.map(item(Kind::Remark)))
         .chain(prices.map(item(Kind::Price)))
         .chain(agreement.map(item(Kind::Remark)))
         .chain(floor.map(item(Kind::Remark)))
+        .chain(drilled.map(item(Kind::Remark)))
         .collect()
 }
 

@@ -2,7 +2,8 @@
 
 use super::words;
 use crate::findings::{
-    Agreement, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
+    Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Survived, Undecided,
+    Verdict,
 };
 use crate::quantity::{number, percent, percent_signed, ratio};
 
@@ -199,6 +200,12 @@ pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
         ratio(floor.ratio.low),
         ratio(floor.ratio.high)
     )
+}
+
+/// What a drill found of an arm.
+pub(super) fn survived(arm: &Arm) -> Option<String> {
+    let Survived { drill, found, .. } = arm.survived.as_ref()?;
+    Some(format!("{}, drilled ({drill}): {found}.", arm.name))
 }
 
 /// A metric as something to have more or less of.

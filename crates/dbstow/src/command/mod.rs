@@ -21,6 +21,7 @@ pub mod disks;
 pub mod doctor;
 #[cfg(all(target_os = "linux", feature = "postgres"))]
 pub mod drill;
+mod drilled;
 #[cfg(target_os = "linux")]
 pub mod emulated;
 pub mod experiments;

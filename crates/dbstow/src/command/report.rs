@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::ValueHint;
 use files::{Readers, write_named, write_whole};
 
 use super::output::{note, print_styled, width};
-use super::{Mistake, NotMet};
+use super::{Mistake, NotMet, drilled};
 use analysis::findings::{self, Findings};
 use analysis::quantity::percent;
 use analysis::report::page::{self, Parts};
@@ -24,6 +25,7 @@ const PAGE: &str = "report.html";
 #[command(after_help = "Examples:\n  \
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --open\n  \
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format markdown\n  \
+    dbstow report dbstow-results/wal-apart-1f2e3d4c --drill wal-apart-drill\n  \
     dbstow report results/before results/after\n  \
     dbstow report results/simulated results/measured --metric mb_per_s --html both.html\n  \
     dbstow report results/last-week results/today --fail-if-slower 5%")]
@@ -52,6 +54,9 @@ pub struct Output {
     /// Show the page in the browser
     #[arg(long)]
     pub open: bool,
+    /// Show what the drill in this folder found of the same arms (`dbstow drill` of the same experiment)
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub drill: Option<PathBuf>,
     /// Exit with code 3 if a placement is slower than its baseline, or a second result worse than the first, by more
     /// than this, such as 5%; what is inconclusive does not fail
     #[arg(long, value_name = "PERCENT", value_parser = share)]
@@ -135,7 +140,10 @@ pub fn run(args: &Args) -> Result<()> {
 /// # Errors
 /// When nothing can be printed, or a page that was asked for cannot be written.
 pub fn show(results: &Results, output: &Output) -> Result<Findings> {
-    let (records, findings) = found(results);
+    let (records, mut findings) = found(results);
+    if let Some(folder) = &output.drill {
+        drilled::add_to_findings(folder, &mut findings)?;
+    }
     let page = write_page(results, &records, &findings, output);
     match output.format {
         Format::Text => {
@@ -164,6 +172,10 @@ fn page_line(page: &Result<Option<PathBuf>>) -> String {
 
 /// Prints two results side by side, and writes them as a page where that is asked for.
 fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
+    if args.output.drill.is_some() {
+        let message = "--drill is for the report of one result; leave it out";
+        return Err(Mistake(message.to_owned()).into());
+    }
     if args.output.open && args.output.html.is_none() {
         return Err(Mistake("--open with two results needs --html FILE".to_owned()).into());
     }

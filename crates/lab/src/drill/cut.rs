@@ -2,11 +2,12 @@
 
 use std::mem::discriminant;
 
-use crash::{Choice, Event, Moment, Rules, choices};
+use crash::{Action, Choice, Event, Moment, Rules, choices, choices_of_one_disk};
 use model::random::{derive, stream};
 use model::{Duration, Instant};
-use rand::RngExt as _;
+use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
+use volume::fuse::FlippedBit;
 
 use super::place::Placed;
 
@@ -21,6 +22,9 @@ pub struct Cut {
     pub at: Vec<Instant>,
     /// Which of the open writes the disks have.
     pub choice: Choice,
+    /// A bit that is not as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flipped: Option<FlippedBit>,
 }
 
 /// What happens to the volumes.
@@ -33,17 +37,32 @@ pub enum Kind {
     Torn,
     /// Each is copied at a time of its own.
     Snapshots,
+    /// All lose power at once, with all they have got, and then a bit of it flips.
+    BitFlip,
 }
 
 impl Kind {
-    /// What can happen to a placement's volumes.
-    pub fn of(placed: &Placed) -> Vec<Kind> {
+    /// What can happen to a placement's volumes, and with `faults` what disks should not do.
+    pub fn of(placed: &Placed, faults: bool) -> Vec<Kind> {
         let mut kinds = vec![Kind::Power, Kind::Torn];
         if placed.volumes.len() > 1 {
             kinds.push(Kind::Snapshots);
         }
+        if faults {
+            kinds.push(Kind::BitFlip);
+        }
         kinds
     }
+}
+
+/// Whose power is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Power {
+    /// The machine's, and with it that of all its disks.
+    #[default]
+    Machine,
+    /// That of one disk, alone or of a stripe; the others have all that they got until then.
+    Disk,
 }
 
 /// Choices that are considered of one moment.
@@ -55,75 +74,118 @@ const ANY_TIME: f64 = 0.2;
 /// Moments that are tried for one cut: not every moment has a write that can be torn.
 const TRIES: u64 = 50;
 
-/// Crash states of a recording, `count` at most: each of a moment of its own between `from` and `until`, drawn by `seed`.
-/// Snapshots are `skew` apart, each volume in turn the last.
-pub(super) fn cuts(
-    (events, rules): (&[Event], &[Rules]),
-    (from, until): (Instant, Instant),
-    (kind, skew): (Kind, Duration),
-    count: u32,
-    seed: u64,
-) -> Vec<Cut> {
-    let later = match kind {
-        Kind::Snapshots => skew,
-        Kind::Power | Kind::Torn => Duration::ZERO,
-    };
-    let within: Vec<&Event> = events
-        .iter()
-        .filter(|event| from <= event.arrived && event.done + later <= until)
-        .collect();
-    // A disk that gets nothing loses what is only in memory all the same.
-    let last = until.as_nanos().saturating_sub(later.as_nanos());
-    if last <= from.as_nanos() || (within.is_empty() && kind == Kind::Torn) {
-        return Vec::new();
-    }
-    let one = |number: u32| {
-        (0..TRIES).find_map(|attempt| {
-            let seed = derive(seed, "cut", u64::from(number) * TRIES + attempt);
-            let mut random = stream(seed, "moment");
-            let at = match within.is_empty() || random.random_bool(ANY_TIME) {
-                true => Instant::from_nanos(random.random_range(from.as_nanos()..last)),
-                false => {
-                    // Right after something arrived, or was acknowledged.
-                    let event = within[random.random_range(0..within.len())];
-                    match random.random_bool(0.5) {
-                        true => event.arrived,
-                        false => event.done,
+/// What crash states are drawn from.
+pub(super) struct Draw<'a> {
+    /// What the disks got.
+    pub(super) events: &'a [Event],
+    /// How they behave.
+    pub(super) rules: &'a [Rules],
+    /// Moments are between these two.
+    pub(super) from: Instant,
+    pub(super) until: Instant,
+    /// How far snapshots are apart.
+    pub(super) skew: Duration,
+    /// Whose power is cut.
+    pub(super) power: Power,
+    /// What draws.
+    pub(super) seed: u64,
+}
+
+impl Draw<'_> {
+    /// Crash states, `count` at most, each of a moment of its own. Of snapshots, each volume in turn is the last.
+    pub(super) fn cuts(&self, kind: Kind, count: u32) -> Vec<Cut> {
+        let later = match kind {
+            Kind::Snapshots => self.skew,
+            Kind::Power | Kind::Torn | Kind::BitFlip => Duration::ZERO,
+        };
+        let within: Vec<&Event> = self
+            .events
+            .iter()
+            .filter(|event| self.from <= event.arrived && event.done + later <= self.until)
+            .collect();
+        // A disk that gets nothing loses what is only in memory all the same.
+        let last = self.until.as_nanos().saturating_sub(later.as_nanos());
+        if last <= self.from.as_nanos() || (within.is_empty() && kind == Kind::Torn) {
+            return Vec::new();
+        }
+        let one = |number: u32| {
+            (0..TRIES).find_map(|attempt| {
+                let seed = derive(self.seed, "cut", u64::from(number) * TRIES + attempt);
+                let mut random = stream(seed, "moment");
+                let at = match within.is_empty() || random.random_bool(ANY_TIME) {
+                    true => Instant::from_nanos(random.random_range(self.from.as_nanos()..last)),
+                    false => {
+                        // Right after something arrived, or was acknowledged.
+                        let event = within[random.random_range(0..within.len())];
+                        match random.random_bool(0.5) {
+                            true => event.arrived,
+                            false => event.done,
+                        }
                     }
-                }
-            };
-            let mut at = vec![at; rules.len()];
-            let last = number as usize % rules.len();
-            at[last] += later;
-            let moment = Moment::new(events, rules, &at);
-            let choice = match kind {
-                // A snapshot has what its volume has got, and nothing is torn in it.
-                Kind::Snapshots => Choice::Everything,
-                Kind::Power | Kind::Torn => {
-                    let mut fit = choices(&moment, CHOICES, seed);
-                    fit.retain(|choice| matches!(choice, Choice::Torn(_)) == (kind == Kind::Torn));
-                    // Each sort as often as the others, however many there are of it.
-                    let mut sorts: Vec<_> = fit.iter().map(discriminant).collect();
-                    sorts.dedup();
-                    let sort = sorts.get(random.random_range(0..sorts.len().max(1)))?;
-                    fit.retain(|choice| discriminant(choice) == *sort);
-                    fit.get(random.random_range(0..fit.len()))?.clone()
-                }
-            };
-            Some(Cut {
-                number: number as usize,
-                kind,
-                at,
-                choice,
+                };
+                let mut at = vec![at; self.rules.len()];
+                let last = number as usize % self.rules.len();
+                at[last] += later;
+                let flipped = match kind {
+                    Kind::BitFlip => Some(self.flipped(at[0], &mut random)?),
+                    Kind::Power | Kind::Torn | Kind::Snapshots => None,
+                };
+                Some(Cut {
+                    number: number as usize,
+                    kind,
+                    choice: self.choice(kind, &at, seed, &mut random)?,
+                    at,
+                    flipped,
+                })
             })
+        };
+        (0..count).filter_map(one).collect()
+    }
+
+    fn choice(
+        &self,
+        kind: Kind,
+        at: &[Instant],
+        seed: u64,
+        random: &mut impl Rng,
+    ) -> Option<Choice> {
+        let moment = Moment::new(self.events, self.rules, at);
+        let mut fit = match (kind, self.power) {
+            // A snapshot has what its volume has got, and nothing is torn in it.
+            (Kind::Snapshots | Kind::BitFlip, _) => return Some(Choice::Everything),
+            (Kind::Power, Power::Disk) => choices_of_one_disk(&moment, CHOICES, seed),
+            (Kind::Power | Kind::Torn, _) => choices(&moment, CHOICES, seed),
+        };
+        fit.retain(|choice| matches!(choice, Choice::Torn(_)) == (kind == Kind::Torn));
+        // Each sort as often as the others, however many there are of it.
+        let mut sorts: Vec<_> = fit.iter().map(discriminant).collect();
+        sorts.dedup();
+        let sort = sorts.get(random.random_range(0..sorts.len().max(1)))?;
+        fit.retain(|choice| discriminant(choice) == *sort);
+        fit.get(random.random_range(0..fit.len())).cloned()
+    }
+
+    /// A bit of what was written to some volume by `at`.
+    fn flipped(&self, at: Instant, random: &mut impl Rng) -> Option<FlippedBit> {
+        let volume = random.random_range(0..self.rules.len());
+        let written: Vec<&Event> = self
+            .events
+            .iter()
+            .filter(|event| event.volume == volume && event.arrived <= at)
+            .filter(|event| event.action == Action::Write && !event.range.is_empty())
+            .collect();
+        let event = written.get(random.random_range(0..written.len().max(1)))?;
+        Some(FlippedBit {
+            volume,
+            byte: random.random_range(event.range.clone()),
+            bit: random.random_range(0..8),
         })
-    };
-    (0..count).filter_map(one).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crash::{Action, Cache};
+    use crash::Cache;
     use model::Bytes;
 
     use super::*;
@@ -144,15 +206,16 @@ mod tests {
         let events: Vec<Event> = (0..100).map(|ms| write(ms as usize % 2, ms)).collect();
         let rules = vec![Rules::of_disk(Cache::Volatile, Bytes(512)); 2];
         let (from, until) = (events[20].arrived, events[80].done);
-        let of = |kind, seed| {
-            cuts(
-                (&events, &rules),
-                (from, until),
-                (kind, Duration::from_millis(2)),
-                40,
-                seed,
-            )
+        let draw = |seed, power| Draw {
+            events: &events,
+            rules: &rules,
+            from,
+            until,
+            skew: Duration::from_millis(2),
+            power,
+            seed,
         };
+        let of = |kind, seed| draw(seed, Power::Machine).cuts(kind, 40);
         let power = of(Kind::Power, 1);
         assert_eq!(power, of(Kind::Power, 1));
         assert_ne!(power, of(Kind::Power, 2));
@@ -172,6 +235,24 @@ mod tests {
                 .all(|cut| cut.at[0].as_nanos().abs_diff(cut.at[1].as_nanos()) == 2_000_000)
         );
         assert!(apart.iter().all(|cut| cut.at.iter().all(inside)));
+        let flipped = of(Kind::BitFlip, 1);
+        assert_eq!(flipped.len(), 40);
+        let is_written = |cut: &Cut| {
+            let bit = cut.flipped.expect("one bit flips");
+            let mut events = events.iter();
+            events.any(|event| {
+                event.volume == bit.volume
+                    && event.arrived <= cut.at[0]
+                    && event.range.contains(&bit.byte)
+            })
+        };
+        assert!(flipped.iter().all(is_written));
+        let of_disk = draw(1, Power::Disk).cuts(Kind::Power, 40);
+        assert!(!of_disk.is_empty());
+        assert!(of_disk.iter().all(|cut| matches!(
+            cut.choice,
+            Choice::AllButDisk { .. } | Choice::DrawnOfDisk { .. }
+        )));
     }
 
     #[test]
@@ -179,13 +260,16 @@ mod tests {
         let rules = [Rules::of_disk(Cache::Safe, Bytes(512))];
         let end = Instant::from_nanos(1_000);
         let of = |kind, until| {
-            cuts(
-                (&[], &rules),
-                (Instant::ZERO, until),
-                (kind, Duration::ZERO),
-                5,
-                1,
-            )
+            let draw = Draw {
+                events: &[],
+                rules: &rules,
+                from: Instant::ZERO,
+                until,
+                skew: Duration::ZERO,
+                power: Power::Machine,
+                seed: 1,
+            };
+            draw.cuts(kind, 5)
         };
         let power = of(Kind::Power, end);
         assert_eq!(power.len(), 5);

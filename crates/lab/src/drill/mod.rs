@@ -13,6 +13,7 @@ mod place;
 mod record;
 mod recorded;
 pub(crate) mod server;
+mod story;
 mod trouble;
 
 use std::path::Path;
@@ -26,12 +27,13 @@ use parking_lot::Mutex;
 use server::ControlSpec;
 
 pub use crate::engine::sqlite::drilled::MODES as SQLITE_MODES;
-pub use cut::{Cut, Kind};
+pub use cut::{Cut, Kind, Power};
 pub(crate) use ledger::Ledger;
 pub use ledger::{Found, Verdict};
 pub use place::{Placed, Tools};
 pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
 pub use server::SESSIONS_MAX;
+pub use story::{Fate, Lane, Mark};
 pub use trouble::{Noticed, Trouble, Troubled};
 
 /// How to drill.
@@ -51,6 +53,12 @@ pub struct DrillSpec {
     pub atomic: Bytes,
     /// How far snapshots of volumes are apart.
     pub skew: Duration,
+    /// Whose power is cut.
+    pub power: Power,
+    /// Whether disks also do what they should not: a bit flips, a write fails, a flush fails.
+    pub faults: bool,
+    /// Most bytes that a recording of a placement takes.
+    pub space: Bytes,
     /// States at a time.
     pub jobs: usize,
 }
@@ -64,6 +72,10 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What each volume lacks.
     pub missing: Vec<Missing>,
+    /// What the volumes hold, where that is not survived: see [`Recorded::digest`].
+    pub digest: Option<String>,
+    /// The last requests of each volume, where they are not survived.
+    pub story: Vec<Lane>,
     /// How long the look took.
     pub took: Took,
 }
@@ -156,7 +168,7 @@ pub fn drill(
         own.new_folder(name.as_ref())?;
         let recorded = Recorded::record(tools, placed, &[], spec, &folder.join(&name))?;
         recorded.check(spec)?;
-        let kinds = Kind::of(placed);
+        let kinds = Kind::of(placed, spec.faults);
         let mut cuts: Vec<Cut> = kinds
             .iter()
             .flat_map(|kind| recorded.cuts(*kind, spec.cuts, spec))
@@ -220,7 +232,10 @@ fn look_at(
     Folder::open(folder)?.new_folder(name.as_ref())?;
     let server = [(setting, value)];
     let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
-    recorded.check(spec)?;
+    // One whose disks refused the rest for want of space was cut there, and need not survive that.
+    if !recorded.summary().ended_early {
+        recorded.check(spec)?;
+    }
     let cuts = recorded.cuts(kind, CONTROL_CUTS, spec);
     observe(Step::Cutting(setting, cuts.len()));
     let outcomes = recorded.drill(&cuts, spec, &|outcome| {
@@ -257,14 +272,8 @@ impl Recorded {
                 && !self.is_interrupted()
                 && let Some(cut) = cuts.get(next.fetch_add(1, Ordering::Relaxed))
             {
-                match self.look_twice(cut, spec) {
-                    Ok((verdict, took)) => {
-                        let outcome = Outcome {
-                            cut: cut.clone(),
-                            verdict,
-                            missing: self.missing(cut, spec),
-                            took,
-                        };
+                match self.outcome(cut, spec) {
+                    Ok(outcome) => {
                         if !each(&outcome) {
                             ended.store(true, Ordering::Relaxed);
                         }
@@ -288,5 +297,21 @@ impl Recorded {
         let mut done = done.into_inner();
         done.sort_by_key(|outcome| outcome.cut.number);
         Ok(done)
+    }
+
+    fn outcome(&self, cut: &Cut, spec: &DrillSpec) -> Result<Outcome, DrillError> {
+        let (verdict, took) = self.look_twice(cut, spec)?;
+        let (digest, story) = match verdict {
+            Verdict::Intact => (None, Vec::new()),
+            _ => (Some(self.digest(cut, spec)?), self.story(cut, spec)),
+        };
+        Ok(Outcome {
+            cut: cut.clone(),
+            verdict,
+            missing: self.missing(cut, spec),
+            digest,
+            story,
+            took,
+        })
     }
 }

@@ -108,39 +108,46 @@ impl Tools {
     ) -> io::Result<Volumes> {
         let directory = OwnDirectory::make(&short_directory(), &self.registration)?;
         let own = Folder::open(directory.path()).map_err(io::Error::other)?;
-        let mount = |volume: &VolumeSpec| {
+        for volume in &placed.volumes {
             own.new_folder(volume.name.as_ref())
                 .map_err(io::Error::other)?;
-            let timed = matches!(contents, Contents::Recorded(_));
-            Ok(MountSpec {
-                volume: match timed {
-                    true => volume.clone(),
-                    false => VolumeSpec::of(&volume.name, DiskSpec::unlimited()),
-                },
-                front: Front::Block {
-                    filesystem: Filesystem::Ext4,
-                    read_ahead: None,
-                },
-                directory: directory.path().join(&volume.name),
-                backing: folder.join(DISKS).join(&volume.name),
-                size: VOLUME,
-                owner: self.product.owner(),
-            })
+        }
+        let spec = self.emulation(placed, folder, directory.path(), contents);
+        let site = RemoteSite::start((self.hooks.emulator)()?, &spec)?;
+        Ok(Volumes { site, directory })
+    }
+
+    /// A placement's volumes, mounted in `directory`, with their bytes in `folder`.
+    pub(super) fn emulation(
+        &self,
+        placed: &Placed,
+        folder: &Path,
+        directory: &Path,
+        contents: Contents,
+    ) -> EmulationSpec {
+        let timed = matches!(contents, Contents::Recorded(_));
+        let mount = |volume: &VolumeSpec| MountSpec {
+            volume: match timed {
+                true => volume.clone(),
+                false => VolumeSpec::of(&volume.name, DiskSpec::unlimited()),
+            },
+            front: Front::Block {
+                filesystem: Filesystem::Ext4,
+                read_ahead: None,
+            },
+            directory: directory.join(&volume.name),
+            backing: folder.join(DISKS).join(&volume.name),
+            size: VOLUME,
+            owner: self.product.owner(),
         };
-        let spec = EmulationSpec {
+        EmulationSpec {
             machine: placed.machine.clone(),
-            volumes: placed
-                .volumes
-                .iter()
-                .map(mount)
-                .collect::<io::Result<_>>()?,
+            volumes: placed.volumes.iter().map(mount).collect(),
             seed: 1,
             transport: TransportChoice::default(),
             trace: None,
             contents,
-        };
-        let site = RemoteSite::start((self.hooks.emulator)()?, &spec)?;
-        Ok(Volumes { site, directory })
+        }
     }
 }
 

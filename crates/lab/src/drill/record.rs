@@ -12,7 +12,7 @@ use model::{Duration, Instant};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
-use volume::fuse::Contents;
+use volume::fuse::{Contents, RecordSpec};
 use volume::site::Site;
 
 use super::server::{Server, ServerSpec};
@@ -86,9 +86,12 @@ impl Recorded {
         volumes.stop().map_err(DrillError::volumes)?;
         made?;
 
-        let writes = folder.join(WRITES);
+        let record = RecordSpec {
+            directory: folder.join(WRITES),
+            most: spec.space,
+        };
         let volumes = tools
-            .mount(placed, folder, Contents::Recorded(writes))
+            .mount(placed, folder, Contents::Recorded(record))
             .map_err(DrillError::volumes)?;
         let moved = [(mounted, volumes.directory().to_owned())];
         let drilled = tools
@@ -111,7 +114,17 @@ impl Recorded {
             ledger,
             from,
             until,
+            failed,
         } = written?;
+        let history = read_history(&own)?;
+        if let Some(error) = failed.filter(|_| history.ended.is_none()) {
+            return Err(error.into());
+        }
+        // What disks refuse for want of space is in no state.
+        let until = history.ended.map_or(until, |ended| ended.min(until));
+        if until <= from {
+            return Err(DrillError::NoSpace(folder.to_owned()));
+        }
         ended.map_err(|why| EngineError::failed("end the server", why))?;
         let about = About {
             format: FORMAT.to_owned(),
@@ -134,6 +147,8 @@ struct Written {
     ledger: Ledger,
     from: Instant,
     until: Instant,
+    /// Why it ended early.
+    failed: Option<EngineError>,
 }
 
 /// Lets clients write for as long as is recorded, and has checkpoints in between.
@@ -190,14 +205,12 @@ fn write(
     if interrupted.load(Ordering::Relaxed) {
         return Err(DrillError::Interrupted);
     }
-    match failed.into_inner() {
-        Some(error) => Err(error.into()),
-        None => Ok(Written {
-            ledger: Ledger { sessions },
-            from,
-            until,
-        }),
-    }
+    Ok(Written {
+        ledger: Ledger { sessions },
+        from,
+        until,
+        failed: failed.into_inner(),
+    })
 }
 
 /// The clock of an emulator, in this process.
@@ -233,23 +246,34 @@ impl About {
     /// # Errors
     /// When it is not there, or of another version.
     pub(super) fn read(folder: &Path) -> Result<(About, History), DrillError> {
-        let no = |why: String| DrillError::NoRecording {
-            folder: folder.to_owned(),
-            why,
-        };
-        let found = |folder: &Folder, name: &str| -> Result<File, DrillError> {
-            let file = folder.found_file(name.as_ref())?;
-            file.ok_or_else(|| no(format!("there is no {name}")))
-        };
+        let no = |why: String| no_recording(folder, why);
         let own = Folder::open(folder)?;
         let about = BufReader::new(found(&own, ABOUT)?);
         let about: About = serde_json::from_reader(about).map_err(|error| no(error.to_string()))?;
         if about.format != FORMAT {
             return Err(no(format!("it is of another version ({})", about.format)));
         }
-        let writes = own.folder(WRITES.as_ref())?;
-        let history = History::read(&mut BufReader::new(found(&writes, "history")?));
-        Ok((about, history.map_err(|error| no(error.to_string()))?))
+        Ok((about, read_history(&own)?))
+    }
+}
+
+/// Reads the history of the writes in the folder of a placement.
+fn read_history(own: &Folder) -> Result<History, DrillError> {
+    let writes = own.folder(WRITES.as_ref())?;
+    let history = History::read(&mut BufReader::new(found(&writes, "history")?));
+    history.map_err(|error| no_recording(own.path(), error.to_string()))
+}
+
+/// A file that has to be there.
+fn found(folder: &Folder, name: &str) -> Result<File, DrillError> {
+    let file = folder.found_file(name.as_ref())?;
+    file.ok_or_else(|| no_recording(folder.path(), format!("there is no {name}")))
+}
+
+fn no_recording(folder: &Path, why: String) -> DrillError {
+    DrillError::NoRecording {
+        folder: folder.to_owned(),
+        why,
     }
 }
 

@@ -4,16 +4,16 @@ use std::io;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use crash::{Action, Cache, Choice, History, Moment, Rules};
+use crash::{Action, Cache, Choice, Event, History, Moment, Rules};
 use files::FileError;
 use model::{Bytes, Duration, HostCacheMode, Instant};
 use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
-use volume::fuse::{Contents, CrashSpec, UNMOUNTABLE};
+use volume::fuse::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
 use volume::site::Site;
 
 use super::DrillSpec;
-use super::cut::{Cut, Kind, cuts};
+use super::cut::{Cut, Draw, Kind};
 use super::ledger::Verdict;
 use super::place::Tools;
 use super::record::{About, writes};
@@ -63,6 +63,11 @@ pub enum DrillError {
         /// What became of it when it was looked at again.
         second: Verdict,
     },
+    /// There was no space for what was to be recorded.
+    #[error(
+        "{}: there is no space to record anything; free some, give more (--space), or name another folder by --out", .0.display()
+    )]
+    NoSpace(PathBuf),
     /// Somebody pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -98,7 +103,7 @@ pub struct Missing {
 }
 
 /// A server that runs, and its volumes.
-pub(super) type OnVolumes<'a> = (&'a dyn Server, &'a dyn Site);
+pub(super) type OnVolumes<'a> = (&'a dyn Server, &'a RemoteSite);
 
 /// How long a look at one state took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,6 +157,8 @@ pub struct Summary {
     pub bytes: Bytes,
     /// Flushes of all disks.
     pub flushes: u64,
+    /// Whether it ended before its time, as there was no space for more.
+    pub ended_early: bool,
 }
 
 impl Recorded {
@@ -179,6 +186,7 @@ impl Recorded {
             writes: 0,
             bytes: Bytes::ZERO,
             flushes: 0,
+            ended_early: self.history.ended.is_some(),
         };
         let events = self.history.events.iter();
         for event in events.filter(|event| from <= event.arrived && event.arrived <= until) {
@@ -206,25 +214,28 @@ impl Recorded {
 
     /// States of a kind, `count` at most, drawn by the seed of `spec`.
     pub fn cuts(&self, kind: Kind, count: u32, spec: &DrillSpec) -> Vec<Cut> {
-        let rules = self.rules(spec);
-        let within = (self.about.from, self.about.until);
-        cuts(
-            (&self.history.events, &rules),
-            within,
-            (kind, spec.skew),
-            count,
-            spec.seed,
-        )
+        let draw = Draw {
+            events: &self.history.events,
+            rules: &self.rules(spec),
+            from: self.about.from,
+            until: self.about.until,
+            skew: spec.skew,
+            power: spec.power,
+            seed: spec.seed,
+        };
+        draw.cuts(kind, count)
     }
 
     /// The state in which nothing was cut.
     pub(super) fn uncut(&self) -> Cut {
-        let end = self.history.events.iter().map(|event| event.done).max();
+        let last = || self.history.events.iter().map(|event| event.done).max();
+        let end = self.history.ended.or_else(last);
         Cut {
             number: 0,
             kind: Kind::Power,
             at: vec![end.unwrap_or(Instant::ZERO); self.about.placed.volumes.len()],
             choice: Choice::Everything,
+            flipped: None,
         }
     }
 
@@ -302,12 +313,7 @@ impl Recorded {
             mounted,
             ..
         } = &self.about;
-        let contents = Contents::Crashed(CrashSpec {
-            recording: writes(&self.folder),
-            rules: self.rules(spec),
-            at: cut.at.clone(),
-            choice: cut.choice.clone(),
-        });
+        let contents = self.contents(cut, spec);
         let volumes = match self.tools.mount(placed, &self.folder, contents) {
             Ok(volumes) => volumes,
             // All else is this machine's trouble, and none of the state's.
@@ -349,6 +355,29 @@ impl Recorded {
         Ok((judged, laps.took))
     }
 
+    fn contents(&self, cut: &Cut, spec: &DrillSpec) -> Contents {
+        Contents::Crashed(CrashSpec {
+            recording: writes(&self.folder),
+            rules: self.rules(spec),
+            at: cut.at.clone(),
+            choice: cut.choice.clone(),
+            flipped: cut.flipped,
+        })
+    }
+
+    /// SHA-256 of what the volumes hold in a state, before anything is started on it; in hexadecimal digits.
+    ///
+    /// # Errors
+    /// When the recording cannot be read.
+    pub fn digest(&self, cut: &Cut, spec: &DrillSpec) -> Result<String, DrillError> {
+        let contents = self.contents(cut, spec);
+        let placed = &self.about.placed;
+        let spec = self
+            .tools
+            .emulation(placed, &self.folder, Path::new(""), contents);
+        digest(&spec).map_err(DrillError::volumes)
+    }
+
     /// What each volume lacks in a state.
     pub fn missing(&self, cut: &Cut, spec: &DrillSpec) -> Vec<Missing> {
         let rules = self.rules(spec);
@@ -375,12 +404,22 @@ impl Recorded {
         all
     }
 
+    /// What the disks got.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.history.events
+    }
+
+    /// Names of the volumes.
+    pub(super) fn volume_names(&self) -> &[String] {
+        &self.history.volumes
+    }
+
     /// What was recorded of the placement.
     pub(super) fn about(&self) -> &About {
         &self.about
     }
 
-    fn rules(&self, spec: &DrillSpec) -> Vec<Rules> {
+    pub(super) fn rules(&self, spec: &DrillSpec) -> Vec<Rules> {
         let volumes = self.about.placed.volumes.iter();
         let rules = volumes.map(|volume| Rules {
             disks: volume.disks.len(),

@@ -1,17 +1,19 @@
-//! A volume that comes back empty, and one that is full.
+//! A volume that comes back empty, one that is full, and one whose disk fails once.
 
 use std::fs::{self, File};
 use std::io;
+use std::mem::discriminant;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use model::Duration;
+use model::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::posix_fallocate;
 use parking_lot::Mutex;
 use volume::clock::Clock;
+use volume::fuse::{Fault, RemoteSite, UNMOUNTABLE};
 use volume::site::Site;
 
 use experiment::spec::Role;
@@ -39,6 +41,15 @@ const FILL_MAX: Duration = Duration::from_secs(120);
 /// Between two looks at whether a server has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// Requests before the one that fails, in one attempt after the other: the first ones after a pause are rarely of data.
+const FAULTS_AFTER: [u32; 5] = [0, 2, 8, 30, 100];
+
+/// How long is waited for a request that fails.
+const FAULT_MAX: Duration = Duration::from_secs(20);
+
+/// Between two checkpoints while something fails.
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
+
 /// How long a server may take to end that its clients have lost.
 const END_MAX: Duration = Duration::from_secs(20);
 
@@ -58,6 +69,16 @@ pub enum Trouble {
     Lost,
     /// It is full, and clients go on; then there is space again.
     Full,
+    /// A write fails once, and clients go on; then the server and the machine are started again.
+    WriteFails {
+        /// How many other writes came before it.
+        after: u32,
+    },
+    /// The same of a flush.
+    FlushFails {
+        /// How many other flushes came before it.
+        after: u32,
+    },
 }
 
 /// What became of a server when something happened to one of its volumes.
@@ -82,6 +103,8 @@ pub enum Noticed {
     Nothing,
     /// Nothing, as the volume did not get full.
     NotFull,
+    /// Nothing, as there was no such request.
+    NotReached,
     /// Something is refused, while the server goes on.
     Refused,
     /// The server ends.
@@ -108,24 +131,42 @@ impl Seen {
 }
 
 impl Recorded {
-    /// Takes each volume away, and fills each, one after the other.
+    /// Takes each volume away, and fills each, one after the other; with faults, has a write and a flush of each fail.
     ///
     /// # Errors
     /// When that cannot be tried.
     pub fn trouble(&self, spec: &DrillSpec) -> Result<Vec<Troubled>, DrillError> {
         let mut all = Vec::new();
-        for volume in 0..self.about().placed.volumes.len() {
-            for trouble in [Trouble::Lost, Trouble::Full] {
+        let mut troubles = vec![Trouble::Lost, Trouble::Full];
+        if spec.faults {
+            troubles.extend(FAULTS_AFTER.map(|after| Trouble::WriteFails { after }));
+            troubles.extend(FAULTS_AFTER.map(|after| Trouble::FlushFails { after }));
+        }
+        for (volume, placed) in self.about().placed.volumes.iter().enumerate() {
+            let volume_name = placed.name.as_str();
+            for trouble in troubles.iter().copied() {
                 if self.is_interrupted() {
                     return Ok(all);
                 }
                 let seen = match trouble {
                     Trouble::Lost => self.lose(volume, spec)?,
                     Trouble::Full => self.fill(volume, spec)?,
+                    // Where there were fewer, there are fewer again.
+                    Trouble::WriteFails { .. } | Trouble::FlushFails { .. }
+                        if is_like_last(&all, trouble, volume_name) =>
+                    {
+                        continue;
+                    }
+                    Trouble::WriteFails { after } => {
+                        self.fail(volume, Fault::Write { after }, spec)?
+                    }
+                    Trouble::FlushFails { after } => {
+                        self.fail(volume, Fault::Flush { after }, spec)?
+                    }
                 };
                 all.push(Troubled {
                     trouble,
-                    volume: self.about().placed.volumes[volume].name.clone(),
+                    volume: volume_name.to_owned(),
                     verdict: seen.verdict,
                     noticed: seen.noticed,
                     message: seen.message,
@@ -173,27 +214,138 @@ impl Recorded {
         });
         filled?.0.map_err(DrillError::volumes)
     }
+
+    fn fail(&self, volume: usize, fault: Fault, spec: &DrillSpec) -> Result<Seen, DrillError> {
+        let prepared = |_: &dyn Site| Ok(());
+        let failed = self.with_server(&self.uncut(), spec, &prepared, &mut |server| match server {
+            Err(why) => Ok(Seen::no_start(why)),
+            Ok((drilled, site)) => failed(drilled, site, volume, fault),
+        });
+        failed?.0.map_err(DrillError::volumes)
+    }
+}
+
+/// Whether there was no such request of the volume the last time, when fewer were to come before it.
+fn is_like_last(all: &[Troubled], trouble: Trouble, volume: &str) -> bool {
+    let last = all.last().filter(|last| last.volume == volume);
+    last.is_some_and(|last| {
+        discriminant(&last.trouble) == discriminant(&trouble) && last.noticed == Noticed::NotReached
+    })
+}
+
+/// Has a request of the volume fail once while clients write; then has checkpoints made, and starts everything again.
+fn failed(
+    drilled: &dyn Server,
+    site: &RemoteSite,
+    volume: usize,
+    fault: Fault,
+) -> io::Result<Seen> {
+    let before = drilled.look();
+    let clock = Clock::start();
+    let mut checkpointed = clock.now();
+    let mut armed = false;
+    let mut checkpoint_refused = None;
+    let Written {
+        acknowledged,
+        refused,
+    } = write(drilled, &before, &mut || {
+        let now = clock.now();
+        if !armed && now - Instant::ZERO >= CHECKPOINT_EVERY {
+            site.fail_next(volume, fault)?;
+            armed = true;
+        }
+        if site.failed()? > 0 {
+            return Ok(false);
+        }
+        if now - checkpointed >= CHECKPOINT_EVERY {
+            checkpointed = now;
+            if let Err(error) = drilled.checkpoint() {
+                checkpoint_refused.get_or_insert(error.to_string());
+            }
+        }
+        Ok(now - Instant::ZERO < FAULT_MAX)
+    })?;
+    // One to hear of it, and one that may take for granted what is not there.
+    for _ in 0..2 {
+        if let Err(error) = drilled.checkpoint() {
+            checkpoint_refused.get_or_insert(error.to_string());
+        }
+    }
+    let refused = checkpoint_refused.or(refused);
+    let obituary = awaited_end(drilled, refused.as_deref());
+    let (noticed, message) = match (refused, obituary) {
+        _ if site.failed()? == 0 => (Noticed::NotReached, String::new()),
+        (_, Some(why)) => (Noticed::Ended, why),
+        (Some(why), None) => (Noticed::Refused, why),
+        (None, None) => (Noticed::Nothing, String::new()),
+    };
+    // Only what is on the disks counts, and not what the kernel has kept.
+    drilled.end().map_err(io::Error::other)?;
+    let verdict = match site.mount_again() {
+        Err(error) if error.to_string().contains(UNMOUNTABLE) => Verdict::DoesNotStart {
+            why: error.to_string(),
+        },
+        Err(error) => return Err(error),
+        Ok(()) => started_again(drilled, &acknowledged)?,
+    };
+    Ok(Seen {
+        verdict,
+        noticed,
+        message,
+    })
+}
+
+/// Starts a server again, and judges what it has.
+fn started_again(drilled: &dyn Server, acknowledged: &[u64]) -> io::Result<Verdict> {
+    Ok(match drilled.start().map_err(io::Error::other)? {
+        Ok(()) => Verdict::of(acknowledged, &drilled.look()),
+        Err(why) => Verdict::DoesNotStart { why },
+    })
+}
+
+/// Why a server has ended; waits for that where its clients have lost it.
+fn awaited_end(drilled: &dyn Server, refused: Option<&str>) -> Option<String> {
+    let patience = match refused.is_some_and(|why| why.contains(LOST)) {
+        true => END_MAX,
+        false => Duration::ZERO,
+    };
+    let clock = Clock::start();
+    while drilled.obituary().is_none() && clock.now() - Instant::ZERO < patience {
+        Clock::sleep(LOOK_EVERY);
+    }
+    drilled.obituary()
 }
 
 /// Fills the volume while clients write, and makes space again.
 fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen> {
     let before = drilled.look();
     let ballast = Ballast::load(directory, space)?;
-    let Filled {
+    let clock = Clock::start();
+    let mut round = 1;
+    let mut sort_refused = None;
+    let Written {
         acknowledged,
         refused,
-    } = write(drilled, &before, &ballast)?;
-    // It ends a moment after its clients have lost it.
-    let is_lost = refused.as_ref().is_some_and(|why| why.contains(LOST));
-    let patience = match is_lost {
-        true => END_MAX,
-        false => Duration::ZERO,
-    };
-    let clock = Clock::start();
-    while drilled.obituary().is_none() && clock.now().as_nanos() < patience.as_nanos() {
-        Clock::sleep(LOOK_EVERY);
-    }
-    let (noticed, message) = match (refused, drilled.obituary()) {
+    } = write(drilled, &before, &mut || {
+        if let Err(error) = drilled.spill() {
+            sort_refused.get_or_insert(error.to_string());
+        }
+        let passed = clock.now().as_nanos();
+        if passed < round * ROUND.as_nanos() {
+            return Ok(true);
+        }
+        round += 1;
+        let left = ballast.space()?;
+        let is_full = left <= FULL_BELOW;
+        if !is_full {
+            ballast.leave(left / 2)?;
+        }
+        // Who waits for temporary space only has been refused it.
+        Ok(!is_full && sort_refused.is_none() && passed < FILL_MAX.as_nanos())
+    })?;
+    let refused = refused.or(sort_refused);
+    let obituary = awaited_end(drilled, refused.as_deref());
+    let (noticed, message) = match (refused, obituary) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
         (None, None) if ballast.space()? > FULL_BELOW => (Noticed::NotFull, String::new()),
@@ -209,30 +361,29 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
                 None => Err(io::Error::other(error)),
             })?;
     }
-    let verdict = match drilled.start().map_err(io::Error::other)? {
-        Ok(()) => Verdict::of(&acknowledged, &drilled.look()),
-        Err(why) => Verdict::DoesNotStart { why },
-    };
     Ok(Seen {
-        verdict,
+        verdict: started_again(drilled, &acknowledged)?,
         noticed,
         message,
     })
 }
 
-/// What clients wrote to a volume that filled up.
-struct Filled {
+/// What clients wrote while something happened.
+struct Written {
     /// Commits of each session that were acknowledged, those before it too.
     acknowledged: Vec<u64>,
-    /// Why the first commit was refused, or else the first that needs temporary space.
+    /// Why the first commit was refused.
     refused: Option<String>,
 }
 
-/// Lets clients write until a commit is refused, and use temporary space meanwhile.
-fn write(drilled: &dyn Server, before: &Found, ballast: &Ballast) -> io::Result<Filled> {
+/// Lets clients write until a commit is refused, or for as long as `goes_on`, which is asked all the time.
+fn write(
+    drilled: &dyn Server,
+    before: &Found,
+    goes_on: &mut dyn FnMut() -> io::Result<bool>,
+) -> io::Result<Written> {
     let ended = AtomicBool::new(false);
     let refused = Mutex::new(None);
-    let mut sort_refused = None;
     let refuse = |why: String| {
         refused.lock().get_or_insert(why);
         ended.store(true, Ordering::Relaxed);
@@ -253,50 +404,28 @@ fn write(drilled: &dyn Server, before: &Found, ballast: &Ballast) -> io::Result<
         }
         last
     };
-    let mut loaded = Ok(());
+    let mut went_on = Ok(true);
     let acknowledged = thread::scope(|scope| {
         let clients: Vec<_> = (0..)
             .zip(&before.last)
             .map(|(session, last)| scope.spawn(move || client(session, *last)))
             .collect();
-        let clock = Clock::start();
-        let mut round = 1;
         while !ended.load(Ordering::Relaxed) {
-            if let Err(error) = drilled.spill() {
-                sort_refused.get_or_insert(error.to_string());
-            }
-            Clock::sleep(LOOK_EVERY);
-            let passed = clock.now().as_nanos();
-            if passed < round * ROUND.as_nanos() {
-                continue;
-            }
-            round += 1;
-            let is_full = match ballast.space() {
-                Ok(space) if space > FULL_BELOW => {
-                    loaded = ballast.leave(space / 2);
-                    false
-                }
-                Ok(_) => true,
-                Err(error) => {
-                    loaded = Err(error);
-                    true
-                }
-            };
-            // Who waits for temporary space only has been refused it.
-            if is_full || sort_refused.is_some() || loaded.is_err() || passed > FILL_MAX.as_nanos()
-            {
+            went_on = goes_on();
+            if !matches!(went_on, Ok(true)) {
                 ended.store(true, Ordering::Relaxed);
             }
+            Clock::sleep(LOOK_EVERY);
         }
         let join = |client: thread::ScopedJoinHandle<'_, u64>| {
             client.join().expect("a client does not panic")
         };
         clients.into_iter().map(join).collect()
     });
-    loaded?;
-    Ok(Filled {
+    went_on?;
+    Ok(Written {
         acknowledged,
-        refused: refused.into_inner().or(sort_refused),
+        refused: refused.into_inner(),
     })
 }
 

@@ -26,7 +26,9 @@ use rustix::process::geteuid;
 
 use super::apart::without_open_files;
 use super::error::EmulationError;
+use super::fault::{Fault, Faults};
 use super::image::{self, Image};
+use super::journal;
 use super::leftovers::Registration;
 use super::leftovers::mounts::{self, UnmountError};
 use super::loop_device::{self, LoopDevice};
@@ -88,11 +90,17 @@ pub(super) fn mount(
         path: mount.backing.clone(),
         why: error.to_string(),
     })?;
-    let store = image
-        .open()
-        .and_then(|file| parts.kept.store(file, place, &files));
+    let stored = image.open().and_then(|file| {
+        let journal = match filesystem {
+            Filesystem::Ext4 => journal::of_ext4(&file)?,
+            // Not known: a write to it may be the one that fails.
+            Filesystem::Xfs => Vec::new(),
+        };
+        let store = parts.kept.store(file, place, &files)?;
+        Ok((store, Faults::of(journal)))
+    });
     let data = Data::new(
-        store.map_err(failed(mount))?,
+        stored.map_err(failed(mount))?,
         &mount.volume.name,
         place,
         parts,
@@ -249,6 +257,20 @@ impl Mounted for Block {
             }
             Err(error @ UnmountError::Failed { .. }) => Err(io::Error::other(error.to_string())),
         }
+    }
+
+    fn mount_again(&mut self) -> io::Result<()> {
+        mounts::unmount(&self.directory).map_err(|error| io::Error::other(error.to_string()))?;
+        self.remount()
+    }
+
+    fn arm(&self, fault: Fault) -> io::Result<()> {
+        self.data.faults.arm(fault);
+        Ok(())
+    }
+
+    fn failed(&self) -> u64 {
+        self.data.faults.failed()
     }
 
     fn trouble(&self) -> Option<String> {

@@ -10,15 +10,16 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crash::{Action, Event, History, Moment};
-use files::{Folder, Readers};
+use files::{FileError, Folder, Readers};
+use model::{Bytes, Instant};
 use parking_lot::Mutex;
 
 use super::block::layers::{Layers, Store, Writes};
 use super::error::EmulationError;
-use super::setup::{Contents, CrashSpec, EmulationSpec};
+use super::setup::{Contents, CrashSpec, EmulationSpec, FlippedBit, RecordSpec};
 
 /// Names of the two files of a recording.
 const WRITES: &str = "writes";
@@ -36,6 +37,8 @@ pub(super) enum Kept {
         writes: Arc<Writes>,
         /// For each volume, ranges and where their bytes are, the later over the earlier.
         ranges: Vec<Vec<(Range<u64>, Option<u64>)>>,
+        /// A bit that is not as it was written.
+        flipped: Option<FlippedBit>,
     },
 }
 
@@ -44,6 +47,9 @@ pub(super) struct Recorder {
     writes: Arc<Writes>,
     history: Mutex<History>,
     folder: Folder,
+    most: Bytes,
+    /// When there was no more room.
+    ended: OnceLock<Instant>,
 }
 
 impl Kept {
@@ -54,12 +60,12 @@ impl Kept {
     pub(super) fn of(spec: &EmulationSpec) -> Result<Kept, EmulationError> {
         match &spec.contents {
             Contents::InPlace => Ok(Kept::InPlace),
-            Contents::Recorded(folder) => {
+            Contents::Recorded(RecordSpec { directory, most }) => {
                 let names = spec.volumes.iter().map(|mount| mount.volume.name.clone());
-                let recorder = Recorder::create(folder, names.collect());
+                let recorder = Recorder::create(directory, names.collect(), *most);
                 recorder
                     .map(|recorder| Kept::Recorded(Arc::new(recorder)))
-                    .map_err(|error| failed("cannot record to", folder, error))
+                    .map_err(|error| failed("cannot record to", directory, error))
             }
             Contents::Crashed(crashed) => Kept::crashed(crashed, spec.volumes.len()),
         }
@@ -104,6 +110,7 @@ impl Kept {
         Ok(Kept::Crashed {
             writes: Arc::new(Writes::new(writes)),
             ranges,
+            flipped: spec.flipped,
         })
     }
 
@@ -117,9 +124,19 @@ impl Kept {
             Kept::Recorded(recorder) => {
                 Store::Layers(Layers::over(image, Arc::clone(&recorder.writes)))
             }
-            Kept::Crashed { writes, ranges } => {
+            Kept::Crashed {
+                writes,
+                ranges,
+                flipped,
+            } => {
                 let new = Arc::new(Writes::new(tempfile::tempfile_in(backing)?));
-                Store::Layers(Layers::recorded(image, writes, &ranges[place], new))
+                let store = Store::Layers(Layers::recorded(image, writes, &ranges[place], new));
+                if let Some(flipped) = flipped.filter(|flipped| flipped.volume == place) {
+                    let mut byte = [0];
+                    store.read(flipped.byte, &mut byte)?;
+                    store.write(flipped.byte, &[byte[0] ^ 1 << flipped.bit])?;
+                }
+                store
             }
         })
     }
@@ -150,7 +167,7 @@ impl Kept {
 }
 
 impl Recorder {
-    fn create(folder: &Path, volumes: Vec<String>) -> io::Result<Recorder> {
+    fn create(folder: &Path, volumes: Vec<String>, most: Bytes) -> io::Result<Recorder> {
         let folder = Folder::open(folder).map_err(io::Error::other)?;
         if [WRITES, HISTORY]
             .iter()
@@ -166,8 +183,11 @@ impl Recorder {
             history: Mutex::new(History {
                 volumes,
                 events: Vec::new(),
+                ended: None,
             }),
             folder,
+            most,
+            ended: OnceLock::new(),
         })
     }
 
@@ -176,16 +196,49 @@ impl Recorder {
         self.history.lock().events.push(event);
     }
 
+    /// Whether there is room for so many bytes more; otherwise recording ends.
+    pub(super) fn goes_on(&self, bytes: u64, now: Instant) -> bool {
+        if self.writes.length() + bytes > self.most.0 {
+            self.end(now);
+        }
+        self.ended.get().is_none()
+    }
+
+    /// Ends recording: there is no more room.
+    pub(super) fn end(&self, now: Instant) {
+        // The first is what counts.
+        let _ = self.ended.set(now);
+    }
+
     fn finish(&self) -> io::Result<()> {
         let mut history = self.history.lock();
         // Requests at the same time are added by several threads.
         history.events.sort_by_key(|event| event.arrived);
+        if let Some(at) = self.ended.get() {
+            history.end_at(*at);
+        }
+        match self.store(&history) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                // Room for it is made of its end.
+                let keep = self.writes.length() / 8 * 7;
+                history.end_before_bytes(keep);
+                self.writes.cut(keep)?;
+                self.store(&history)
+            }
+            stored => stored,
+        }
+    }
+
+    fn store(&self, history: &History) -> io::Result<()> {
         let mut bytes = Vec::new();
         history.write(&mut bytes)?;
         let written = self
             .folder
             .write_new(HISTORY.as_ref(), &bytes, Readers::OwnerOnly);
-        written.map_err(io::Error::other)
+        written.map_err(|error| match error {
+            FileError::Io { source, .. } => source,
+            other => io::Error::other(other),
+        })
     }
 }
 

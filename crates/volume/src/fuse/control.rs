@@ -10,6 +10,7 @@ use procfs::process::{ProcState, Process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::fault::Fault;
 use super::leftovers::process::Identity;
 use super::leftovers::{self, wait_until};
 use reading::Reading;
@@ -29,6 +30,12 @@ pub enum Request {
     Look,
     /// Forget what the kernel caches of the volumes' files. Answered by a list of what could not be done.
     DropCaches,
+    /// Unmount everything and mount it again. Answered by nothing.
+    MountAgain,
+    /// Have the next request of a sort to the volume at a place fail, once. Answered by nothing.
+    Fail(usize, Fault),
+    /// How many requests have failed on demand. Answered by a number.
+    Failed,
     /// Forget what the modelled host caches hold. Answered by nothing.
     EmptyHostCache,
     /// Unmount everything and end. Answered by nothing, once all is gone; or by who keeps it busy, and
@@ -74,10 +81,10 @@ impl Request {
             // Somebody looks at the terminal.
             Request::Describe | Request::Look => Duration::from_secs(5),
             // A machine that is busy with a trial may be slow to answer, which is no failure of the trial.
-            Request::Reading => Duration::from_secs(30),
+            Request::Reading | Request::Fail(..) | Request::Failed => Duration::from_secs(30),
             // These write back what the kernel has cached, at the speed of the modelled disk: gigabytes at
             // tens of megabytes per second.
-            Request::DropCaches | Request::EmptyHostCache | Request::Stop => {
+            Request::DropCaches | Request::MountAgain | Request::EmptyHostCache | Request::Stop => {
                 Duration::from_secs(30 * 60)
             }
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::contents::Kept;
 use super::environment;
 use super::error::{EmulationError, not_written_down};
+use super::fault::Fault;
 use super::leftovers::{Registration, mounts};
 use super::mounted::{Mounted, Parts};
 use super::pace::Pace;
@@ -112,6 +113,31 @@ impl Emulation {
         let dropped = self.volumes.iter_mut().map(|volume| volume.drop_caches());
         let notes: Vec<Vec<String>> = dropped.collect::<io::Result<_>>()?;
         Ok(notes.concat())
+    }
+
+    /// Unmounts every volume and mounts it again, as after its machine has started anew. Block mode only.
+    ///
+    /// # Errors
+    /// When one is in use, or cannot be mounted any more.
+    pub fn mount_again(&mut self) -> io::Result<()> {
+        let mut volumes = self.volumes.iter_mut();
+        volumes.try_for_each(|volume| volume.mount_again())
+    }
+
+    /// Has the next request of a sort to the volume at `place` fail, once. Block mode only.
+    ///
+    /// # Errors
+    /// In file mode.
+    ///
+    /// # Panics
+    /// When there is no such volume.
+    pub fn arm(&self, place: usize, fault: Fault) -> io::Result<()> {
+        self.volumes[place].arm(fault)
+    }
+
+    /// How many requests have failed on demand.
+    pub fn failed(&self) -> u64 {
+        self.volumes.iter().map(|volume| volume.failed()).sum()
     }
 
     /// What went wrong with real files so far, for people: a backing disk that is full, ..

@@ -207,7 +207,18 @@ impl Shared {
             Ok(Request::Look) => {
                 control::send(stream, &self.with(|emulation| self.look(emulation)))
             }
-            Ok(Request::DropCaches) => control::send(stream, &self.drop_caches()),
+            Ok(Request::DropCaches) => {
+                control::send(stream, &self.with_own(Emulation::drop_caches))
+            }
+            Ok(Request::MountAgain) => {
+                let mounted = self.with_own(Emulation::mount_again);
+                control::send(stream, &mounted)
+            }
+            Ok(Request::Fail(place, fault)) => {
+                let armed = self.with_own(|emulation| emulation.arm(place, fault));
+                control::send(stream, &armed)
+            }
+            Ok(Request::Failed) => control::send(stream, &self.with(Emulation::failed)),
             Ok(Request::EmptyHostCache) => {
                 control::send(stream, &self.with(Emulation::empty_host_cache))
             }
@@ -232,12 +243,12 @@ impl Shared {
         }
     }
 
-    fn drop_caches(&self) -> Answer<Vec<String>> {
-        let mut emulation = self.emulation.lock();
-        let Some(emulation) = &mut *emulation else {
-            return Err("the emulator is ending".to_owned());
-        };
-        emulation.drop_caches().map_err(|error| error.to_string())
+    /// As [`Shared::with`], what may change the emulation, or fail.
+    fn with_own<T>(&self, what: impl FnOnce(&mut Emulation) -> io::Result<T>) -> Answer<T> {
+        match &mut *self.emulation.lock() {
+            Some(emulation) => what(emulation).map_err(|error| error.to_string()),
+            None => Err("the emulator is ending".to_owned()),
+        }
     }
 
     /// Stops, answers, and ends the process's wait; when the volumes are in use, only answers.

@@ -97,7 +97,7 @@ impl Image {
 }
 
 /// Opens the image in `backing`, if there is one: a file of this user's own.
-fn open(backing: &Path) -> io::Result<Option<File>> {
+pub(super) fn open(backing: &Path) -> io::Result<Option<File>> {
     let folder = Folder::open(backing).map_err(io::Error::other)?;
     folder.found_file(NAME.as_ref()).map_err(io::Error::other)
 }

@@ -32,8 +32,11 @@ mod transport;
 // What programs see.
 mod block;
 mod contents;
+mod digest;
+mod fault;
 mod file;
 mod image;
+mod journal;
 mod loop_device;
 
 // In a process of its own.
@@ -44,13 +47,16 @@ mod remains;
 mod remote;
 
 pub use block::UNMOUNTABLE;
+pub use digest::digest;
 pub use emulation::Emulation;
 pub use error::EmulationError;
+pub use fault::Fault;
 pub use front::{DataPath, Done, Errno};
 pub use loop_device::exist as loop_devices_exist;
 pub use prepare::device;
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use setup::{
-    Contents, CrashSpec, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice,
+    Contents, CrashSpec, EmulationSpec, Filesystem, FlippedBit, Front, MountSpec, RecordSpec,
+    TransportChoice,
 };

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use super::contents::Kept;
 use super::error::EmulationError;
+use super::fault::Fault;
 use super::leftovers::Registration;
 use super::pace::Pace;
 use super::trace::Trace;
 use super::transport::{Chosen, Replies};
 use crate::array::Array;
+
+/// What is said of a volume in file mode that cannot do what is asked.
+const BLOCK_ONLY: &str = "only a volume in block mode can do that";
 
 /// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
 pub(super) trait Mounted: Send + Sync {
@@ -26,6 +30,27 @@ pub(super) trait Mounted: Send + Sync {
     fn drop_caches(&mut self) -> io::Result<Vec<String>> {
         // Without a page cache, nothing is to be forgotten.
         Ok(Vec::new())
+    }
+
+    /// Unmounts it and mounts it again, as after its machine has started anew.
+    ///
+    /// # Errors
+    /// When it is in use, or cannot be mounted any more, or is not in block mode.
+    fn mount_again(&mut self) -> io::Result<()> {
+        Err(io::Error::other(BLOCK_ONLY))
+    }
+
+    /// Has a request fail that is still to come, once.
+    ///
+    /// # Errors
+    /// When it is not in block mode.
+    fn arm(&self, _: Fault) -> io::Result<()> {
+        Err(io::Error::other(BLOCK_ONLY))
+    }
+
+    /// How many requests have failed on demand.
+    fn failed(&self) -> u64 {
+        0
     }
 
     /// The first thing that went wrong with its real files, for people.

@@ -21,6 +21,11 @@ const MARK: &str = "dbstow-volume";
 /// What is in a backing directory beside its mark.
 const FILES: &str = "files";
 
+/// Where in a backing directory a volume's files are.
+pub(super) fn files(backing: &Path) -> PathBuf {
+    backing.join(FILES)
+}
+
 /// Refuses what cannot work, before anything is mounted.
 pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
     let mut names = BTreeSet::new();

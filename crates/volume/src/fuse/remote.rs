@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
+use super::fault::Fault;
 use super::host::Order;
 use super::leftovers::wait_until;
 use crate::site::Site;
@@ -98,6 +99,31 @@ impl RemoteSite {
         let mut emulator = self.emulator.lock();
         let status = emulator.as_mut()?.child.try_wait().ok().flatten()?;
         Some(format!("process {}, {status}", self.description.pid))
+    }
+
+    /// Has a request to the volume at `place` fail that is still to come, once.
+    ///
+    /// # Errors
+    /// When the volume is not in block mode, or the emulator is gone or hangs.
+    pub fn fail_next(&self, place: usize, fault: Fault) -> io::Result<()> {
+        self.control.ask(Request::Fail(place, fault))
+    }
+
+    /// How many requests have failed on demand.
+    ///
+    /// # Errors
+    /// When the emulator is gone or hangs.
+    pub fn failed(&self) -> io::Result<u64> {
+        self.control.ask(Request::Failed)
+    }
+
+    /// Unmounts all volumes and mounts them again, as after their machine has started anew.
+    ///
+    /// # Errors
+    /// When one is in use or not in block mode, cannot be mounted any more ([`UNMOUNTABLE`](super::UNMOUNTABLE)), or the emulator
+    /// is gone or hangs.
+    pub fn mount_again(&self) -> io::Result<()> {
+        self.control.ask(Request::MountAgain)
     }
 
     /// Unmounts everything, and waits until the emulator has ended.

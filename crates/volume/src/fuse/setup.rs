@@ -31,11 +31,21 @@ pub enum Contents {
     /// They stay in the volumes.
     #[default]
     InPlace,
-    /// Block mode only. The volumes' images stay as they are; what is written, and when, is recorded in this directory.
-    Recorded(PathBuf),
+    /// Block mode only. The volumes' images stay as they are; what is written, and when, is recorded.
+    Recorded(RecordSpec),
     /// Block mode only. The volumes begin as those of a recording were when power was cut. No request takes modelled time, and
     /// what is written is gone in the end.
     Crashed(CrashSpec),
+}
+
+/// Where writes are recorded, and how many.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordSpec {
+    /// The directory.
+    pub directory: PathBuf,
+    /// Most bytes. Where there are more, or the disk is full, recording ends, every later write and flush fails as on a broken disk,
+    /// and the recording says up to when it goes.
+    pub most: Bytes,
 }
 
 /// A crash state of a recording.
@@ -49,6 +59,20 @@ pub struct CrashSpec {
     pub at: Vec<Instant>,
     /// Which of the open writes it has.
     pub choice: Choice,
+    /// A bit that is not as it was written.
+    #[serde(default)]
+    pub flipped: Option<FlippedBit>,
+}
+
+/// A bit of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlippedBit {
+    /// Place of the volume.
+    pub volume: usize,
+    /// Its byte.
+    pub byte: u64,
+    /// The bit within the byte, 0 the lowest, 7 the highest.
+    pub bit: u8,
 }
 
 /// One emulated volume.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use reading::Role;
 use serde::Serialize;
 
+use crate::findings::Survived;
+
 /// The form of this document.
 pub const SCHEMA: &str = "dbstow.advice/1";
 
@@ -129,6 +131,9 @@ pub struct Layout {
     pub headroom: Option<f64>,
     /// Whether it takes that at least: more was not tried.
     pub headroom_is_least: bool,
+    /// What a drill found of it; absent where none was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survived: Option<Survived>,
 }
 
 /// Like disks, and what is on them.
@@ -212,6 +217,19 @@ impl Advice {
         there
             .filter_map(|(name, layout)| Some((name, layout?)))
             .collect()
+    }
+
+    /// Every layout, to be added to.
+    pub(in crate::report) fn layouts_mut(&mut self) -> impl Iterator<Item = &mut Layout> {
+        let answers = [
+            self.cheapest.as_mut(),
+            self.runner_up.as_mut(),
+            self.fastest.as_mut(),
+            self.best_value.as_mut(),
+            self.above_budget.as_mut(),
+        ];
+        let answers = answers.into_iter().flatten();
+        answers.chain([&mut self.today]).chain(&mut self.frontier)
     }
 
     /// The layout that the answer is about: of what was asked for, or else the nearest.

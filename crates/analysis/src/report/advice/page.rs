@@ -197,6 +197,7 @@ mod tests {
             spent: BTreeMap::from([("<i>reads</i>".to_owned(), 0.8)]),
             headroom: None,
             headroom_is_least: false,
+            survived: None,
         }
     }
 

@@ -5,6 +5,7 @@ use reading::Role;
 
 use super::super::table::{Column, Table};
 use super::document::{Advice, Capacity, Figure, Layout, Volume};
+use crate::findings::Survived;
 use crate::quantity::{number, percent, percent_signed};
 
 /// Limits that are named of a layout.
@@ -124,6 +125,11 @@ fn answers(advice: &Advice) -> Table {
             Column::figure("ms per\noperation", |(_, layout): &Row<'_>| {
                 number(layout.operation_ms)
             }),
+            Column::text("crash states\nsurvived", |(_, layout): &Row<'_>| {
+                let survived = layout.survived.as_ref();
+                survived.map_or_else(String::new, Survived::brief)
+            })
+            .optional(),
             Column::text("most used", |(_, layout): &Row<'_>| used(layout)),
         ],
     )
@@ -259,6 +265,12 @@ fn reasons(advice: &Advice) -> Vec<String> {
                     .to_owned(),
             );
         }
+    }
+    for (name, layout) in advice.answers() {
+        reasons.extend(layout.survived.as_ref().map(|survived| {
+            let Survived { drill, found, .. } = survived;
+            format!("The layout \"{name}\", drilled ({drill}): {found}.")
+        }));
     }
     if let (Some(cheapest), Some(runner_up)) = (&advice.cheapest, &advice.runner_up)
         && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)

@@ -1,9 +1,13 @@
 //! A drill as a document.
 
+use reading::Role;
 use serde::{Deserialize, Serialize};
 
 /// Name of the document's version.
 pub const SCHEMA: &str = "dbstow.drill/1";
+
+/// The event in which a bit flips.
+pub(super) const BIT_FLIP: &str = "bit-flip";
 
 /// What placements survived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +72,12 @@ pub struct Asked {
     pub atomic_bytes: u64,
     /// How far snapshots are apart, in seconds.
     pub skew_s: f64,
+    /// Whose power was cut: the `machine`'s, or that of one `disk`.
+    pub power: String,
+    /// Whether bits flipped and requests failed, too.
+    pub faults: bool,
+    /// Settings of the server, in its own words: name and value.
+    pub settings: Vec<(String, String)>,
 }
 
 /// What was found of a placement.
@@ -77,24 +87,43 @@ pub struct Placement {
     pub name: String,
     /// Folder of its recording, within that of the drill.
     pub folder: String,
+    /// Its volumes, and what is on them.
+    pub layout: Vec<OnVolume>,
     /// What was recorded.
     pub recorded: Recorded,
     /// What happened to it, and how often it survived.
     pub events: Vec<Event>,
     /// Every state that it did not survive.
     pub findings: Vec<Finding>,
-    /// What became of it when a volume came back empty, or was full.
+    /// What became of it when a volume came back empty, was full, or had a fault.
     pub volumes: Vec<VolumeEvent>,
+}
+
+/// Like disks, and what is on them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnVolume {
+    /// The volume's name.
+    pub name: String,
+    /// What is on it.
+    pub roles: Vec<Role>,
+    /// The disk's name in the catalogue, `local` or `unlimited`.
+    pub disk: String,
+    /// How many are striped.
+    pub count: u32,
 }
 
 /// What became of a server when something happened to one of its volumes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeEvent {
-    /// `lost` (it comes back empty) or `full`.
+    /// `lost` (it comes back empty), `full`, `write-fails` or `flush-fails` (once).
     pub event: String,
+    /// How many other writes or flushes came before the one that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u32>,
     /// Name of the volume.
     pub volume: String,
-    /// What clients noticed: `nothing`, `not-full` (it did not fill up), `refused`, `ended`, `no-start`.
+    /// What clients noticed: `nothing`, `not-full` (it did not fill up), `not-reached` (there was no such request), `refused`,
+    /// `ended`, `no-start`.
     pub noticed: String,
     /// What the server had in the end, as of a [`Finding`], or `intact`.
     pub verdict: String,
@@ -115,12 +144,16 @@ pub struct Recorded {
     pub bytes: u64,
     /// Flushes of all its disks.
     pub flushes: u64,
+    /// For how long, in seconds. Nothing after it is in any state.
+    pub seconds: f64,
+    /// Whether it ended before its time, as there was no space for more.
+    pub ended_early: bool,
 }
 
 /// What happened to a placement, and how often it survived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// `power`, `torn` or `snapshots`.
+    /// `power`, `torn`, `snapshots` or `bit-flip`.
     pub event: String,
     /// States that were looked at.
     pub states: u64,
@@ -147,8 +180,33 @@ pub struct Finding {
     pub what: String,
     /// What each volume lacked.
     pub volumes: Vec<Volume>,
+    /// SHA-256 of what the volumes held before the server was started, in hexadecimal digits: of every block of 4 KiB that is not
+    /// all zero its volume's place and its own as little-endian numbers of 64 bits, and its bytes.
+    pub digest: String,
+    /// The last requests of each volume.
+    pub story: Vec<Lane>,
     /// The state, for `--replay`.
     pub cut: serde_json::Value,
+}
+
+/// The last requests of a volume.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lane {
+    /// Name of the volume.
+    pub volume: String,
+    /// In order of arrival, forty at most.
+    pub requests: Vec<Request>,
+}
+
+/// A request, or the part of it that one disk got.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// How long before its volume stopped it arrived, in milliseconds.
+    pub before_ms: f64,
+    /// Its bytes; 0 of a flush.
+    pub bytes: u64,
+    /// What became of it: `flushed` (a flush), `safe` (it had to be there), `there`, `torn` (there in part), `missing`.
+    pub fate: String,
 }
 
 /// What a volume lacked.

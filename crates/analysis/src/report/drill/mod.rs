@@ -3,6 +3,7 @@
 pub mod document;
 mod page;
 mod shown;
+mod survived;
 
 pub use page::page;
 pub use shown::Shown;

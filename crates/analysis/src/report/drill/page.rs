@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::document::Drill;
-use super::shown::Shown;
+use super::shown::{FATES, Shown};
 use crate::report::page::{STYLE, policy};
 
 #[derive(Template)]
@@ -12,6 +12,7 @@ struct Page {
     title: String,
     version: &'static str,
     shown: Shown,
+    fates: [(&'static str, &'static str, &'static str); 5],
     policy: String,
     style: &'static str,
 }
@@ -22,6 +23,7 @@ pub fn page(drill: &Drill) -> String {
         title: format!("What {} survives", drill.experiment),
         version: env!("CARGO_PKG_VERSION"),
         shown: Shown::of(drill),
+        fates: FATES,
         policy: policy::of(&[STYLE], &[]),
         style: STYLE,
     };

@@ -1,7 +1,11 @@
 //! What is shown of a drill, in no form yet.
 
+use model::Bytes;
+
 use super::super::table::{Column, Table};
-use super::document::{Control, Drill, Event, Finding, Placement, Took, Volume, VolumeEvent};
+use super::document::{
+    BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, Volume, VolumeEvent,
+};
 
 /// Findings that are told of each placement and event.
 const FINDINGS_SHOWN: usize = 3;
@@ -15,17 +19,50 @@ pub struct Shown {
     pub facts: Vec<(&'static str, String)>,
     /// Placements and events.
     pub matrix: Table,
+    /// Placements, and what disks do that they should not; nothing where that was not asked for.
+    pub faults: Option<Table>,
     /// Every finding.
     pub findings: Table,
     /// Some of each placement and event; sentences.
     pub examples: Vec<String>,
-    /// What servers said of a volume that was lost or full; sentences.
+    /// The last requests of each volume, of the same findings.
+    pub diagrams: Vec<Diagram>,
+    /// What servers said of a volume that was lost, was full, or had a fault; sentences.
     pub volumes: Vec<String>,
     /// What must not survive, and whether that was noticed; sentences.
     pub controls: Vec<String>,
     /// How to read it; sentences.
     pub notes: Vec<String>,
 }
+
+/// The last requests of each volume before it stopped, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagram {
+    /// The finding, in a sentence.
+    pub title: String,
+    /// Volumes by name, with their requests.
+    pub lanes: Vec<(String, Vec<Symbol>)>,
+}
+
+/// A request in a diagram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Symbol {
+    /// What became of it: a class of the style sheet.
+    pub fate: String,
+    /// What stands for it.
+    pub sign: &'static str,
+    /// Its size and time, in words.
+    pub title: String,
+}
+
+/// What can become of a request, the sign of it, and what that means.
+pub(super) const FATES: [(&str, &str, &str); 5] = [
+    ("flushed", "|", "a flush that was acknowledged"),
+    ("safe", "■", "a write that has to be there"),
+    ("there", "□", "one that may be missing, and is there"),
+    ("torn", "◪", "one that is there in part"),
+    ("missing", "×", "one that is missing"),
+];
 
 impl Shown {
     /// What is shown of `drill`.
@@ -34,8 +71,10 @@ impl Shown {
             answer: drill.answer.clone(),
             facts: facts(drill),
             matrix: matrix(drill),
+            faults: drill.asked.faults.then(|| faults(drill)),
             findings: findings(drill),
             examples: drill.placements.iter().flat_map(examples).collect(),
+            diagrams: drill.placements.iter().flat_map(diagrams).collect(),
             volumes: drill.placements.iter().flat_map(volume_events).collect(),
             controls: drill.controls.iter().map(control).collect(),
             notes: notes(drill),
@@ -48,11 +87,26 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
     let commits: Vec<String> = drill
         .placements
         .iter()
-        .map(|placement| format!("{} of {}", placement.recorded.commits, placement.name))
+        .map(|placement| {
+            let recorded = &placement.recorded;
+            let early = match recorded.ended_early {
+                true => format!(
+                    " (the first {:.1} s; then there was no space)",
+                    recorded.seconds
+                ),
+                false => String::new(),
+            };
+            format!("{} of {}{early}", recorded.commits, placement.name)
+        })
         .collect();
+    let settings = asked.settings.iter();
+    let settings = settings.map(|(name, value)| format!(", {name} = {value}"));
     vec![
         ("experiment", drill.experiment.clone()),
-        ("server", drill.server.clone()),
+        (
+            "server",
+            format!("{}{}", drill.server, settings.collect::<String>()),
+        ),
         (
             "recorded",
             format!(
@@ -65,7 +119,11 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
         (
             "disks",
             format!(
-                "{}; written whole in units of {} bytes",
+                "{}{}; written whole in units of {} bytes",
+                match asked.power.as_str() {
+                    "disk" => "one loses power, the others none; ",
+                    _ => "",
+                },
                 match asked.write_cache.as_str() {
                     "safe" => "what is acknowledged is safe",
                     "ignores-flushes" => "what is acknowledged is lost for a while, flushed or not",
@@ -102,6 +160,7 @@ fn title(event: &str, skew_s: f64) -> String {
         "power" => "power cut".to_owned(),
         "torn" => "torn writes".to_owned(),
         "snapshots" => format!("snapshots {skew_s} s apart"),
+        BIT_FLIP => "a bit flips".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -113,30 +172,70 @@ fn matrix(drill: &Drill) -> Table {
         .iter()
         .flat_map(|placement| &placement.events)
     {
-        if !kinds.contains(&event.event.as_str()) {
+        if event.event != BIT_FLIP && !kinds.contains(&event.event.as_str()) {
             kinds.push(&event.event);
         }
     }
+    events_table(
+        drill,
+        &kinds,
+        [("lost", "volume lost"), ("full", "volume full")],
+    )
+}
+
+fn faults(drill: &Drill) -> Table {
+    let volumes = [
+        ("write-fails", "a write fails"),
+        ("flush-fails", "a flush fails"),
+    ];
+    events_table(drill, &[BIT_FLIP], volumes)
+}
+
+/// Placements by events: some of all volumes, and two of each volume.
+fn events_table(drill: &Drill, kinds: &[&str], of_volumes: [(&str, &str); 2]) -> Table {
     let mut columns = vec![Column::text("placement", |placement: &&Placement| {
         placement.name.clone()
     })];
     for kind in kinds {
         let cell = move |placement: &&Placement| {
-            let found = placement.events.iter().find(|event| event.event == kind);
+            let found = placement.events.iter().find(|event| event.event == *kind);
             found.map_or("-".to_owned(), cell)
         };
         columns.push(Column::text(title(kind, drill.asked.skew_s), cell));
     }
-    for (event, title) in [("lost", "volume lost"), ("full", "volume full")] {
-        let cell = move |placement: &&Placement| {
-            let volumes = placement.volumes.iter();
-            let volumes = volumes.filter(|volume| volume.event == event);
-            let cells: Vec<String> = volumes.map(volume_cell).collect();
-            cells.join("; ")
-        };
+    for (event, title) in of_volumes {
+        let cell = move |placement: &&Placement| volumes_cell(placement, event);
         columns.push(Column::text(title, cell));
     }
     Table::of(&drill.placements, columns)
+}
+
+/// What became of a server when something happened to each of its volumes, alike attempts counted.
+fn volumes_cell(placement: &Placement, event: &str) -> String {
+    let of_event = || {
+        placement
+            .volumes
+            .iter()
+            .filter(|known| known.event == event)
+    };
+    let mut cells: Vec<(String, usize, usize)> = Vec::new();
+    for volume in of_event() {
+        let cell = volume_cell(volume);
+        match cells.iter_mut().find(|(known, ..)| *known == cell) {
+            Some((_, times, _)) => *times += 1,
+            None => {
+                let attempts = of_event().filter(|known| known.volume == volume.volume);
+                cells.push((cell, 1, attempts.count()));
+            }
+        }
+    }
+    let cells = cells
+        .into_iter()
+        .map(|(cell, times, attempts)| match attempts {
+            1 => cell,
+            _ => format!("{cell} ({times} of {attempts})"),
+        });
+    cells.collect::<Vec<String>>().join("; ")
 }
 
 /// What became of a server when something happened to a volume, in few words.
@@ -148,6 +247,7 @@ fn volume_cell(volume: &VolumeEvent) -> String {
         (_, "ended") => "stops",
         (_, "refused") => "refuses, goes on",
         (_, "not-full") => return format!("{}: did not fill up", volume.volume),
+        (_, "not-reached") => return format!("{}: no such request", volume.volume),
         (_, _) => "nothing fails",
     };
     let after = match volume.verdict.as_str() {
@@ -164,7 +264,9 @@ fn volume_event_told(placement: &Placement, volume: &VolumeEvent) -> Option<Stri
     let message = volume.message.lines().next().unwrap_or_default();
     let event = match volume.event.as_str() {
         "lost" => "came back empty",
-        _ => "is full",
+        "full" => "is full",
+        "write-fails" => "had a write that failed",
+        _ => "had a flush that failed",
     };
     let words = match (message, volume.verdict.as_str()) {
         ("", "intact") => return None,
@@ -226,31 +328,70 @@ fn findings(drill: &Drill) -> Table {
     )
 }
 
-/// Some findings, in words.
-fn examples(placement: &Placement) -> Vec<String> {
-    let mut told = Vec::new();
-    for event in &placement.events {
-        let of_event = || {
-            let findings = placement.findings.iter();
-            findings.filter(|finding| finding.event == event.event)
-        };
-        told.extend(
-            of_event()
-                .take(FINDINGS_SHOWN)
-                .map(|finding| finding_told(placement, finding)),
-        );
-        let more = of_event().count().saturating_sub(FINDINGS_SHOWN);
-        if more > 0 {
-            told.push(format!("{}: {more} more, in the document", placement.name));
-        }
-    }
-    told
+/// The findings of an event.
+fn of_event<'a>(placement: &'a Placement, event: &'a Event) -> impl Iterator<Item = &'a Finding> {
+    let findings = placement.findings.iter();
+    findings.filter(move |finding| finding.event == event.event)
 }
 
+/// Some findings, in words.
+fn examples(placement: &Placement) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for event in &placement.events {
+        let shown = of_event(placement, event).take(FINDINGS_SHOWN);
+        sentences.extend(shown.map(|finding| finding_told(placement, finding)));
+        let more = of_event(placement, event)
+            .count()
+            .saturating_sub(FINDINGS_SHOWN);
+        if more > 0 {
+            sentences.push(format!("{}: {more} more, in the document", placement.name));
+        }
+    }
+    sentences
+}
+
+/// Diagrams of the same findings.
+fn diagrams(placement: &Placement) -> Vec<Diagram> {
+    let events = placement.events.iter();
+    let findings = events.flat_map(|event| of_event(placement, event).take(FINDINGS_SHOWN));
+    findings
+        .map(|finding| Diagram {
+            title: finding_told(placement, finding),
+            lanes: finding
+                .story
+                .iter()
+                .map(|lane| {
+                    let symbols = lane.requests.iter().map(symbol).collect();
+                    (lane.volume.clone(), symbols)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn symbol(request: &Request) -> Symbol {
+    let known = FATES.iter().find(|(fate, ..)| *fate == request.fate);
+    let (_, sign, meaning) = known.unwrap_or(&("", "?", "unknown"));
+    let bytes = match request.bytes {
+        0 => String::new(),
+        bytes => format!(", {}", Bytes(bytes)),
+    };
+    Symbol {
+        fate: request.fate.clone(),
+        sign,
+        title: format!("{meaning}{bytes}, {:.3} ms before", request.before_ms),
+    }
+}
+
+/// What servers said; of several attempts at one event the first, and those that were not survived.
 fn volume_events(placement: &Placement) -> Vec<String> {
-    let volumes = placement.volumes.iter();
-    volumes
-        .filter_map(|volume| volume_event_told(placement, volume))
+    let volumes = placement.volumes.iter().enumerate();
+    let told = volumes.filter(|(place, volume)| {
+        let mut earlier = placement.volumes[..*place].iter();
+        volume.verdict != "intact"
+            || !earlier.any(|known| known.event == volume.event && known.volume == volume.volume)
+    });
+    told.filter_map(|(_, volume)| volume_event_told(placement, volume))
         .collect()
 }
 
@@ -279,8 +420,13 @@ fn volume_told(volume: &Volume) -> String {
         .collect();
     let open = match (volume.open, parts.is_empty()) {
         (0, _) => "nothing open".to_owned(),
-        (open, true) => format!("all of {open} open writes there"),
-        (open, false) => format!("of {open} open writes {}", parts.join(", ")),
+        (1, true) => "1 open write, kept".to_owned(),
+        (open, true) => format!("{open} open writes, all kept"),
+        (1, false) => format!(
+            "1 open write, {}",
+            parts.join(", ").trim_start_matches("1 ")
+        ),
+        (open, false) => format!("{open} open writes, {}", parts.join(", ")),
     };
     let at = volume.at_ms as f64 / 1e3;
     format!("{} at {at:.3} s, {open}", volume.name)

@@ -1,7 +1,13 @@
 use super::document::{
-    Asked, Control, Drill, Event, Finding, Placement, Recorded, SCHEMA, Took, Volume, VolumeEvent,
+    Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
+    Took, Volume, VolumeEvent,
 };
 use super::{Shown, page};
+use crate::findings::make;
+use crate::report::terminal;
+use crate::report::width::Width;
+use experiment::examples::{question, records};
+use reading::Role;
 
 fn event(event: &str, states: u64, does_not_start: u64) -> Event {
     Event {
@@ -18,22 +24,39 @@ fn placement(name: &str, events: Vec<Event>) -> Placement {
     Placement {
         name: name.to_owned(),
         folder: "placement-1".to_owned(),
+        layout: vec![OnVolume {
+            name: "one".to_owned(),
+            roles: vec![Role::Data, Role::Temp, Role::Log],
+            disk: "aws.gp3".to_owned(),
+            count: 1,
+        }],
         recorded: Recorded {
             commits: 1_000,
             writes: 2_000,
             bytes: 1 << 24,
             flushes: 900,
+            seconds: 10.0,
+            ended_early: false,
         },
         events,
         findings: Vec::new(),
         volumes: vec![VolumeEvent {
             event: "full".to_owned(),
+            after: None,
             volume: "wal".to_owned(),
             noticed: "ended".to_owned(),
             verdict: "intact".to_owned(),
             what: "intact".to_owned(),
             message: "PANIC: no space".to_owned(),
         }],
+    }
+}
+
+fn request(fate: &str, bytes: u64) -> Request {
+    Request {
+        before_ms: 1.5,
+        bytes,
+        fate: fate.to_owned(),
     }
 }
 
@@ -55,6 +78,11 @@ fn drill() -> Drill {
                 missing: 2,
                 torn: 1,
             }],
+            digest: "00ff".to_owned(),
+            story: vec![Lane {
+                volume: "wal".to_owned(),
+                requests: vec![request("flushed", 0), request("missing", 8_192)],
+            }],
             cut: serde_json::Value::Null,
         })
         .collect();
@@ -73,6 +101,9 @@ fn drill() -> Drill {
             write_back_s: 1.0,
             atomic_bytes: 512,
             skew_s: 2.0,
+            power: "machine".to_owned(),
+            faults: false,
+            settings: Vec::new(),
         },
         complete: true,
         proves: true,
@@ -102,12 +133,67 @@ fn a_few_findings_are_told_and_the_others_counted() {
     let shown = Shown::of(&drill());
     assert_eq!(shown.examples.len(), 4);
     assert!(
-        shown.examples[0].contains("wal at 1.250 s, of 7 open writes 2 missing, 1 torn"),
+        shown.examples[0].contains("wal at 1.250 s, 7 open writes, 2 missing, 1 torn"),
         "{}",
         shown.examples[0]
     );
     assert_eq!(shown.examples[3], "apart: 2 more, in the document");
     assert_eq!(shown.findings.lines().len(), 5);
+}
+
+#[test]
+fn the_last_requests_of_the_findings_that_are_told_are_drawn() {
+    let shown = Shown::of(&drill());
+    assert_eq!(shown.diagrams.len(), 3);
+    let diagram = &shown.diagrams[0];
+    assert!(diagram.title.contains("cut-0001"));
+    let (volume, symbols) = &diagram.lanes[0];
+    assert_eq!(volume, "wal");
+    assert_eq!(
+        symbols[1].title,
+        "one that is missing, 8 KiB, 1.500 ms before"
+    );
+    assert_eq!(
+        symbols[0].title,
+        "a flush that was acknowledged, 1.500 ms before"
+    );
+    let page = page(&drill());
+    assert!(page.contains("title=\"one that is missing, 8 KiB, 1.500 ms before\">×"));
+}
+
+#[test]
+fn faults_have_a_table_of_their_own_and_settings_stand_with_the_server() {
+    let mut drill = drill();
+    assert_eq!(Shown::of(&drill).faults, None);
+    drill.asked.faults = true;
+    drill.asked.settings = vec![("data_sync_retry".to_owned(), "on".to_owned())];
+    drill.placements[1].events.push(event("bit-flip", 5, 1));
+    drill.placements[1].volumes.push(VolumeEvent {
+        event: "flush-fails".to_owned(),
+        after: Some(2),
+        volume: "wal".to_owned(),
+        noticed: "ended".to_owned(),
+        verdict: "intact".to_owned(),
+        what: "intact".to_owned(),
+        message: String::new(),
+    });
+    let shown = Shown::of(&drill);
+    assert!(!shown.matrix.head().contains(&"a bit flips".to_owned()));
+    let faults = shown.faults.expect("they were asked for");
+    assert_eq!(
+        faults.head()[1..],
+        ["a bit flips", "a write fails", "a flush fails"]
+    );
+    assert_eq!(
+        faults.lines()[1][1..],
+        ["1 of 5: 1 do not start", "", "wal: stops, no commit lost"]
+    );
+    let server = shown.facts.iter().find(|(name, _)| *name == "server");
+    assert_eq!(
+        server.map(|(_, fact)| fact.as_str()),
+        Some("PostgreSQL 15, data_sync_retry = on")
+    );
+    assert!(page(&drill).contains("a flush fails"));
 }
 
 #[test]
@@ -132,6 +218,48 @@ fn the_page_has_it_all_and_what_servers_say_is_no_markup() {
         assert!(page.contains(part), "no {part} in {page}");
     }
     assert!(page.contains("script-src 'none'"));
+}
+
+#[test]
+fn what_was_found_is_added_to_arms_of_the_experiment_and_to_layouts_of_the_same_volumes() {
+    let drill = drill();
+    let mut findings = make(&question(), &records());
+    assert_eq!(drill.add_to_findings(&mut findings), 0);
+    findings.experiment = "wal-apart".to_owned();
+    findings.arms[1].name = "apart".to_owned();
+    assert_eq!(drill.add_to_findings(&mut findings), 1);
+    assert_eq!(findings.arms[0].survived, None);
+    let survived = findings.arms[1].survived.as_ref().expect("it was drilled");
+    assert_eq!((survived.states, survived.intact), (10, 8));
+    assert_eq!(survived.drill, "wal-apart, PostgreSQL 15");
+    assert_eq!(survived.found, "2 of 10 states are not intact");
+    let text = terminal::render(&findings, Width::of(200)).to_string();
+    assert!(text.contains("8 of 10"), "{text}");
+    assert!(
+        text.contains("apart, drilled (wal-apart, PostgreSQL 15): 2 of 10 states are not intact."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_sentence_has_volumes_that_must_not_be_lost_and_no_bits_that_flip() {
+    let mut apart = drill().placements.remove(1);
+    apart.events.push(event("bit-flip", 5, 5));
+    for after in [2, 8] {
+        apart.volumes.push(VolumeEvent {
+            event: "write-fails".to_owned(),
+            after: Some(after),
+            volume: "wal".to_owned(),
+            noticed: "refused".to_owned(),
+            verdict: "corrupt".to_owned(),
+            what: "corrupt: a row is missing".to_owned(),
+            message: String::new(),
+        });
+    }
+    assert_eq!(
+        apart.sentence(),
+        "2 of 10 states are not intact, it is not intact after a failed write to volume wal"
+    );
 }
 
 #[test]

@@ -467,6 +467,7 @@ fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::L
         spent: spent(&measured.split),
         headroom: None,
         headroom_is_least: false,
+        survived: None,
     }
 }
 

@@ -23,7 +23,7 @@ use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
-use super::{Asked, Mistake, backtest, names};
+use super::{Asked, Mistake, backtest, drilled, names};
 use analysis::quantity::percent;
 use analysis::report::advice::{Shown, page};
 use described::Described;
@@ -42,6 +42,7 @@ const SLOWEST: f64 = 2.0;
     dbstow advise shop.toml --today today.toml --cloud azure --not-slower 5% --budget 900\n  \
     dbstow advise shop.toml --today today.toml --keep-machine --capacity data=2TiB --capacity log=100GiB\n  \
     dbstow advise shop.toml --today today.toml --cloud aws --machine r6i --temp local --growth 1.5\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
 pub struct Args {
     /// Profile, as `dbstow record` and `dbstow import` write it
@@ -102,6 +103,9 @@ pub struct Args {
     /// Most layouts to simulate
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub simulations: u64,
+    /// Show what the drill in this folder found of the same layouts (`dbstow drill` of the finalists)
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub drill: Option<PathBuf>,
     /// Continue with a profile that does not fit today's layout
     #[arg(long)]
     pub untested: bool,
@@ -187,7 +191,10 @@ pub fn run(args: &Args) -> Result<()> {
             advice,
             load: &load,
         };
-        let document = described.document()?;
+        let mut document = described.document()?;
+        if let Some(folder) = &args.drill {
+            drilled::add_to_advice(folder, &mut document)?;
+        }
         let finalists = Finalists {
             today: &text_of_today,
             placement: &arm.settings.placement.name,

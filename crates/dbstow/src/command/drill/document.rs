@@ -1,18 +1,30 @@
 //! What was found, as a document.
 
 use analysis::report::drill::document::{
-    Asked, Control, Drill, Event, Finding, Placement, Recorded, SCHEMA, Took, Volume, VolumeEvent,
+    Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
+    Took, Volume, VolumeEvent,
 };
+use experiment::spec::{Role, Settings};
 use lab::drill::{
-    self, Drilled, DrilledPlacement, Kind, Noticed, Outcome, Trouble, Troubled, Verdict,
+    self, Drilled, DrilledPlacement, Fate, Kind, Noticed, Outcome, Placed, Trouble, Troubled,
+    Verdict,
 };
 use model::Duration;
 
 use super::{Args, Engine};
 
 /// The document.
-pub(super) fn document(args: &Args, engine: Engine, experiment: &str, drilled: &Drilled) -> Drill {
-    let placements: Vec<Placement> = drilled.placements.iter().map(placement).collect();
+pub(super) fn document(
+    args: &Args,
+    engine: Engine,
+    experiment: &str,
+    placed: &[Placed],
+    drilled: &Drilled,
+) -> Drill {
+    let placements = drilled.placements.iter().zip(placed);
+    let placements: Vec<Placement> = placements
+        .map(|(drilled, placed)| placement(drilled, placed))
+        .collect();
     let controls = drilled.controls.iter().map(|control| Control {
         setting: format!("{} = off", control.setting),
         event: kind_name(control.kind).to_owned(),
@@ -34,6 +46,9 @@ pub(super) fn document(args: &Args, engine: Engine, experiment: &str, drilled: &
             write_back_s: args.write_back.as_secs_f64(),
             atomic_bytes: args.atomic.0,
             skew_s: args.skew.as_secs_f64(),
+            power: args.power.name().to_owned(),
+            faults: args.faults,
+            settings: args.setting.clone(),
         },
         complete: drilled.is_complete,
         proves: drilled.is_complete
@@ -81,41 +96,37 @@ fn answer(document: &Drill) -> String {
             silent.join(" and ")
         );
     }
-    let all: Vec<String> = document.placements.iter().map(placement_told).collect();
+    let placements = document.placements.iter();
+    let all: Vec<String> = placements
+        .map(|placement| format!("{}: {}", placement.name, placement.sentence()))
+        .collect();
     match document.complete {
         true => format!("{}.", all.join("; ")),
         false => format!("Interrupted, and no proof; so far: {}.", all.join("; ")),
     }
 }
 
-fn placement_told(placement: &Placement) -> String {
-    let states: u64 = placement.events.iter().map(|event| event.states).sum();
-    let failed: u64 = placement.events.iter().map(Event::failed).sum();
-    let mut told = match failed {
-        0 => format!("{}: all of {states} states are intact", placement.name),
-        failed => format!(
-            "{}: {failed} of {states} states are not intact",
-            placement.name
-        ),
+/// The volumes of a placement, and what is on them.
+fn layout(settings: &Settings) -> Vec<OnVolume> {
+    let roles = |name: &str| {
+        let has = |role: &Role| {
+            let mut files = settings.placement.files(*role).iter();
+            files.any(|file| file.volume == name)
+        };
+        Role::ALL.into_iter().filter(has).collect()
     };
-    for (event, what) in [
-        ("lost", "it does not survive the loss of volume"),
-        ("full", "it is not intact after a full volume"),
-    ] {
-        let volumes: Vec<&str> = placement
-            .volumes
-            .iter()
-            .filter(|volume| volume.event == event && volume.verdict != "intact")
-            .map(|volume| volume.volume.as_str())
-            .collect();
-        if !volumes.is_empty() {
-            told.push_str(&format!(", {what} {}", volumes.join(" or ")));
-        }
-    }
-    told
+    let volumes = settings.volumes.iter();
+    volumes
+        .map(|volume| OnVolume {
+            name: volume.name.clone(),
+            roles: roles(&volume.name),
+            disk: volume.disk.to_string(),
+            count: volume.count,
+        })
+        .collect()
 }
 
-fn placement(drilled: &DrilledPlacement) -> Placement {
+fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
     let none = |kind: &Kind| Event {
         event: kind_name(*kind).to_owned(),
         states: 0,
@@ -142,11 +153,14 @@ fn placement(drilled: &DrilledPlacement) -> Placement {
     Placement {
         name: drilled.name.clone(),
         folder: drilled.folder.clone(),
+        layout: layout(&placed.settings),
         recorded: Recorded {
             commits: drilled.recorded.commits,
             writes: drilled.recorded.writes,
             bytes: drilled.recorded.bytes.0,
             flushes: drilled.recorded.flushes,
+            seconds: drilled.recorded.lasted.as_secs_f64(),
+            ended_early: drilled.recorded.ended_early,
         },
         events,
         findings: findings.map(finding).collect(),
@@ -159,11 +173,18 @@ fn volume_event(troubled: &Troubled) -> VolumeEvent {
         event: match troubled.trouble {
             Trouble::Lost => "lost".to_owned(),
             Trouble::Full => "full".to_owned(),
+            Trouble::WriteFails { .. } => "write-fails".to_owned(),
+            Trouble::FlushFails { .. } => "flush-fails".to_owned(),
+        },
+        after: match troubled.trouble {
+            Trouble::WriteFails { after } | Trouble::FlushFails { after } => Some(after),
+            Trouble::Lost | Trouble::Full => None,
         },
         volume: troubled.volume.clone(),
         noticed: match troubled.noticed {
             Noticed::Nothing => "nothing".to_owned(),
             Noticed::NotFull => "not-full".to_owned(),
+            Noticed::NotReached => "not-reached".to_owned(),
             Noticed::Refused => "refused".to_owned(),
             Noticed::Ended => "ended".to_owned(),
             Noticed::NoStart => "no-start".to_owned(),
@@ -188,7 +209,27 @@ fn finding(outcome: &Outcome) -> Finding {
         verdict: verdict_name(&outcome.verdict).to_owned(),
         what: outcome.verdict.to_string(),
         volumes: volumes.collect(),
+        digest: outcome.digest.clone().unwrap_or_default(),
+        story: outcome.story.iter().map(lane).collect(),
         cut: serde_json::to_value(&outcome.cut).expect("it is plain data"),
+    }
+}
+
+fn lane(lane: &drill::Lane) -> Lane {
+    let requests = lane.marks.iter().map(|mark| Request {
+        before_ms: mark.before_ms,
+        bytes: mark.bytes,
+        fate: match mark.fate {
+            Fate::Flushed => "flushed".to_owned(),
+            Fate::Safe => "safe".to_owned(),
+            Fate::There => "there".to_owned(),
+            Fate::Torn => "torn".to_owned(),
+            Fate::Missing => "missing".to_owned(),
+        },
+    });
+    Lane {
+        volume: lane.volume.clone(),
+        requests: requests.collect(),
     }
 }
 
@@ -197,6 +238,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Power => "power",
         Kind::Torn => "torn",
         Kind::Snapshots => "snapshots",
+        Kind::BitFlip => "bit-flip",
     }
 }
 

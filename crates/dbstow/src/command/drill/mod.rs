@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::report::drill::document::{Drill, Placement, SCHEMA};
+use analysis::report::drill::document::{Drill, Placement};
 use analysis::report::drill::{Shown, page};
 use anyhow::{Context, Result, bail};
 use clap::{ValueEnum, ValueHint};
@@ -20,8 +20,8 @@ use experiment::spec::{
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
-    Cut, DrillError, DrillSpec, Drilled, Placed, Recorded, SESSIONS_MAX, SQLITE_MODES, Step, Tools,
-    drill,
+    Cut, DrillError, DrillSpec, Drilled, Placed, Power, Recorded, SESSIONS_MAX, SQLITE_MODES, Step,
+    Tools, drill,
 };
 use lab::engine::postgres::{Binaries, owner};
 use lab::hooks::HostHooks;
@@ -31,6 +31,7 @@ use model::{Bytes, Duration};
 use volume::leftovers::Registration;
 
 use super::asked::is_path;
+use super::drilled::{self, DOCUMENT};
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
@@ -46,13 +47,14 @@ use document::{document, verdict_name};
     dbstow drill wal-apart --cuts 500 --seed 7 --fail-on loss\n  \
     dbstow drill wal-apart --write-cache safe --out safe-drill\n  \
     dbstow drill wal-apart --replay cut-0417\n  \
+    dbstow drill wal-apart --faults --setting data_sync_retry=on\n  \
     dbstow drill mine.toml --arm wal-apart --skew 500ms")]
 pub struct Args {
     /// Name of a built-in drill or experiment, or path of an experiment file, whose placements are drilled; without one, the
     /// built-in drills are listed
     #[arg(add = names::drill_or_file())]
     pub experiment: Option<String>,
-    /// Only this arm of it; may be given several times
+    /// Only this arm of it (of SQLite: in this journal mode, "sqlite, wal, full"); may be given several times
     #[arg(long, value_name = "NAME")]
     pub arm: Vec<String>,
     /// Set a key of the experiment, such as volume.d.count=4; may be given several times
@@ -85,6 +87,19 @@ pub struct Args {
     /// Bytes that a disk writes whole or not at all
     #[arg(long, value_name = "SIZE", default_value = "512 B")]
     pub atomic: Bytes,
+    /// Whose power is cut
+    #[arg(long, value_enum, default_value_t)]
+    pub power: PowerOf,
+    /// Also flip bits, and have a write and a flush of each volume fail once
+    #[arg(long)]
+    pub faults: bool,
+    /// Start the server with this setting, in its own words (a parameter of PostgreSQL, a PRAGMA of SQLite); may be given several
+    /// times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = key_and_value)]
+    pub setting: Vec<(String, String)>,
+    /// Most that the recording of a placement may take on disk
+    #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
+    pub space: Bytes,
     /// States that are checked at a time
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
@@ -158,15 +173,38 @@ impl WriteCache {
     }
 }
 
+/// Whose power is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PowerOf {
+    /// The machine's, and with it that of all its disks
+    #[default]
+    Machine,
+    /// That of one disk, alone or of a stripe; the others have all that they got
+    Disk,
+}
+
+impl PowerOf {
+    fn name(self) -> &'static str {
+        match self {
+            PowerOf::Machine => "machine",
+            PowerOf::Disk => "disk",
+        }
+    }
+
+    fn meant(self) -> Power {
+        match self {
+            PowerOf::Machine => Power::Machine,
+            PowerOf::Disk => Power::Disk,
+        }
+    }
+}
+
 /// What ends with exit code 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
     /// Lost commits, contradictions, and servers that do not start
     Loss,
 }
-
-/// Name of the document in the folder.
-const DOCUMENT: &str = "drill.json";
 
 /// Name of the page beside it.
 const PAGE: &str = "drill.html";
@@ -195,7 +233,7 @@ pub fn run(args: &Args) -> Result<()> {
         // Nothing in it is of use.
         let _ = own.remove();
     })?;
-    let document = document(args, engine, &experiment, &drilled);
+    let document = document(args, engine, &experiment, &placed, &drilled);
     own.write(&document)?;
     args.format.print(&match args.format {
         ListFormat::Text => text(&Shown::of(&document), &folder),
@@ -221,9 +259,10 @@ fn close(tools: &Tools) {
 
 /// Whether something is lost that was on disks which are still there.
 fn has_loss(placement: &Placement) -> bool {
-    let mut full = placement.volumes.iter();
-    !placement.findings.is_empty()
-        || full.any(|volume| volume.event == "full" && volume.verdict != "intact")
+    let mut volumes = placement.volumes.iter();
+    let mut findings = placement.findings.iter();
+    findings.any(|finding| finding.event != "bit-flip")
+        || volumes.any(|volume| volume.event != "lost" && volume.verdict != "intact")
 }
 
 /// Lists the drills that are built in.
@@ -249,26 +288,7 @@ fn list(args: &Args) -> Result<()> {
 /// Looks again at a state of an earlier drill.
 fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let mistake = |why: String| Mistake(format!("--replay {name}: {why}"));
-    let text = files::input::named(&folder.join(DOCUMENT)).map_err(|error| {
-        mistake(format!(
-            "{}: {error}; name the folder of a drill by --out",
-            folder.join(DOCUMENT).display()
-        ))
-    })?;
-    let document: Drill = serde_json::from_str(&text).map_err(|error| {
-        mistake(format!(
-            "{} is no document of a drill: {error}",
-            folder.display()
-        ))
-    })?;
-    if document.schema != SCHEMA {
-        let schema = &document.schema;
-        return Err(mistake(format!(
-            "{} is of another version ({schema})",
-            folder.display()
-        ))
-        .into());
-    }
+    let document = drilled::read(folder, &format!("--replay {name}"))?;
     let Some((placement, finding)) = document.finding(name) else {
         let known = document
             .placements
@@ -300,6 +320,13 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
         atomic: Bytes(asked.atomic_bytes),
         ..args.spec()
     };
+    let digest = recorded.digest(&cut, &spec)?;
+    if digest != finding.digest {
+        bail!(
+            "{name}: the disks do not hold what they held in the drill (SHA-256 {digest}, then {}): the folder was changed",
+            finding.digest
+        );
+    }
     let looked = recorded.look(&cut, &spec);
     drop(recorded);
     close(&tools);
@@ -309,7 +336,8 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
         "{name}, {}: {verdict}\n{}\n",
         placement.name,
         match is_same {
-            true => "the same as in the drill".to_owned(),
+            true =>
+                format!("the same as in the drill, on disks that hold the same (SHA-256 {digest})"),
             false => format!("in the drill: {}", finding.what),
         }
     );
@@ -322,6 +350,7 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
                 "verdict": verdict_name(&verdict),
                 "what": verdict.to_string(),
                 "as_found": is_same,
+                "digest": digest,
             });
             format!("{again:#}\n")
         }
@@ -351,6 +380,9 @@ impl Args {
             cache: self.write_cache.rule(self.write_back),
             atomic: self.atomic,
             skew: self.skew,
+            power: self.power.meant(),
+            faults: self.faults,
+            space: self.space,
             jobs: self.jobs,
         }
     }
@@ -385,20 +417,8 @@ impl Args {
         }
         let resolved = asked.understand_placements(known)?;
         let Inventory { catalogue, .. } = &resolved.inventory;
-        let arms = &resolved.plan.arms;
-        let known: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
-        if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
-            return Err(Mistake(format!(
-                "--arm {unknown}: there is no such arm; there are {}",
-                known.join(", ")
-            ))
-            .into());
-        }
-        let wanted = arms
-            .iter()
-            .filter(|arm| self.arm.is_empty() || self.arm.contains(&arm.name));
         let mut placed = Vec::new();
-        for arm in wanted {
+        for arm in &resolved.plan.arms {
             let stage = Stage::new(&arm.settings, catalogue)?;
             let of = |name: String, server: &[(&str, &str)]| Placed {
                 name,
@@ -408,6 +428,7 @@ impl Args {
                 server: server
                     .iter()
                     .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .chain(self.setting.iter().cloned())
                     .collect(),
             };
             match engine {
@@ -418,6 +439,16 @@ impl Args {
                 })),
             }
         }
+        let known: Vec<&str> = placed.iter().map(|placed| placed.name.as_str()).collect();
+        if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
+            let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
+            return Err(Mistake(format!(
+                "--arm {unknown}: there is no such arm; there are {}",
+                known.join(", ")
+            ))
+            .into());
+        }
+        placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
         Ok((resolved.plan.experiment.clone(), placed))
     }
 
@@ -516,10 +547,14 @@ fn text(shown: &Shown, folder: &Path) -> String {
     text.push_str(&listing::pairs(shown.facts.clone()));
     text.push('\n');
     text.push_str(&listing::report_table(&shown.matrix));
+    if let Some(faults) = &shown.faults {
+        text.push('\n');
+        text.push_str(&listing::report_table(faults));
+    }
     for (title, sentences) in [
         ("Not survived:", &shown.examples),
         (
-            "What servers said without a volume, and on a full one:",
+            "What servers said without a volume, and on one that was full or failed:",
             &shown.volumes,
         ),
         ("Controls:", &shown.controls),

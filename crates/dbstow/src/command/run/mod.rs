@@ -16,7 +16,7 @@ use shown::Shown;
 use super::listing::ListFormat;
 use super::output::note;
 use super::report::{Format, Output, all_completed, show};
-use super::{Asked, Mistake, ResolvedRun, ready};
+use super::{Asked, Mistake, ResolvedRun, drilled, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use experiment::plan::{Plan, Trial};
@@ -90,6 +90,9 @@ pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
+    if let Some(folder) = &args.output.drill {
+        drilled::check(folder, &plan.experiment)?;
+    }
     let options = args.asked.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
     let defaults = RunInputs::default();

@@ -10,6 +10,7 @@ use crash::{Action, Event};
 use model::{Bytes, Instant, Request};
 
 use super::super::contents::Recorder;
+use super::super::fault::Faults;
 use super::super::front::{DataPath, Done, Errno};
 use super::super::image::NAME;
 use super::super::mounted::Parts;
@@ -31,6 +32,8 @@ pub(super) struct Data {
     modelled: AtomicBool,
     may_be_modelled: bool,
     trouble: OnceLock<String>,
+    /// Requests that fail on demand.
+    pub(super) faults: Faults,
 }
 
 /// What a disk says that cannot do what is asked.
@@ -38,7 +41,12 @@ const EIO: Errno = Errno(rustix::io::Errno::IO.raw_os_error());
 
 impl Data {
     /// A volume that is not modelled yet.
-    pub(super) fn new(store: Store, name: &str, place: usize, parts: &Parts) -> Data {
+    pub(super) fn new(
+        (store, faults): (Store, Faults),
+        name: &str,
+        place: usize,
+        parts: &Parts,
+    ) -> Data {
         Data {
             store,
             recorder: parts.kept.recorder(),
@@ -50,6 +58,7 @@ impl Data {
             modelled: AtomicBool::new(false),
             may_be_modelled: parts.kept.is_modelled(),
             trouble: OnceLock::new(),
+            faults,
         }
     }
 
@@ -131,8 +140,18 @@ impl Data {
         verdict.due
     }
 
+    /// Whether there is room for so many bytes more where they are recorded; otherwise recording ends.
+    fn goes_on(&self, bytes: usize) -> bool {
+        let recorder = self.recorder.as_ref();
+        recorder.is_none_or(|recorder| recorder.goes_on(bytes as u64, self.array.now()))
+    }
+
     /// A disk knows no other error than that it cannot; the reason is kept for people.
     fn failed(&self, error: &io::Error) -> Errno {
+        if let (io::ErrorKind::StorageFull, Some(recorder)) = (error.kind(), &self.recorder) {
+            recorder.end(self.array.now());
+            return EIO;
+        }
         let trouble = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 format!("the backing disk is full, so that writes fail ({error})")
@@ -155,6 +174,9 @@ impl DataPath for Data {
     }
 
     fn write(&self, _: u64, offset: u64, data: &[u8]) -> Result<Done, Errno> {
+        if self.faults.write_fails(offset) || !self.goes_on(data.len()) {
+            return Err(EIO);
+        }
         let mut bytes_at = None;
         let (arrived, done) = self.execute(
             |store| {
@@ -172,6 +194,9 @@ impl DataPath for Data {
     /// but not the machine, as do a database's other traces of an experiment. A flush of the real disk
     /// under the image would make every commit wait for two disks, one of them not the modelled one.
     fn sync(&self, _: u64, _: bool) -> Result<Done, Errno> {
+        if self.faults.flush_fails() || !self.goes_on(0) {
+            return Err(EIO);
+        }
         let (arrived, done) = self.execute(|_| Ok(0), |_| Request::flush())?;
         self.record(Action::Flush, 0, 0, (arrived, done.due), None);
         Ok(done)

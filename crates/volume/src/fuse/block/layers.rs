@@ -51,6 +51,19 @@ impl Writes {
         }
     }
 
+    /// How many bytes there are.
+    pub(in super::super) fn length(&self) -> u64 {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    /// Gives up all but the first bytes, and their space.
+    ///
+    /// # Errors
+    /// When the file cannot be cut.
+    pub(in super::super) fn cut(&self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)
+    }
+
     /// Adds bytes, and gives where they begin.
     ///
     /// # Errors
@@ -154,7 +167,7 @@ impl Store {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub(super) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(in super::super) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Store::Image(image) => super::data::read_fully(image, offset, buffer),
             Store::Layers(layers) => layers.read(offset, buffer),
@@ -165,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
+    pub(in super::super) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
         match self {
             Store::Image(image) => image.write_all_at(bytes, offset).map(|()| None),
             Store::Layers(layers) => layers.write(offset, bytes).map(Some),

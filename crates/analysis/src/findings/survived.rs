@@ -1,0 +1,23 @@
+//! What a drill found of an arm.
+
+use serde::{Deserialize, Serialize};
+
+/// What a drill found of an arm, or of a layout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Survived {
+    /// The drill's experiment and its server: `wal-apart, PostgreSQL 15.20`.
+    pub drill: String,
+    /// Crash states that were checked.
+    pub states: u64,
+    /// Of these, how many were intact.
+    pub intact: u64,
+    /// What it survives, in a sentence without a full stop.
+    pub found: String,
+}
+
+impl Survived {
+    /// How many states it survived, in a few words.
+    pub(crate) fn brief(&self) -> String {
+        format!("{} of {}", self.intact, self.states)
+    }
+}
