@@ -81,7 +81,7 @@ pub struct Outcome {
 }
 
 /// What a drill found.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Drilled {
     /// The server's version.
     pub version: String,
@@ -89,8 +89,10 @@ pub struct Drilled {
     pub placements: Vec<DrilledPlacement>,
     /// Whether it notices what it has to.
     pub controls: Vec<Control>,
-    /// Whether nobody ended it early.
+    /// Whether nobody and nothing ended it early.
     pub is_complete: bool,
+    /// What ended it early.
+    pub failed: Option<DrillError>,
 }
 
 /// What a drill found of one placement.
@@ -140,10 +142,10 @@ pub enum Step<'a> {
     Looked(&'a Outcome),
 }
 
-/// Drills placements, each recorded in a folder of its own within `folder`.
+/// Drills placements, each recorded in a folder of its own within `folder`. What was found before an error is kept.
 ///
 /// # Errors
-/// When a server does not run, something cannot be written, or somebody pressed Ctrl-C.
+/// When nothing was found before a server did not run, something could not be written, or somebody pressed Ctrl-C.
 pub fn drill(
     tools: &Tools,
     placements: &[Placed],
@@ -151,17 +153,35 @@ pub fn drill(
     folder: &Path,
     observe: &(dyn Fn(Step<'_>) + Sync),
 ) -> Result<Drilled, DrillError> {
-    let own = Folder::open(folder)?;
     let mut drilled = Drilled {
         version: String::new(),
         placements: Vec::new(),
         controls: Vec::new(),
         is_complete: false,
+        failed: None,
     };
+    match drill_all(tools, placements, spec, folder, observe, &mut drilled) {
+        Err(error) if drilled.placements.is_empty() => return Err(error),
+        Err(error) => drilled.failed = Some(error),
+        Ok(()) => drilled.is_complete = !tools.is_interrupted(),
+    }
+    Ok(drilled)
+}
+
+/// Adds what is found of each placement, and of the controls, to `drilled`.
+fn drill_all(
+    tools: &Tools,
+    placements: &[Placed],
+    spec: &DrillSpec,
+    folder: &Path,
+    observe: &(dyn Fn(Step<'_>) + Sync),
+    drilled: &mut Drilled,
+) -> Result<(), DrillError> {
+    let own = Folder::open(folder)?;
     let mut next = 1;
     for (place, placed) in placements.iter().enumerate() {
         if tools.is_interrupted() && place > 0 {
-            return Ok(drilled);
+            return Ok(());
         }
         observe(Step::Recording(&placed.name));
         let name = format!("placement-{}", place + 1);
@@ -179,19 +199,25 @@ pub fn drill(
         }
         drilled.version = recorded.version().to_owned();
         observe(Step::Cutting(&placed.name, cuts.len()));
-        let outcomes = recorded.drill(&cuts, spec, &|outcome| {
+        let (outcomes, failed) = recorded.drill(&cuts, spec, &|outcome| {
             observe(Step::Looked(outcome));
             true
-        })?;
-        let troubled = recorded.trouble(spec)?;
+        });
         drilled.placements.push(DrilledPlacement {
             name: placed.name.clone(),
             folder: name,
             recorded: recorded.summary(),
             kinds,
             outcomes,
-            troubled,
+            troubled: Vec::new(),
         });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let troubled = recorded.trouble(spec)?;
+        if let Some(last) = drilled.placements.last_mut() {
+            last.troubled = troubled;
+        }
     }
     for control in tools.product.controls() {
         let Some(placed) = placements.first().filter(|_| !tools.is_interrupted()) else {
@@ -200,8 +226,7 @@ pub fn drill(
         let looked = look_at(tools, placed, control, spec, folder, observe)?;
         drilled.controls.push(looked);
     }
-    drilled.is_complete = !tools.is_interrupted();
-    Ok(drilled)
+    Ok(())
 }
 
 /// Sees whether a control is noticed.
@@ -238,10 +263,13 @@ fn look_at(
     }
     let cuts = recorded.cuts(kind, CONTROL_CUTS, spec);
     observe(Step::Cutting(setting, cuts.len()));
-    let outcomes = recorded.drill(&cuts, spec, &|outcome| {
+    let (outcomes, failed) = recorded.drill(&cuts, spec, &|outcome| {
         observe(Step::Looked(outcome));
         !is_noticed(&outcome.verdict)
-    })?;
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
     let mut verdicts = outcomes.iter().map(|outcome| &outcome.verdict);
     Ok(Control {
         setting,
@@ -253,16 +281,14 @@ fn look_at(
 
 impl Recorded {
     /// Starts the server on every state, several at a time, and judges what it has. `each` hears of every outcome as it comes,
-    /// and ends the drill by `false`; so does Ctrl-C, after the states that are being looked at.
-    ///
-    /// # Errors
-    /// When a state cannot be looked at, for another reason than the server.
+    /// and ends the drill by `false`; so does Ctrl-C, after the states that are being looked at. So does an error, which is
+    /// returned beside the outcomes: a state could not be looked at, for another reason than the server.
     pub fn drill(
         &self,
         cuts: &[Cut],
         spec: &DrillSpec,
         each: &(dyn Fn(&Outcome) -> bool + Sync),
-    ) -> Result<Vec<Outcome>, DrillError> {
+    ) -> (Vec<Outcome>, Option<DrillError>) {
         let next = AtomicUsize::new(0);
         let ended = AtomicBool::new(false);
         let done = Mutex::new(Vec::new());
@@ -291,12 +317,9 @@ impl Recorded {
                 scope.spawn(work);
             }
         });
-        if let Some(error) = failed.into_inner() {
-            return Err(error);
-        }
         let mut done = done.into_inner();
         done.sort_by_key(|outcome| outcome.cut.number);
-        Ok(done)
+        (done, failed.into_inner())
     }
 
     fn outcome(&self, cut: &Cut, spec: &DrillSpec) -> Result<Outcome, DrillError> {

@@ -102,7 +102,7 @@ fn answer(document: &Drill) -> String {
         .collect();
     match document.complete {
         true => format!("{}.", all.join("; ")),
-        false => format!("Interrupted, and no proof; so far: {}.", all.join("; ")),
+        false => format!("Not complete, and no proof; so far: {}.", all.join("; ")),
     }
 }
 

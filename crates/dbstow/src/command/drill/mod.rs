@@ -97,8 +97,8 @@ pub struct Args {
     /// times
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_and_value)]
     pub setting: Vec<(String, String)>,
-    /// Most that the recording of a placement may take on disk
-    #[arg(long, value_name = "SIZE", default_value = "4 GiB")]
+    /// Most that the recording of a placement may take on disk, 1 MiB at least
+    #[arg(long, value_name = "SIZE", default_value = "4 GiB", value_parser = space)]
     pub space: Bytes,
     /// States that are checked at a time
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -121,6 +121,15 @@ pub struct Args {
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,
+}
+
+/// A size that a server can at least be started in.
+fn space(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|why| format!("{why}"))?;
+    match size >= Bytes::mib(1) {
+        true => Ok(size),
+        false => Err("a recording takes at least 1 MiB".to_owned()),
+    }
 }
 
 /// What is drilled.
@@ -239,6 +248,9 @@ pub fn run(args: &Args) -> Result<()> {
         ListFormat::Text => text(&Shown::of(&document), &folder),
         ListFormat::Json => document.json(),
     })?;
+    if let Some(error) = drilled.failed {
+        return Err(error.into());
+    }
     if !document.proves {
         bail!("{}", document.answer);
     }

@@ -303,9 +303,17 @@ fn remove_planned(path: &Path, mark: Option<&str>) -> bool {
     fs::remove_dir(path).is_ok()
 }
 
+/// Removes a process's folder. One without a list may have been removed by somebody else who clears.
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match remove_known(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Removes a process's folder, by its known contents only: an image that is still mounted there must not
 /// be entered. The list goes last, so that a folder without one never stays.
-fn remove_folder(folder: &Path) -> io::Result<()> {
+fn remove_known(folder: &Path) -> io::Result<()> {
     if let Some(mount) = mounts::within(folder)?.first() {
         let why = format!("something is mounted at {}", mount.display());
         return Err(io::Error::other(why));
@@ -500,5 +508,16 @@ mod tests {
 
         assert!(!folder.path().exists());
         fs::create_dir(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_somebody_else_has_removed_is_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = state.path().join("1-2-001");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(FILE), "{}").unwrap();
+        remove_folder(&folder).unwrap();
+        assert!(!folder.exists());
+        remove_folder(&folder).unwrap();
     }
 }
