@@ -18,6 +18,9 @@ pub struct Class {
     pub transfer: Option<Throughput>,
     /// Requests served at the same time; `None` is no bound.
     pub in_flight_max: Option<u32>,
+    /// The largest unit, aligned to itself, that the vendor promises to write whole or not at all when power is lost; `None`:
+    /// nothing is promised.
+    pub atomic_write: Option<Bytes>,
     /// Machine limits that govern its disks, in order of preference.
     pub machine_limits: Vec<String>,
     /// Whether a host cache may stand in front.

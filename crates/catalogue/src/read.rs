@@ -181,6 +181,12 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
     if wire.io_size_max == Some(Bytes::ZERO) || wire.in_flight_max == Some(0) {
         return Err("`io_size_max` and `in_flight_max` have to be above zero".into());
     }
+    if wire
+        .atomic_write
+        .is_some_and(|size| size < Bytes(512) || !size.0.is_power_of_two())
+    {
+        return Err("`atomic_write` has to be a power of two, 512 B or more".into());
+    }
     if wire.transfer.is_some_and(|transfer| transfer.0 == 0) {
         return Err("`transfer` has to be above zero".into());
     }
@@ -193,6 +199,7 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
         },
         transfer: wire.transfer,
         in_flight_max: wire.in_flight_max,
+        atomic_write: wire.atomic_write,
         machine_limits: wire.machine_limits.clone(),
         host_cache: wire.host_cache,
         hard_disk: wire.hard_disk,

@@ -42,6 +42,7 @@ pub(super) struct ClassWire {
     pub(super) io_charge_min: Option<Bytes>,
     pub(super) transfer: Option<Throughput>,
     pub(super) in_flight_max: Option<u32>,
+    pub(super) atomic_write: Option<Bytes>,
     #[serde(default)]
     pub(super) machine_limits: Vec<String>,
     #[serde(default)]

@@ -200,6 +200,12 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
             "host cache",
             if class.host_cache { "allowed" } else { "no" }.into(),
         ),
+        (
+            "atomic write",
+            class
+                .atomic_write
+                .map_or_else(String::new, |size| format!("{size}, aligned")),
+        ),
         ("USD a month", price_parts_shown(disk)),
         ("confidence", disk.confidence.to_string()),
         ("also called", disk.aliases.join(", ")),
@@ -291,6 +297,7 @@ fn disk_json(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> Value {
         "throughput": disk.limits.throughput.as_ref().map(Limit::shown),
         "bursting": bursting_shown(disk),
         "io_unit": class.io_unit,
+        "atomic_write": class.atomic_write,
         "read_latency": listing::latency_json(&class.read),
         "write_latency": listing::latency_json(&class.write),
         "flush_latency": listing::latency_json(&class.flush),

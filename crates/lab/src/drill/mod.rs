@@ -49,8 +49,8 @@ pub struct DrillSpec {
     pub sessions: u32,
     /// What disks do with what they have acknowledged.
     pub cache: Cache,
-    /// Bytes that a disk writes whole or not at all.
-    pub atomic: Bytes,
+    /// What a disk writes whole or not at all.
+    pub atomic: Atomic,
     /// How far snapshots of volumes are apart.
     pub skew: Duration,
     /// Whose power is cut.
@@ -61,6 +61,15 @@ pub struct DrillSpec {
     pub space: Bytes,
     /// States at a time.
     pub jobs: usize,
+}
+
+/// What disks write whole or not at all: aligned units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomic {
+    /// Of so many bytes, whatever the disk.
+    Bytes(Bytes),
+    /// Of as many as its vendor promises ([`Placed::atomic`]).
+    OfDisk,
 }
 
 /// What became of one state.
@@ -246,9 +255,9 @@ fn look_at(
     } = *control;
     // Of disks for which it would survive, it proves nothing.
     let spec = &DrillSpec {
-        atomic: match spec.atomic < PAGE {
-            true => spec.atomic,
-            false => Bytes(512),
+        atomic: match spec.atomic {
+            Atomic::Bytes(unit) if unit < PAGE => spec.atomic,
+            Atomic::Bytes(_) | Atomic::OfDisk => Atomic::Bytes(Placed::ATOMIC_DEFAULT),
         },
         ..spec.clone()
     };

@@ -35,8 +35,15 @@ pub struct Placed {
     pub machine: MachineSpec,
     /// Its volumes, in the order of the settings; only those that hold files.
     pub volumes: Vec<VolumeSpec>,
+    /// What each volume's disks write whole or not at all, as their vendor promises.
+    pub atomic: Vec<Bytes>,
     /// Settings of its server, in the product's words.
     pub server: Vec<(String, String)>,
+}
+
+impl Placed {
+    /// What every disk writes whole or not at all: a sector. More only where the vendor promises it.
+    pub const ATOMIC_DEFAULT: Bytes = Bytes(512);
 }
 
 /// What a drill works with.

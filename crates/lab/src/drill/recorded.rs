@@ -12,12 +12,12 @@ use volume::clock::Clock;
 use volume::fuse::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
 use volume::site::Site;
 
-use super::DrillSpec;
 use super::cut::{Cut, Draw, Kind};
 use super::ledger::Verdict;
 use super::place::Tools;
 use super::record::{About, writes};
 use super::server::{Server, ServerSpec};
+use super::{Atomic, DrillSpec};
 use crate::engine::EngineError;
 
 /// Why a drill came to no result.
@@ -421,7 +421,8 @@ impl Recorded {
 
     pub(super) fn rules(&self, spec: &DrillSpec) -> Vec<Rules> {
         let volumes = self.about.placed.volumes.iter();
-        let rules = volumes.map(|volume| Rules {
+        let volumes = volumes.zip(&self.about.placed.atomic);
+        let rules = volumes.map(|(volume, of_disk)| Rules {
             disks: volume.disks.len(),
             interleave: volume.interleave,
             cache: match (volume.host_cache, spec.cache) {
@@ -430,7 +431,10 @@ impl Recorded {
                 (HostCacheMode::ReadWrite, Cache::Safe) => Cache::Volatile,
                 (_, cache) => cache,
             },
-            atomic: spec.atomic,
+            atomic: match spec.atomic {
+                Atomic::Bytes(unit) => unit,
+                Atomic::OfDisk => *of_disk,
+            },
         });
         rules.collect()
     }

@@ -68,8 +68,8 @@ pub struct Asked {
     pub write_cache: String,
     /// How long disks that ignore flushes keep what they have acknowledged, at most, in seconds.
     pub write_back_s: f64,
-    /// Bytes that a disk writes whole or not at all.
-    pub atomic_bytes: u64,
+    /// Bytes that a disk writes whole or not at all; `None`: as many as its vendor promises.
+    pub atomic_bytes: Option<u64>,
     /// How far snapshots are apart, in seconds.
     pub skew_s: f64,
     /// Whose power was cut: the `machine`'s, or that of one `disk`.
@@ -110,6 +110,8 @@ pub struct OnVolume {
     pub disk: String,
     /// How many are striped.
     pub count: u32,
+    /// Bytes that they write whole or not at all, as their vendor promises.
+    pub atomic_bytes: u64,
 }
 
 /// What became of a server when something happened to one of its volumes.

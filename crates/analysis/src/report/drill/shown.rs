@@ -119,7 +119,7 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
         (
             "disks",
             format!(
-                "{}{}; written whole in units of {} bytes",
+                "{}{}; written whole in units of {}",
                 match asked.power.as_str() {
                     "disk" => "one loses power, the others none; ",
                     _ => "",
@@ -129,7 +129,10 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
                     "ignores-flushes" => "what is acknowledged is lost for a while, flushed or not",
                     _ => "what is acknowledged is lost unless it was flushed",
                 },
-                asked.atomic_bytes
+                match asked.atomic_bytes {
+                    Some(bytes) => Bytes(bytes).to_string(),
+                    None => "what their vendors promise".to_owned(),
+                }
             ),
         ),
         ("looked at", took(&drill.took)),

@@ -29,6 +29,7 @@ fn placement(name: &str, events: Vec<Event>) -> Placement {
             roles: vec![Role::Data, Role::Temp, Role::Log],
             disk: "aws.gp3".to_owned(),
             count: 1,
+            atomic_bytes: 16_384,
         }],
         recorded: Recorded {
             commits: 1_000,
@@ -99,7 +100,7 @@ fn drill() -> Drill {
             record_s: 10.0,
             write_cache: "volatile".to_owned(),
             write_back_s: 1.0,
-            atomic_bytes: 512,
+            atomic_bytes: Some(512),
             skew_s: 2.0,
             power: "machine".to_owned(),
             faults: false,

@@ -4,10 +4,10 @@ use analysis::report::drill::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
     Took, Volume, VolumeEvent,
 };
-use experiment::spec::{Role, Settings};
+use experiment::spec::Role;
 use lab::drill::{
-    self, Drilled, DrilledPlacement, Fate, Kind, Noticed, Outcome, Placed, Trouble, Troubled,
-    Verdict,
+    self, Atomic, Drilled, DrilledPlacement, Fate, Kind, Noticed, Outcome, Placed, Trouble,
+    Troubled, Verdict,
 };
 use model::Duration;
 
@@ -44,7 +44,10 @@ pub(super) fn document(
             record_s: args.record.as_secs_f64(),
             write_cache: args.write_cache.name().to_owned(),
             write_back_s: args.write_back.as_secs_f64(),
-            atomic_bytes: args.atomic.0,
+            atomic_bytes: match args.atomic {
+                Atomic::Bytes(unit) => Some(unit.0),
+                Atomic::OfDisk => None,
+            },
             skew_s: args.skew.as_secs_f64(),
             power: args.power.name().to_owned(),
             faults: args.faults,
@@ -107,7 +110,8 @@ fn answer(document: &Drill) -> String {
 }
 
 /// The volumes of a placement, and what is on them.
-fn layout(settings: &Settings) -> Vec<OnVolume> {
+fn layout(placed: &Placed) -> Vec<OnVolume> {
+    let settings = &placed.settings;
     let roles = |name: &str| {
         let has = |role: &Role| {
             let mut files = settings.placement.files(*role).iter();
@@ -115,13 +119,14 @@ fn layout(settings: &Settings) -> Vec<OnVolume> {
         };
         Role::ALL.into_iter().filter(has).collect()
     };
-    let volumes = settings.volumes.iter();
+    let volumes = settings.volumes.iter().zip(&placed.atomic);
     volumes
-        .map(|volume| OnVolume {
+        .map(|(volume, atomic)| OnVolume {
             name: volume.name.clone(),
             roles: roles(&volume.name),
             disk: volume.disk.to_string(),
             count: volume.count,
+            atomic_bytes: atomic.0,
         })
         .collect()
 }
@@ -153,7 +158,7 @@ fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
     Placement {
         name: drilled.name.clone(),
         folder: drilled.folder.clone(),
-        layout: layout(&placed.settings),
+        layout: layout(placed),
         recorded: Recorded {
             commits: drilled.recorded.commits,
             writes: drilled.recorded.writes,

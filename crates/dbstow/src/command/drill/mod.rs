@@ -16,18 +16,18 @@ use anyhow::{Context, Result, bail};
 use clap::{ValueEnum, ValueHint};
 use crash::Cache;
 use experiment::spec::{
-    EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
+    Disk, EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
-    Cut, DrillError, DrillSpec, Drilled, Placed, Power, Recorded, SESSIONS_MAX, SQLITE_MODES, Step,
-    Tools, drill,
+    Atomic, Cut, DrillError, DrillSpec, Drilled, Placed, Power, Recorded, SESSIONS_MAX,
+    SQLITE_MODES, Step, Tools, drill,
 };
 use lab::engine::postgres::{Binaries, owner};
 use lab::hooks::HostHooks;
 use lab::inventory::Inventory;
 use lab::trial::Stage;
-use model::{Bytes, Duration};
+use model::{Bytes, Duration, VolumeSpec};
 use volume::leftovers::Registration;
 
 use super::asked::is_path;
@@ -84,9 +84,9 @@ pub struct Args {
     /// How long a disk that ignores flushes keeps what it has acknowledged before it has written it, at most
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub write_back: Duration,
-    /// Bytes that a disk writes whole or not at all
-    #[arg(long, value_name = "SIZE", default_value = "512 B")]
-    pub atomic: Bytes,
+    /// What a disk writes whole or not at all: a size, or `disk` for what its vendor promises (`dbstow disks NAME`)
+    #[arg(long, value_name = "SIZE|disk", default_value = "512 B", value_parser = atomic)]
+    pub atomic: Atomic,
     /// Whose power is cut
     #[arg(long, value_enum, default_value_t)]
     pub power: PowerOf,
@@ -121,6 +121,20 @@ pub struct Args {
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,
+}
+
+/// A unit, or `disk`.
+fn atomic(text: &str) -> Result<Atomic, String> {
+    if text == "disk" {
+        return Ok(Atomic::OfDisk);
+    }
+    let unit: Bytes = text
+        .parse()
+        .map_err(|why| format!("{why}; give a size such as 4 KiB, or disk"))?;
+    match unit.0.is_power_of_two() && unit >= Placed::ATOMIC_DEFAULT {
+        true => Ok(Atomic::Bytes(unit)),
+        false => Err("give a power of two, 512 B or more, or disk".to_owned()),
+    }
 }
 
 /// A size that a server can at least be started in.
@@ -329,7 +343,9 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
         .map_err(|why| mistake(format!("the document is damaged: {why}")))?;
     let spec = DrillSpec {
         cache: write_cache.rule(write_back),
-        atomic: Bytes(asked.atomic_bytes),
+        atomic: asked
+            .atomic_bytes
+            .map_or(Atomic::OfDisk, |unit| Atomic::Bytes(Bytes(unit))),
         ..args.spec()
     };
     let digest = recorded.digest(&cut, &spec)?;
@@ -339,7 +355,10 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
             finding.digest
         );
     }
-    let looked = recorded.look(&cut, &spec);
+    // What keeps this machine's server from starting at all is no finding.
+    let looked = recorded
+        .check(&spec)
+        .and_then(|()| recorded.look(&cut, &spec));
     drop(recorded);
     close(&tools);
     let (verdict, _) = looked?;
@@ -347,10 +366,14 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let text = format!(
         "{name}, {}: {verdict}\n{}\n",
         placement.name,
-        match is_same {
-            true =>
+        match (is_same, verdict.to_string() == finding.what) {
+            (true, true) =>
                 format!("the same as in the drill, on disks that hold the same (SHA-256 {digest})"),
-            false => format!("in the drill: {}", finding.what),
+            (true, false) => format!(
+                "the same verdict as in the drill, on disks that hold the same (SHA-256 {digest}); there: {}",
+                finding.what
+            ),
+            (false, _) => format!("in the drill: {}", finding.what),
         }
     );
     args.format.print(&match args.format {
@@ -432,11 +455,25 @@ impl Args {
         let mut placed = Vec::new();
         for arm in &resolved.plan.arms {
             let stage = Stage::new(&arm.settings, catalogue)?;
+            let promised = |volume: &VolumeSpec| {
+                let mut volumes = arm.settings.volumes.iter();
+                let disk = &volumes.find(|known| known.name == volume.name)?.disk;
+                match disk {
+                    Disk::Catalogue(name) => catalogue.disk(name).ok()?.class.atomic_write,
+                    Disk::Local | Disk::Unlimited => None,
+                }
+            };
+            let atomic: Vec<Bytes> = stage
+                .volumes
+                .iter()
+                .map(|volume| promised(volume).unwrap_or(Placed::ATOMIC_DEFAULT))
+                .collect();
             let of = |name: String, server: &[(&str, &str)]| Placed {
                 name,
                 settings: arm.settings.clone(),
                 machine: stage.machine.clone(),
                 volumes: stage.volumes.clone(),
+                atomic: atomic.clone(),
                 server: server
                     .iter()
                     .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,6 +42,34 @@ impl Places {
             tablespaces: Tablespaces::of_placement("", site, settings),
         }
     }
+}
+
+impl Places {
+    /// Gives all files to the server's user, where they were made on a machine on which it has another number.
+    fn give_to(&self, owner: Owner) -> io::Result<()> {
+        if fs::symlink_metadata(&self.data)?.uid() == owner.0 {
+            return Ok(());
+        }
+        let tablespaces = self.tablespaces.all();
+        let tablespaces = tablespaces.map(|tablespace| tablespace.directory.as_path());
+        for directory in [&*self.data, &*self.log].into_iter().chain(tablespaces) {
+            if fs::symlink_metadata(directory).is_ok() {
+                give_all(directory, owner)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives a file, or a directory and all that is in it, to a user; follows no link.
+fn give_all(path: &Path, owner: Owner) -> io::Result<()> {
+    lchown(path, Some(owner.0), Some(owner.1))?;
+    if fs::symlink_metadata(path)?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give_all(&entry?.path(), owner)?;
+        }
+    }
+    Ok(())
 }
 
 /// PostgreSQL: a private server, on volumes that are drilled.
@@ -160,15 +188,20 @@ impl Product for PostgresProduct {
         site: &dyn Site,
         moved: &[(PathBuf, PathBuf)],
     ) -> Result<Result<Box<dyn Server>, String>, EngineError> {
-        let data = Places::of(site, spec.settings).data;
-        if let Err(error) = make_ready(&data, moved) {
+        let places = Places::of(site, spec.settings);
+        let data = &places.data;
+        let ready = make_ready(data, moved).and_then(|()| match self.owner {
+            Some(owner) => places.give_to(owner),
+            None => Ok(()),
+        });
+        if let Err(error) = ready {
             return Ok(Err(match error.kind() {
                 io::ErrorKind::NotFound => "its data directory is gone".to_owned(),
                 _ => format!("its data directory cannot be read: {error}"),
             }));
         }
         let program = (&self.binaries, self.owner);
-        let cluster = Cluster::found(program, &self.registration, &data, spec.settings)?;
+        let cluster = Cluster::found(program, &self.registration, data, spec.settings)?;
         Ok(Ok(Box::new(self.server(spec, cluster))))
     }
 
@@ -208,19 +241,23 @@ impl Drilled {
 
     fn look_into(&self, found: &mut Found) -> Result<(), String> {
         let mut connection = self.connect(OBSERVER).map_err(|error| error.to_string())?;
-        let mut ask = |sql: &str| {
+        let mut ask = |what: &str, sql: &str| {
             connection
                 .query(sql)
-                .map_err(|error| format!("{sql}: {error}"))
+                .map_err(|error| format!("{what}: {error}"))
         };
         // Without an index, so that every row is read.
         ask(
+            "set up a session",
             "SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off",
         )?;
-        let rows = ask(&format!(
-            "SELECT session, max(number), count(*), count(DISTINCT number), bool_and(content = {CONTENT}) \
+        let rows = ask(
+            "read the ledger",
+            &format!(
+                "SELECT session, max(number), count(*), count(DISTINCT number), bool_and(content = {CONTENT}) \
              FROM ledger GROUP BY session ORDER BY session"
-        ))?;
+            ),
+        )?;
         for row in rows {
             let number = |place: usize| {
                 row[place]
@@ -250,11 +287,14 @@ impl Drilled {
             }
         }
         // Every account has what the transfers of all commits that are there leave it, and none is missing.
-        let wrong = ask(&format!(
-            "SELECT count(*) FROM generate_series(1, {ACCOUNTS}) AS id FULL JOIN accounts USING (id) LEFT JOIN (SELECT id, \
+        let wrong = ask(
+            "read the accounts",
+            &format!(
+                "SELECT count(*) FROM generate_series(1, {ACCOUNTS}) AS id FULL JOIN accounts USING (id) LEFT JOIN (SELECT id, \
              sum(amount) AS amount FROM (SELECT source AS id, -number AS amount FROM ledger UNION ALL SELECT target, number FROM \
              ledger) AS transfer GROUP BY id) AS transfers USING (id) WHERE balance IS DISTINCT FROM coalesce(amount, 0)"
-        ))?;
+            ),
+        )?;
         let wrong = wrong.into_iter().flatten().flatten().next();
         if wrong.as_deref() != Some("0") {
             let wrong = wrong.unwrap_or_default();
@@ -263,12 +303,16 @@ impl Drilled {
             ));
         }
         for index in ["ledger_pkey", "accounts_pkey"] {
-            ask(&format!("SELECT bt_index_check('{index}'::regclass, true)"))?;
+            ask(
+                &format!("check index {index}"),
+                &format!("SELECT bt_index_check('{index}'::regclass, true)"),
+            )?;
         }
         for table in ["ledger", "accounts"] {
-            let rows = ask(&format!(
-                "SELECT msg FROM verify_heapam('{table}'::regclass)"
-            ))?;
+            let rows = ask(
+                &format!("check table {table}"),
+                &format!("SELECT msg FROM verify_heapam('{table}'::regclass)"),
+            )?;
             if let Some(message) = rows.into_iter().flatten().flatten().next() {
                 found.contradictions.push(format!("{table}: {message}"));
             }
