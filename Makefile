@@ -44,13 +44,14 @@ check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 validate: ## Compare the model with published figures, and print what changed
 	scripts/validate
 
-bench: packages ## Measure the model, the whole program, the client beside pgbench, simulate beside emulate, and emulated volumes beside peers
+bench: packages ## Measure the model, the whole program, the client beside pgbench, simulate beside emulate, emulated volumes beside peers, and drills
 	cargo bench --package dbstow-model
 	scripts/bench
 	scripts/bench-client
 	scripts/bench-cells
 	scripts/bench-profile
 	scripts/bench-advise
+	scripts/bench-drill
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost
 	cargo bench --package dbstow --bench recorded
