@@ -379,6 +379,24 @@ blocks = 1
         error.contains("it is a drill of the experiment mine"),
         "{error}"
     );
+    // Of the same name, on other disks.
+    let text = experiment.replace("azure.premium.p30", "azure.premium.p20");
+    std::fs::write(folder.path().join("mine.toml"), text).expect("the folder is ours");
+    let moved = [
+        "run",
+        "mine.toml",
+        "--drill",
+        "mine-drill",
+        "--out",
+        "moved",
+    ];
+    let output = dbstow(&folder, &moved).success();
+    assert!(
+        said(&output).contains("none of its placements is an arm here, on the same disks"),
+        "{}",
+        said(&output)
+    );
+
     let none = ["report", "results", "--drill", "results"];
     let error = said(&dbstow(&folder, &none).code(2));
     assert!(error.contains("give the folder of a drill"), "{error}");

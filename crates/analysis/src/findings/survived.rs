@@ -20,4 +20,9 @@ impl Survived {
     pub(crate) fn brief(&self) -> String {
         format!("{} of {}", self.intact, self.states)
     }
+
+    /// What it survives: `apart, drilled (wal-apart, PostgreSQL 15): all of 200 states are intact.`
+    pub(crate) fn sentence(&self, name: &str) -> String {
+        format!("{name}, drilled ({}): {}.", self.drill, self.found)
+    }
 }

@@ -2,8 +2,7 @@
 
 use super::words;
 use crate::findings::{
-    Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Survived, Undecided,
-    Verdict,
+    Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
 };
 use crate::quantity::{number, percent, percent_signed, ratio};
 
@@ -204,8 +203,8 @@ pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
 
 /// What a drill found of an arm.
 pub(super) fn survived(arm: &Arm) -> Option<String> {
-    let Survived { drill, found, .. } = arm.survived.as_ref()?;
-    Some(format!("{}, drilled ({drill}): {found}.", arm.name))
+    let survived = arm.survived.as_ref()?;
+    Some(survived.sentence(&arm.name))
 }
 
 /// A metric as something to have more or less of.

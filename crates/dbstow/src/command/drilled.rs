@@ -7,6 +7,7 @@ use analysis::report::advice::document::Advice;
 use analysis::report::drill::document::{Drill, SCHEMA};
 
 use super::Mistake;
+use super::output::note;
 
 /// Name of the document in the folder of a drill.
 pub(super) const DOCUMENT: &str = "drill.json";
@@ -31,6 +32,21 @@ pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, Mistake> {
     }
 }
 
+/// Reads a drill that may stand in advice: of a server, which proves something.
+///
+/// # Errors
+/// When there is none, one of its controls was not noticed, or it is of SQLite.
+pub(super) fn of_server(folder: &Path) -> Result<Drill, Mistake> {
+    let drill = proven(folder)?;
+    match drill.asked.engine == "sqlite" {
+        true => Err(Mistake(format!(
+            "--drill {}: it is a drill of SQLite, and advice is for a server",
+            folder.display()
+        ))),
+        false => Ok(drill),
+    }
+}
+
 /// Reads a drill that proves something.
 ///
 /// # Errors
@@ -44,14 +60,14 @@ fn proven(folder: &Path) -> Result<Drill, Mistake> {
     }
 }
 
-/// Checks that a drill may stand in a report of the experiment.
+/// Reads a drill that may stand in a report of the experiment.
 ///
 /// # Errors
 /// When there is none, it proves nothing, or it is of another experiment.
-pub(super) fn check(folder: &Path, experiment: &str) -> Result<(), Mistake> {
+pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, Mistake> {
     let drill = proven(folder)?;
     match drill.experiment == experiment {
-        true => Ok(()),
+        true => Ok(drill),
         false => Err(Mistake(format!(
             "--drill {}: it is a drill of the experiment {}, not of {experiment}; run dbstow drill {experiment}",
             folder.display(),
@@ -60,32 +76,29 @@ pub(super) fn check(folder: &Path, experiment: &str) -> Result<(), Mistake> {
     }
 }
 
-/// Adds what a drill found to the arms of the same names.
+/// Adds what a drill found to the arms of the same names and disks.
 ///
 /// # Errors
-/// When it cannot be read, or has none of them.
+/// When it cannot be read.
 pub(super) fn add_to_findings(folder: &Path, findings: &mut Findings) -> Result<(), Mistake> {
-    check(folder, &findings.experiment)?;
-    match proven(folder)?.add_to_findings(findings) {
-        0 => Err(none(folder, "arms")),
-        _ => Ok(()),
+    let drill = of_experiment(folder, &findings.experiment)?;
+    if drill.add_to_findings(findings) == 0 {
+        none(folder, "an arm");
     }
+    Ok(())
 }
 
 /// Adds what a drill found to the layouts with the same files on the same disks.
-///
-/// # Errors
-/// When it cannot be read, or has none of them.
-pub(super) fn add_to_advice(folder: &Path, advice: &mut Advice) -> Result<(), Mistake> {
-    match proven(folder)?.add_to_advice(advice) {
-        0 => Err(none(folder, "layouts")),
-        _ => Ok(()),
+pub(super) fn add_to_advice(folder: &Path, drill: &Drill, advice: &mut Advice) {
+    if drill.add_to_advice(advice) == 0 {
+        none(folder, "a layout");
     }
 }
 
-fn none(folder: &Path, what: &str) -> Mistake {
-    Mistake(format!(
-        "--drill {}: none of its placements is one of the {what} here",
+/// What was asked is answered all the same.
+fn none(folder: &Path, what: &str) {
+    note(&format!(
+        "dbstow: --drill {}: none of its placements is {what} here, on the same disks",
         folder.display()
-    ))
+    ));
 }

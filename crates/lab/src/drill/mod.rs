@@ -223,9 +223,8 @@ fn drill_all(
         if let Some(error) = failed {
             return Err(error);
         }
-        let troubled = recorded.trouble(spec)?;
         if let Some(last) = drilled.placements.last_mut() {
-            last.troubled = troubled;
+            recorded.trouble(spec, &mut last.troubled)?;
         }
     }
     for control in tools.product.controls() {

@@ -120,9 +120,6 @@ pub(crate) trait Writer {
     fn commit(&mut self, number: u64) -> Result<(), EngineError>;
 }
 
-/// What errors say of a connection that broke.
-pub(crate) const LOST: &str = "connection to the server is lost";
-
 /// Most sessions: each has accounts of its own.
 pub const SESSIONS_MAX: u32 = 100;
 

@@ -19,7 +19,7 @@ use volume::site::Site;
 use experiment::spec::Role;
 
 use super::ledger::{Found, Verdict};
-use super::server::{LOST, Server};
+use super::server::Server;
 use super::{DrillError, DrillSpec, Recorded};
 
 /// Space that a full volume still has when clients begin to write: they are to fill it themselves.
@@ -50,7 +50,10 @@ const FAULT_MAX: Duration = Duration::from_secs(20);
 /// Between two checkpoints while something fails.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a server may take to end that its clients have lost.
+/// How long a server that has refused something may take to end although it lets clients in.
+const END_MIN: Duration = Duration::from_secs(1);
+
+/// How long it may take where it does not.
 const END_MAX: Duration = Duration::from_secs(20);
 
 /// Name of the file that fills a volume.
@@ -69,7 +72,7 @@ pub enum Trouble {
     Lost,
     /// It is full, and clients go on; then there is space again.
     Full,
-    /// A write fails once, and clients go on; then the server and the machine are started again.
+    /// Clients write until a write fails; after two checkpoints the server and the machine are started again.
     WriteFails {
         /// How many other writes came before it.
         after: u32,
@@ -131,12 +134,12 @@ impl Seen {
 }
 
 impl Recorded {
-    /// Takes each volume away, and fills each, one after the other; with faults, has a write and a flush of each fail.
+    /// Takes each volume away, and fills each, one after the other; with faults, has a write and a flush of each fail. Adds what
+    /// was seen to `all`.
     ///
     /// # Errors
-    /// When that cannot be tried.
-    pub fn trouble(&self, spec: &DrillSpec) -> Result<Vec<Troubled>, DrillError> {
-        let mut all = Vec::new();
+    /// When that cannot be tried; what was seen until then is in `all`.
+    pub fn trouble(&self, spec: &DrillSpec, all: &mut Vec<Troubled>) -> Result<(), DrillError> {
         let mut troubles = vec![Trouble::Lost, Trouble::Full];
         if spec.faults {
             troubles.extend(FAULTS_AFTER.map(|after| Trouble::WriteFails { after }));
@@ -146,14 +149,14 @@ impl Recorded {
             let volume_name = placed.name.as_str();
             for trouble in troubles.iter().copied() {
                 if self.is_interrupted() {
-                    return Ok(all);
+                    return Ok(());
                 }
                 let seen = match trouble {
                     Trouble::Lost => self.lose(volume, spec)?,
                     Trouble::Full => self.fill(volume, spec)?,
                     // Where there were fewer, there are fewer again.
                     Trouble::WriteFails { .. } | Trouble::FlushFails { .. }
-                        if is_like_last(&all, trouble, volume_name) =>
+                        if is_like_last(all, trouble, volume_name) =>
                     {
                         continue;
                     }
@@ -173,7 +176,7 @@ impl Recorded {
                 });
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     fn lose(&self, volume: usize, spec: &DrillSpec) -> Result<Seen, DrillError> {
@@ -272,9 +275,8 @@ fn failed(
         }
     }
     let refused = checkpoint_refused.or(refused);
-    let obituary = awaited_end(drilled, refused.as_deref());
+    let obituary = awaited_end(drilled, refused.is_some());
     let (noticed, message) = match (refused, obituary) {
-        _ if site.failed()? == 0 => (Noticed::NotReached, String::new()),
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
         (None, None) => (Noticed::Nothing, String::new()),
@@ -287,6 +289,11 @@ fn failed(
         },
         Err(error) => return Err(error),
         Ok(()) => started_again(drilled, &acknowledged)?,
+    };
+    // Until it was mounted again, the request may still have come.
+    let noticed = match site.failed()? {
+        0 => Noticed::NotReached,
+        _ => noticed,
     };
     Ok(Seen {
         verdict,
@@ -303,14 +310,14 @@ fn started_again(drilled: &dyn Server, acknowledged: &[u64]) -> io::Result<Verdi
     })
 }
 
-/// Why a server has ended; waits for that where its clients have lost it.
-fn awaited_end(drilled: &dyn Server, refused: Option<&str>) -> Option<String> {
-    let patience = match refused.is_some_and(|why| why.contains(LOST)) {
-        true => END_MAX,
-        false => Duration::ZERO,
-    };
+/// Why a server has ended. Where it has refused something it may be about to: that is waited for, for as long as it lets nobody in.
+fn awaited_end(drilled: &dyn Server, has_refused: bool) -> Option<String> {
     let clock = Clock::start();
-    while drilled.obituary().is_none() && clock.now() - Instant::ZERO < patience {
+    let goes_on = || {
+        let passed = clock.now() - Instant::ZERO;
+        passed < END_MIN || (passed < END_MAX && drilled.version().is_err())
+    };
+    while has_refused && drilled.obituary().is_none() && goes_on() {
         Clock::sleep(LOOK_EVERY);
     }
     drilled.obituary()
@@ -344,7 +351,7 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
         Ok(!is_full && sort_refused.is_none() && passed < FILL_MAX.as_nanos())
     })?;
     let refused = refused.or(sort_refused);
-    let obituary = awaited_end(drilled, refused.as_deref());
+    let obituary = awaited_end(drilled, refused.is_some());
     let (noticed, message) = match (refused, obituary) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),

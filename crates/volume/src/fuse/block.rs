@@ -260,6 +260,7 @@ impl Mounted for Block {
     }
 
     fn mount_again(&mut self) -> io::Result<()> {
+        self.data.faults.disarm();
         mounts::unmount(&self.directory).map_err(|error| io::Error::other(error.to_string()))?;
         self.remount()
     }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crash::{Action, Event, History, Moment};
+use crash::{Action, Choice, Event, History, Moment};
 use files::{FileError, Folder, Readers};
 use model::{Bytes, Instant};
 use parking_lot::Mutex;
@@ -86,6 +86,14 @@ impl Kept {
             return Err(of(io::Error::other(what)));
         }
         let moment = Moment::new(&history.events, &spec.rules, &spec.at);
+        let open = moment.open().len();
+        let is_of_another =
+            matches!(spec.choice, Choice::AllBut(place) | Choice::Torn(place) if place >= open);
+        if is_of_another || spec.flipped.is_some_and(|bit| bit.volume >= volumes) {
+            return Err(of(io::Error::other(
+                "the state is not one of this recording",
+            )));
+        }
         let mut ranges = vec![Vec::new(); volumes];
         for kept in moment.state(&spec.choice).kept {
             let event = &history.events[kept.event];

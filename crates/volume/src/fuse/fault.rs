@@ -66,6 +66,13 @@ impl Faults {
         }
     }
 
+    /// Has no request fail any more.
+    pub(super) fn disarm(&self) {
+        for countdown in [&self.write, &self.flush] {
+            countdown.0.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the write at `offset` that has arrived is to fail.
     pub(super) fn write_fails(&self, offset: u64) -> bool {
         let mut journal = self.journal.iter();

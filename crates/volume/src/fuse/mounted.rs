@@ -32,7 +32,7 @@ pub(super) trait Mounted: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Unmounts it and mounts it again, as after its machine has started anew.
+    /// Unmounts it and mounts it again, as after its machine has started anew. From then on no request fails on demand.
     ///
     /// # Errors
     /// When it is in use, or cannot be mounted any more, or is not in block mode.

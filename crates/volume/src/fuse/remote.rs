@@ -117,7 +117,8 @@ impl RemoteSite {
         self.control.ask(Request::Failed)
     }
 
-    /// Unmounts all volumes and mounts them again, as after their machine has started anew.
+    /// Unmounts all volumes and mounts them again, as after their machine has started anew. From then on no request fails on
+    /// demand.
     ///
     /// # Errors
     /// When one is in use or not in block mode, cannot be mounted any more ([`UNMOUNTABLE`](super::UNMOUNTABLE)), or the emulator

@@ -267,10 +267,8 @@ fn reasons(advice: &Advice) -> Vec<String> {
         }
     }
     for (name, layout) in advice.answers() {
-        reasons.extend(layout.survived.as_ref().map(|survived| {
-            let Survived { drill, found, .. } = survived;
-            format!("The layout \"{name}\", drilled ({drill}): {found}.")
-        }));
+        let survived = layout.survived.as_ref();
+        reasons.extend(survived.map(|survived| survived.sentence(name)));
     }
     if let (Some(cheapest), Some(runner_up)) = (&advice.cheapest, &advice.runner_up)
         && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)

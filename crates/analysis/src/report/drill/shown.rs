@@ -121,7 +121,7 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
             format!(
                 "{}{}; written whole in units of {}",
                 match asked.power.as_str() {
-                    "disk" => "one loses power, the others none; ",
+                    "disk" => "one disk loses power, the others keep all that they got; ",
                     _ => "",
                 },
                 match asked.write_cache.as_str() {
@@ -249,8 +249,12 @@ fn volume_cell(volume: &VolumeEvent) -> String {
         ("lost", _) => "starts",
         (_, "ended") => "stops",
         (_, "refused") => "refuses, goes on",
-        (_, "not-full") => return format!("{}: did not fill up", volume.volume),
-        (_, "not-reached") => return format!("{}: no such request", volume.volume),
+        (_, "not-full") if volume.verdict == "intact" => {
+            return format!("{}: did not fill up", volume.volume);
+        }
+        (_, "not-reached") if volume.verdict == "intact" => {
+            return format!("{}: no such request", volume.volume);
+        }
         (_, _) => "nothing fails",
     };
     let after = match volume.verdict.as_str() {
@@ -273,8 +277,10 @@ fn volume_event_told(placement: &Placement, volume: &VolumeEvent) -> Option<Stri
     };
     let words = match (message, volume.verdict.as_str()) {
         ("", "intact") => return None,
-        ("", _) => &volume.what,
-        (message, _) => message,
+        ("", _) => volume.what.clone(),
+        (message, "intact") => message.to_owned(),
+        (message, _) if volume.noticed == "no-start" => message.to_owned(),
+        (message, _) => format!("{message}; after the restart: {}", volume.what),
     };
     Some(format!(
         "{}, volume {} {event}: {words}",
@@ -390,7 +396,8 @@ fn symbol(request: &Request) -> Symbol {
 fn volume_events(placement: &Placement) -> Vec<String> {
     let volumes = placement.volumes.iter().enumerate();
     let told = volumes.filter(|(place, volume)| {
-        let mut earlier = placement.volumes[..*place].iter();
+        let earlier = placement.volumes[..*place].iter();
+        let mut earlier = earlier.filter(|known| !known.message.is_empty());
         volume.verdict != "intact"
             || !earlier.any(|known| known.event == volume.event && known.volume == volume.volume)
     });
@@ -451,7 +458,12 @@ fn control(control: &Control) -> String {
 
 fn notes(drill: &Drill) -> Vec<String> {
     let mut notes = Vec::new();
-    if !drill.proves {
+    if !drill.complete {
+        notes.push(
+            "The drill is not complete: not every state, volume and control was checked."
+                .to_owned(),
+        );
+    } else if !drill.proves {
         notes.push(
             "A control was not noticed, so that this drill proves nothing; record for longer (--record) or look at more states \
              (--cuts)."

@@ -1,14 +1,20 @@
 //! What a drill found, for the reports of other commands: beside what a placement costs.
 
+use model::Bytes;
+
 use super::document::{BIT_FLIP, Drill, Event, OnVolume, Placement};
-use crate::findings::{Findings, Survived};
-use crate::report::advice::document::{Advice, Layout};
+use crate::findings::{Findings, Survived, Volume};
+use crate::report::advice::{
+    self,
+    document::{Advice, Layout},
+};
 
 /// The disk inside a machine: how many there are is the machine's.
 const LOCAL: &str = "local";
 
 impl Drill {
-    /// Adds what was found to the arms that were drilled: those of the same experiment, by name. Returns how many there are.
+    /// Adds what was found to the arms that were drilled: those of the same experiment, by name, on as many of the same disks.
+    /// Returns how many there are.
     pub fn add_to_findings(&self, findings: &mut Findings) -> usize {
         if findings.experiment != self.experiment {
             return 0;
@@ -16,7 +22,8 @@ impl Drill {
         let arms = findings.arms.iter_mut();
         let drilled = arms.filter_map(|arm| {
             let mut placements = self.placements.iter();
-            let placement = placements.find(|placement| placement.name == arm.name)?;
+            let placement = placements
+                .find(|placement| placement.name == arm.name && is_on(placement, &arm.volumes))?;
             arm.survived = Some(self.survived(placement));
             arm.survived.as_ref()
         });
@@ -24,12 +31,16 @@ impl Drill {
     }
 
     /// Adds what was found to the layouts of advice that were drilled: those with the same files on as many of the same disks,
-    /// of whatever size. Returns how many there are.
+    /// of whatever size. Where several placements have them, none is taken. Returns how many there are.
     pub fn add_to_advice(&self, advice: &mut Advice) -> usize {
         let layouts = advice.layouts_mut();
         let drilled = layouts.filter_map(|layout| {
-            let mut placements = self.placements.iter();
-            let placement = placements.find(|placement| is_of(&placement.layout, layout))?;
+            let placements = self.placements.iter();
+            let mut placements = placements.filter(|placement| is_of(&placement.layout, layout));
+            let placement = placements.next()?;
+            if placements.next().is_some() {
+                return None;
+            }
             layout.survived = Some(self.survived(placement));
             layout.survived.as_ref()
         });
@@ -38,27 +49,66 @@ impl Drill {
 
     fn survived(&self, placement: &Placement) -> Survived {
         let events = || placement.crash_events();
+        let rules = self.rules().into_iter().map(|rule| format!(", {rule}"));
         Survived {
-            drill: format!("{}, {}", self.experiment, self.server),
+            drill: format!(
+                "{}, {}{}",
+                self.experiment,
+                self.server,
+                rules.collect::<String>()
+            ),
             states: events().map(|event| event.states).sum(),
             intact: events().map(|event| event.intact).sum(),
             found: placement.sentence(),
         }
     }
+
+    /// What was asked that makes more or less be survived than by default.
+    fn rules(&self) -> Vec<String> {
+        let asked = &self.asked;
+        let mut rules = Vec::new();
+        if asked.write_cache != "volatile" {
+            rules.push(format!("write cache {}", asked.write_cache));
+        }
+        if asked.power != "machine" {
+            rules.push(format!("power of one {}", asked.power));
+        }
+        match asked.atomic_bytes {
+            Some(512) => {}
+            Some(bytes) => rules.push(format!("atomic writes of {}", Bytes(bytes))),
+            None => rules.push("atomic writes as vendors promise".to_owned()),
+        }
+        let settings = asked.settings.iter();
+        rules.extend(settings.map(|(name, value)| format!("{name} = {value}")));
+        rules
+    }
+}
+
+/// Whether a placement was drilled on the volumes of an arm, where these are known.
+fn is_on(placement: &Placement, volumes: &[Volume]) -> bool {
+    volumes.iter().all(|volume| {
+        let mut drilled = placement.layout.iter();
+        drilled.any(|drilled| {
+            drilled.name == volume.name
+                && drilled.disk == volume.disk
+                && drilled.count as usize == volume.disks.len()
+        })
+    })
 }
 
 fn is_of(drilled: &[OnVolume], layout: &Layout) -> bool {
-    let same = |drilled: &&OnVolume, volume: &crate::report::advice::document::Volume| {
+    let same = |drilled: &OnVolume, volume: &advice::document::Volume| {
         drilled.disk == volume.disk
             && (drilled.count == volume.count || volume.disk == LOCAL)
             && drilled.roles.len() == volume.roles.len()
             && volume.roles.iter().all(|role| drilled.roles.contains(role))
     };
-    drilled.len() == layout.volumes.len()
-        && layout
-            .volumes
-            .iter()
-            .all(|volume| drilled.iter().any(|drilled| same(&drilled, volume)))
+    let mut left: Vec<&OnVolume> = drilled.iter().collect();
+    left.len() == layout.volumes.len()
+        && layout.volumes.iter().all(|volume| {
+            let place = left.iter().position(|drilled| same(drilled, volume));
+            place.map(|place| left.swap_remove(place)).is_some()
+        })
 }
 
 impl Placement {
@@ -77,7 +127,7 @@ impl Placement {
         };
         for (event, what) in [
             ("lost", "it does not survive the loss of volume"),
-            ("full", "it is not intact after a full volume"),
+            ("full", "it is not intact after filling volume"),
             (
                 "write-fails",
                 "it is not intact after a failed write to volume",

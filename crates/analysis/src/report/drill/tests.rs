@@ -205,6 +205,9 @@ fn a_drill_whose_control_is_silent_says_that_it_proves_nothing() {
     let shown = Shown::of(&drill);
     assert!(shown.controls[0].contains("not noticed in 3 states"));
     assert!(shown.notes[0].contains("proves nothing"));
+    drill.complete = false;
+    let shown = Shown::of(&drill);
+    assert!(shown.notes[0].contains("is not complete"));
 }
 
 #[test]
@@ -228,11 +231,24 @@ fn what_was_found_is_added_to_arms_of_the_experiment_and_to_layouts_of_the_same_
     assert_eq!(drill.add_to_findings(&mut findings), 0);
     findings.experiment = "wal-apart".to_owned();
     findings.arms[1].name = "apart".to_owned();
+    // Its disks are others than those of the drill.
+    assert_eq!(drill.add_to_findings(&mut findings), 0);
+    findings.arms[1].volumes.clear();
     assert_eq!(drill.add_to_findings(&mut findings), 1);
     assert_eq!(findings.arms[0].survived, None);
     let survived = findings.arms[1].survived.as_ref().expect("it was drilled");
     assert_eq!((survived.states, survived.intact), (10, 8));
     assert_eq!(survived.drill, "wal-apart, PostgreSQL 15");
+    let mut lenient = drill.clone();
+    lenient.asked.write_cache = "safe".to_owned();
+    lenient.asked.settings = vec![("fsync".to_owned(), "off".to_owned())];
+    let mut others = findings.clone();
+    lenient.add_to_findings(&mut others);
+    let others = others.arms[1].survived.as_ref().expect("it was drilled");
+    assert_eq!(
+        others.drill,
+        "wal-apart, PostgreSQL 15, write cache safe, fsync = off"
+    );
     assert_eq!(survived.found, "2 of 10 states are not intact");
     let text = terminal::render(&findings, Width::of(200)).to_string();
     assert!(text.contains("8 of 10"), "{text}");

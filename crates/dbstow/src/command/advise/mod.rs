@@ -138,6 +138,7 @@ pub enum Temp {
 /// When something that is read has a mistake, the profile does not fit today's layout, or nothing within the budget is fast
 /// enough.
 pub fn run(args: &Args) -> Result<()> {
+    let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
     let asked = today(args);
     // Read once: it may be a pipe.
     let (file, text_of_today) = asked.text_of_today(args.today.as_deref())?;
@@ -192,8 +193,8 @@ pub fn run(args: &Args) -> Result<()> {
             load: &load,
         };
         let mut document = described.document()?;
-        if let Some(folder) = &args.drill {
-            drilled::add_to_advice(folder, &mut document)?;
+        if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
+            drilled::add_to_advice(folder, drill, &mut document);
         }
         let finalists = Finalists {
             today: &text_of_today,

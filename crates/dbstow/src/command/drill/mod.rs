@@ -90,14 +90,14 @@ pub struct Args {
     /// Whose power is cut
     #[arg(long, value_enum, default_value_t)]
     pub power: PowerOf,
-    /// Also flip bits, and have a write and a flush of each volume fail once
+    /// Also flip bits, and fail single writes and flushes of each volume
     #[arg(long)]
     pub faults: bool,
     /// Start the server with this setting, in its own words (a parameter of PostgreSQL, a PRAGMA of SQLite); may be given several
     /// times
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_and_value)]
     pub setting: Vec<(String, String)>,
-    /// Most that the recording of a placement may take on disk, 1 MiB at least
+    /// Maximum size of a placement's recording, at least 1 MiB; the images of its disks are not included
     #[arg(long, value_name = "SIZE", default_value = "4 GiB", value_parser = space)]
     pub space: Bytes,
     /// States that are checked at a time
@@ -202,7 +202,7 @@ pub enum PowerOf {
     /// The machine's, and with it that of all its disks
     #[default]
     Machine,
-    /// That of one disk, alone or of a stripe; the others have all that they got
+    /// One disk's (a whole volume, or one disk of a stripe); the others keep everything they received
     Disk,
 }
 
@@ -257,11 +257,13 @@ pub fn run(args: &Args) -> Result<()> {
         let _ = own.remove();
     })?;
     let document = document(args, engine, &experiment, &placed, &drilled);
-    own.write(&document)?;
+    // Where the folder's disk is full, what was found is printed all the same.
+    let written = own.write(&document);
     args.format.print(&match args.format {
         ListFormat::Text => text(&Shown::of(&document), &folder),
         ListFormat::Json => document.json(),
     })?;
+    written?;
     if let Some(error) = drilled.failed {
         return Err(error.into());
     }
@@ -286,8 +288,7 @@ fn close(tools: &Tools) {
 /// Whether something is lost that was on disks which are still there.
 fn has_loss(placement: &Placement) -> bool {
     let mut volumes = placement.volumes.iter();
-    let mut findings = placement.findings.iter();
-    findings.any(|finding| finding.event != "bit-flip")
+    placement.crash_events().any(|event| event.failed() > 0)
         || volumes.any(|volume| volume.event != "lost" && volume.verdict != "intact")
 }
 
@@ -351,7 +352,7 @@ fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let digest = recorded.digest(&cut, &spec)?;
     if digest != finding.digest {
         bail!(
-            "{name}: the disks do not hold what they held in the drill (SHA-256 {digest}, then {}): the folder was changed",
+            "{name}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {}): the folder was changed",
             finding.digest
         );
     }

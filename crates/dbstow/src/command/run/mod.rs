@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mode = plan.variant.mode;
     check(args, &plan)?;
     if let Some(folder) = &args.output.drill {
-        drilled::check(folder, &plan.experiment)?;
+        drilled::of_experiment(folder, &plan.experiment)?;
     }
     let options = args.asked.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
