@@ -60,12 +60,12 @@ mod tests {
         assert_eq!(of_ext4(image.as_file()).unwrap(), []);
         run("mkfs.ext4", &["-q", "-F", "-b", "4096"]);
         let found = of_ext4(image.as_file()).unwrap();
-        // (0-4095): 32768-36863
+        // (0-4095):32768-36863
         let said = run("debugfs", &["-R", "stat <8>"]);
         let extents = said.lines().last().unwrap().split(", ").map(|extent| {
-            let (_, blocks) = extent.split_once("): ").unwrap();
+            let (_, blocks) = extent.split_once("):").unwrap();
             let (first, last) = blocks.split_once('-').unwrap();
-            let first: u64 = first.parse().unwrap();
+            let first: u64 = first.trim().parse().unwrap();
             let last: u64 = last.trim().parse().unwrap();
             first * 4096..(last + 1) * 4096
         });
