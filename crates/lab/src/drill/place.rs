@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use files::Folder;
-use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
+use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
+use volume::clock::Clock;
 use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, RemoteSite, TransportChoice,
 };
 use volume::leftovers::Registration;
 
@@ -158,6 +159,12 @@ impl Tools {
     }
 }
 
+/// How long volumes may be in use after their server has ended.
+const IN_USE_MAX: Duration = Duration::from_secs(10);
+
+/// Between two attempts to unmount them.
+const IN_USE_EVERY: Duration = Duration::from_millis(50);
+
 /// Where in a placement's folder the volumes' images are.
 const DISKS: &str = "disks";
 
@@ -175,6 +182,23 @@ impl Volumes {
 
     /// Unmounts them.
     pub(super) fn stop(self) -> io::Result<()> {
-        self.site.stop()
+        when_unused(|| self.site.stop())
+    }
+}
+
+/// Unmounts volumes by `unmount`, as soon as nobody uses them. A process that another thread starts has all files of this one
+/// open for a moment, a database's too.
+pub(super) fn when_unused(unmount: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let clock = Clock::start();
+    loop {
+        match unmount() {
+            Err(error)
+                if error.to_string().contains(IN_USE)
+                    && clock.now() - Instant::ZERO < IN_USE_MAX =>
+            {
+                Clock::sleep(IN_USE_EVERY);
+            }
+            done => return done,
+        }
     }
 }

@@ -19,6 +19,7 @@ use volume::site::Site;
 use experiment::spec::Role;
 
 use super::ledger::{Found, Verdict};
+use super::place::when_unused;
 use super::server::Server;
 use super::{DrillError, DrillSpec, Recorded};
 
@@ -283,7 +284,7 @@ fn failed(
     };
     // Only what is on the disks counts, and not what the kernel has kept.
     drilled.end().map_err(io::Error::other)?;
-    let verdict = match site.mount_again() {
+    let verdict = match when_unused(|| site.mount_again()) {
         Err(error) if error.to_string().contains(UNMOUNTABLE) => Verdict::DoesNotStart {
             why: error.to_string(),
         },

@@ -19,6 +19,9 @@ use super::leftovers::Registration;
 use super::{Emulation, EmulationError, EmulationSpec};
 use reading::Reading;
 
+/// What is said of volumes that somebody uses, so that they cannot be unmounted.
+pub const IN_USE: &str = "in use by";
+
 /// What an emulator is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
@@ -266,7 +269,7 @@ impl Shared {
         let users = emulation.as_ref().map(Emulation::users).unwrap_or_default();
         if let Some((directory, users)) = users.first() {
             let (directory, users) = (directory.display(), users.join(", "));
-            return Err(format!("{directory} is in use by {users}"));
+            return Err(format!("{directory} is {IN_USE} {users}"));
         }
         let stopped = emulation.take().map_or(Ok(()), Emulation::stop);
         stopped.map_err(|failure| failure.to_string())

@@ -52,6 +52,7 @@ pub use emulation::Emulation;
 pub use error::EmulationError;
 pub use fault::Fault;
 pub use front::{DataPath, Done, Errno};
+pub use host::IN_USE;
 pub use loop_device::exist as loop_devices_exist;
 pub use prepare::device;
 pub use remains::unmount_within;

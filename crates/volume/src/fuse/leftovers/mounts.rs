@@ -61,6 +61,7 @@ fn table() -> io::Result<Vec<procfs::process::MountInfo>> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnmountError {
     /// Processes use it.
+    // With the words of `IN_USE`.
     #[error("{} is still in use by {}", directory.display(), names(users))]
     Busy {
         /// Where it is mounted.
