@@ -276,8 +276,8 @@ fn a_flipped_bit_is_one_bit_and_states_have_a_digest_of_what_they_hold() {
     damaged.stop().unwrap();
 }
 
-/// A flush that fails is told to who waits for it, once. A write that fails is told to the next who waits, and is gone: the kernel
-/// takes its pages for clean.
+/// A failed flush is reported once, to whoever waits for it. A failed write is reported to the next one who waits, and is gone: the
+/// kernel takes its pages for clean.
 #[test]
 fn a_request_fails_once_and_what_it_wrote_is_not_there_after_the_next_start() {
     let place = Place::new(&["d"]);

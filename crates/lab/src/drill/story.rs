@@ -5,7 +5,7 @@ use model::Instant;
 
 use super::{Cut, DrillSpec, Recorded};
 
-/// Requests that are told of each volume, at most.
+/// Most requests that are kept of each volume.
 const MARKS: usize = 40;
 
 /// A volume's last requests.
