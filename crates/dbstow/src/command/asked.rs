@@ -193,6 +193,7 @@ impl Asked {
             Some((file, text)) => (file.to_owned(), text.to_owned()),
             None => self.text()?,
         };
+        let text = without_profile(text);
         let table: Option<toml::Table> = toml::from_str(&text).ok();
         let is_given = |section: &str| {
             table
@@ -521,6 +522,21 @@ fn catalogue_text(file: &Path) -> Result<String, Mistake> {
 pub(super) fn is_path(experiment: &str) -> bool {
     !builtin_names().contains(&experiment)
         && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
+}
+
+/// Without a workload that replays a profile, which no server runs: `advise` writes experiments with one.
+fn without_profile(text: String) -> String {
+    let Ok(mut document) = text.parse::<toml_edit::DocumentMut>() else {
+        // What is wrong with it is reported with its place later.
+        return text;
+    };
+    let workload = document.get("workload");
+    let workload = workload.and_then(toml_edit::Item::as_table_like);
+    if !workload.is_some_and(|workload| workload.contains_key("profile")) {
+        return text;
+    }
+    document.remove("workload");
+    document.to_string()
 }
 
 #[cfg(test)]
