@@ -525,6 +525,7 @@ pub(super) fn is_path(experiment: &str) -> bool {
 }
 
 /// Without a workload that replays a profile, which no server runs: `advise` writes experiments with one.
+#[cfg(all(target_os = "linux", feature = "postgres"))]
 fn without_profile(text: String) -> String {
     let Ok(mut document) = text.parse::<toml_edit::DocumentMut>() else {
         // What is wrong with it is reported with its place later.
