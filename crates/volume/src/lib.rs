@@ -48,5 +48,6 @@ pub mod leftovers;
 
 // SQLite.
 pub mod real_time;
+pub mod sqlite_settings;
 mod vfs;
 pub mod virtual_time;

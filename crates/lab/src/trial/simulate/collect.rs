@@ -7,13 +7,14 @@ use model::storage::Usage;
 use model::store::Counters;
 use model::{Duration, Instant, Storage};
 use reading::{DiskReading, LimitReading, Reading};
+use volume::sqlite_settings;
 use volume::virtual_time::Simulation;
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
 use super::super::{Stage, TrialId};
 use super::meter::SharedMeter;
-use experiment::record::{Cause, Phase, Record, histogram};
+use experiment::record::{Cause, Note, Phase, Record, histogram};
 use experiment::spec::Mode;
 use workload::Workload;
 
@@ -114,8 +115,21 @@ pub(super) fn record(
         series: meter.series(tally.ended.clone()),
         errors: tally.errors.clone(),
         phases: collected.phases,
+        notes: built_otherwise(sqlite_settings::missing()),
         ..collect::blank(id, Mode::Simulate)
     }
+}
+
+/// That SQLite was compiled without the settings `missing`, on which its sorts and temporary files depend.
+fn built_otherwise(missing: &[&str]) -> Vec<Note> {
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let missing = missing.join(", ");
+    vec![Note::NotAsAsked(format!(
+        "this dbstow's SQLite was compiled without {missing}, so that results differ from those of a released dbstow; \
+         reinstall it with LIBSQLITE3_FLAGS set (docs/install.md)"
+    ))]
 }
 
 /// What disks and limits did in the measured time, of which `disks` were counted alone.
@@ -179,4 +193,22 @@ pub(super) fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Ca
         *named.entry(Cause::of(spent, machine_limits)).or_default() += time.as_nanos();
     }
     named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_says_which_settings_sqlite_was_compiled_without() {
+        assert_eq!(built_otherwise(&[]), []);
+        let notes = built_otherwise(&["DEFAULT_PAGE_SIZE=8192", "MAX_ATTACHED=125"]);
+        let [Note::NotAsAsked(what)] = &notes[..] else {
+            panic!("{notes:?}");
+        };
+        assert!(
+            what.contains("without DEFAULT_PAGE_SIZE=8192, MAX_ATTACHED=125,"),
+            "{what}"
+        );
+    }
 }
