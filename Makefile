@@ -11,7 +11,7 @@ EXPERIMENTS := $(filter $(EVERY),$(PUBLISHED)) $(filter-out $(PUBLISHED),$(EVERY
 TARGETS := x86_64-pc-windows-gnu aarch64-apple-darwin
 
 CARGO_DENY_VERSION := 0.20.2
-# Tools of the build's own, beside what else is built.
+# Tools of the build's own, beside what else is built. What runs once is not optimised: that takes longer than it saves.
 TOOLS := $(or $(CARGO_TARGET_DIR),target)/tools
 CARGO_DENY := $(or $(shell command -v cargo-deny),$(TOOLS)/bin/cargo-deny)
 
@@ -25,7 +25,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo test check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format packages fmt clippy unit suite docs deny crates cross clean
+.PHONY: help demo test check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format dist distcheck packages fmt clippy unit suite docs deny crates cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,7 +37,7 @@ demo: ## Run every built-in experiment, print its table and make its page
 		$(DBSTOW) run $$name --out target/demo/$$name; echo; \
 	done
 
-test: packages fmt clippy suite docs deny crates cross ## Everything CI runs
+test: packages fmt clippy suite docs deny crates cross distcheck ## Everything CI runs
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
@@ -90,6 +90,9 @@ fuzz: $(TOOLS)/bin/cargo-fuzz ## Look for inputs that break a reader, SECONDS=..
 screenshots: ## Make the pictures of the README
 	scripts/screenshots
 
+dist: ## Build the packages of this version for this machine: archive, .deb, .rpm, wheel
+	scripts/dist
+
 vendor: ## Bring the charts' library into the tree again
 	scripts/vendor-uplot
 
@@ -124,7 +127,7 @@ deny: $(CARGO_DENY)
 	$(CARGO_DENY) check bans licenses sources
 
 $(TOOLS)/bin/cargo-deny:
-	cargo install --locked --version $(CARGO_DENY_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-deny
+	cargo install --debug --locked --version $(CARGO_DENY_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-deny
 
 $(TOOLS)/bin/cargo-mutants:
 	cargo install --locked --version $(CARGO_MUTANTS_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-mutants
@@ -134,6 +137,10 @@ $(TOOLS)/bin/cargo-fuzz:
 
 cross:
 	@for target in $(TARGETS); do scripts/check-target $$target || exit 1; done
+
+# Needs root, and a Debian system for its release.
+distcheck: packages
+	scripts/check-dist
 
 clean: ## Remove everything that was built, and the demo's results
 	cargo clean
