@@ -103,6 +103,23 @@ impl Folder {
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
 
+    /// Writes a file that is written again and again, see [`super::write_often`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_often(
+        &self,
+        name: &OsStr,
+        bytes: &[u8],
+        _readers: Readers,
+    ) -> Result<(), FileError> {
+        let (path, unfinished) = (self.path.join(name), self.path.join(unfinished_name()));
+        let written = File::create_new(&unfinished)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| fs::rename(&unfinished, &path));
+        or_removed(&unfinished, written).map_err(FileError::at(&path))
+    }
+
     /// Writes a file that is not there yet, see [`super::write_new`].
     ///
     /// # Errors

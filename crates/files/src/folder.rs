@@ -37,6 +37,15 @@ struct Unfinished<'a> {
     file: File,
 }
 
+/// How long writing a file waits.
+#[derive(Clone, Copy)]
+enum Until {
+    /// Until other processes see it.
+    Seen,
+    /// Until it would survive a power cut.
+    OnDisk,
+}
+
 impl Folder {
     /// The directory at a path that a user gave: links are followed.
     ///
@@ -191,10 +200,26 @@ impl Folder {
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
         let path = self.path.join(name);
-        let unfinished = self.filled(&path, bytes, readers)?;
+        let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
             .map_err(|error| FileError::at(&path)(error.into()))?;
         self.sync()
+    }
+
+    /// Writes a file that is written again and again, see [`super::write_often`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_often(
+        &self,
+        name: &OsStr,
+        bytes: &[u8],
+        readers: Readers,
+    ) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        let unfinished = self.filled(&path, bytes, readers, Until::Seen)?;
+        renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
+            .map_err(|error| FileError::at(&path)(error.into()))
     }
 
     /// Writes a file that is not there yet, see [`super::write_new`].
@@ -203,7 +228,7 @@ impl Folder {
     /// As there.
     pub fn write_new(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
         let path = self.path.join(name);
-        let unfinished = self.filled(&path, bytes, readers)?;
+        let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         match self.name_new(&unfinished.name, name) {
             Ok(()) => self.sync(),
             Err(Errno::EXIST) => Err(FileError::Exists(path)),
@@ -347,6 +372,7 @@ impl Folder {
         path: &Path,
         bytes: &[u8],
         readers: Readers,
+        until: Until,
     ) -> Result<Unfinished<'_>, FileError> {
         let fill = || {
             let mut unfinished = self.unfinished(readers)?;
@@ -355,7 +381,10 @@ impl Folder {
                 // Whatever the user's mask.
                 fchmod(&unfinished.file, Mode::from_raw_mode(0o644))?;
             }
-            unfinished.file.sync_all()?;
+            match until {
+                Until::Seen => {}
+                Until::OnDisk => unfinished.file.sync_all()?,
+            }
             Ok(unfinished)
         };
         fill().map_err(FileError::at(path))

@@ -26,8 +26,10 @@ fn a_file_is_replaced_whole_and_nothing_else_is_left() {
 
     write_whole(&path, b"one", Readers::Umask).unwrap();
     write_whole(&path, b"two", Readers::Umask).unwrap();
-
     assert_eq!(fs::read(&path).unwrap(), b"two");
+    write_often(&path, b"three", Readers::Umask).unwrap();
+
+    assert_eq!(fs::read(&path).unwrap(), b"three");
     assert_eq!(names(directory.path()), ["report.html", "report.part"]);
     let notes = fs::read_to_string(directory.path().join("report.part"));
     assert_eq!(notes.unwrap(), "notes");
