@@ -27,7 +27,7 @@ use model::Duration;
 use crate::engine::Options;
 use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
-use crate::trial::real::{Leftovers, VolumeRate, VolumesError};
+use crate::trial::real::{Leftovers, Second, VolumesError};
 use crate::trial::{Moment, memory_needed};
 
 pub use prepared::{PrepareError, Prepared, Rehearsed};
@@ -79,7 +79,7 @@ pub enum Event<'a> {
         /// Of which trial.
         trial: &'a Trial,
         /// What its volumes did in that second.
-        volumes: &'a [VolumeRate],
+        second: &'a Second,
     },
     /// A simulated trial got on.
     Simulated {

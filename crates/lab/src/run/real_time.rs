@@ -72,7 +72,7 @@ impl Run<'_> {
         let tell = |event| {
             self.observer.on(match &event {
                 real::Event::Phase(phase) => Event::PhaseBegan { trial, phase },
-                real::Event::Second(volumes) => Event::SecondPassed { trial, volumes },
+                real::Event::Second(second) => Event::SecondPassed { trial, second },
                 real::Event::Left(what) => {
                     let text = format!("could not be cleaned up: {what}");
                     return self.observer.on(Event::Warning(&text));

@@ -163,13 +163,13 @@ impl Observer for Shown {
                 now.phase = phase;
                 now.volumes.clear();
             }),
-            Event::SecondPassed { trial, volumes } => {
+            Event::SecondPassed { trial, second } => {
                 self.minute(|| {
                     let now = self.now.lock();
                     format!("{}: {}{}", named(trial), now.phase, now.volumes)
                 });
                 self.draw(trial, |now| {
-                    now.volumes = volumes.iter().map(volume).collect()
+                    now.volumes = second.volumes.iter().map(volume).collect();
                 });
             }
             Event::TrialEnded {

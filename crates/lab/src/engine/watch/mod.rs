@@ -61,6 +61,11 @@ pub trait Watcher {
     /// What a recording that ended now would give; told often enough that one that is killed loses little.
     fn so_far(&self, profile: &Profile);
 
+    /// Another interval was counted, which took `length`.
+    fn counted(&self, length: Duration, interval: &Interval) {
+        let _ = (length, interval);
+    }
+
     /// Something happened that a user may want to know of.
     fn note(&self, text: &str);
 }
@@ -227,11 +232,15 @@ impl<R: Recorded> Watch<'_, R> {
         let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
         let (from, until) = (at(&self.before), at(&after));
         match self.server.interval(&self.before, &after, &looks) {
-            Ok(figures) => self.draft.spans.push(Span {
-                from,
-                until,
-                figures,
-            }),
+            Ok(figures) => {
+                let length = R::at(&after).saturating_sub(R::at(&self.before));
+                self.watcher.counted(length, &figures);
+                self.draft.spans.push(Span {
+                    from,
+                    until,
+                    figures,
+                });
+            }
             Err(cause) => {
                 self.draft.losses.push((from, cause));
                 if cause == Lost::Reset {

@@ -28,6 +28,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use model::{Duration, Instant};
+use reading::Reading;
 use volume::clock::Clock;
 use volume::site::Site;
 
@@ -75,9 +76,20 @@ pub enum Event {
     /// A phase begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`.
     Phase(&'static str),
     /// What the volumes did in the last second.
-    Second(Vec<VolumeRate>),
+    Second(Box<Second>),
     /// Something could not be cleaned up.
     Left(String),
+}
+
+/// What all volumes did in one second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Second {
+    /// How long it was: the last one of a trial is shorter, and others are a moment longer.
+    pub span: Duration,
+    /// What was counted in it.
+    pub done: Reading,
+    /// The same as rates, by volume.
+    pub volumes: Vec<VolumeRate>,
 }
 
 /// What a volume does at the moment.

@@ -12,7 +12,7 @@ use super::gate::Gate;
 use super::pauses::Pauses;
 use super::session::Common;
 use super::stop::Stop;
-use super::{Event, VolumeRate};
+use super::{Event, Second, VolumeRate};
 use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};
 use experiment::record::Series;
 use experiment::record::series::{self, COUNTED, INTERVAL, Points};
@@ -62,7 +62,12 @@ impl SecondBySecond {
             // Counters that start anew are no failure of the trial: the interval counts from zero.
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
             self.add(&done, end);
-            tell(Event::Second(rates(&done, reading.at.since(last.at))));
+            let span = reading.at.since(last.at);
+            tell(Event::Second(Box::new(Second {
+                span,
+                volumes: rates(&done, span),
+                done,
+            })));
             last = reading;
             if !whole {
                 return Ok(());
