@@ -3,3 +3,4 @@
 //! Everything that dbstow knows lies in other crates; `ARCHITECTURE.md` has the list.
 
 pub mod command;
+pub mod metrics;

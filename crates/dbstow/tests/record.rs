@@ -6,18 +6,23 @@
     reason = "a panic with its line is what a failing test should give"
 )]
 
+#[path = "support/prometheus.rs"]
+mod prometheus;
 #[path = "support/server.rs"]
 mod server;
 #[path = "support/theirs.rs"]
 mod theirs;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use dbstow::metrics::{FAMILIES, Scope};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use profile::Profile;
+use prometheus::{promtool, samples};
 use reading::Role;
 use server::binaries;
 use tempfile::TempDir;
@@ -40,6 +45,10 @@ impl Recorder {
         self.folder.path().join("shop.toml")
     }
 
+    fn metrics(&self) -> PathBuf {
+        self.folder.path().join("metrics.prom")
+    }
+
     fn start(&self, length: &str) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
         command
@@ -47,6 +56,8 @@ impl Recorder {
                 "record", "--server", &self.url, "--every", "1s", "--for", length, "--out",
             ])
             .arg(self.out())
+            .arg("--metrics")
+            .arg(self.metrics())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command.spawn().unwrap()
@@ -134,6 +145,36 @@ fn a_recording_holds_what_a_server_did_while_clients_worked() {
     assert!(profile.intervals.len() >= 2);
     assert_eq!(profile.origin.product.as_deref(), Some("PostgreSQL"));
     assert!(!text(&output).contains(ENCODED));
+    counts_are_those_of(
+        &profile,
+        &std::fs::read_to_string(recorder.metrics()).unwrap(),
+    );
+}
+
+/// Whether metrics have all families of a recording, and the sums of its profile.
+fn counts_are_those_of(profile: &Profile, metrics: &str) {
+    let families = FAMILIES.iter();
+    let missing: Vec<_> = families
+        .filter(|family| family.scope == Scope::Record)
+        .map(|family| family.sample_name())
+        // What of them changed something is not known of every server.
+        .filter(|name| name != "dbstow_server_commits_total")
+        .filter(|name| !metrics.contains(&format!("# TYPE {name} ")))
+        .collect();
+    assert_eq!(missing, [""; 0], "{metrics}");
+    let samples: BTreeMap<&str, f64> = samples(metrics).into_iter().collect();
+    let operations = profile.total(|interval| interval.operations).unwrap();
+    // A profile is rounded.
+    let is_near = |one: f64, other: f64| (one - other).abs() <= other / 100.0 + 1.0;
+    assert!(
+        is_near(samples["dbstow_server_operations_total"], operations),
+        "{metrics}"
+    );
+    let intervals = profile.intervals.len() as f64;
+    assert_eq!(samples["dbstow_record_intervals_total"], intervals);
+    if let Some(said) = promtool(metrics) {
+        assert_eq!(said, "");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn unsafe_code_lives_in_volume_only() {
 }
 
 /// Calls that make, replace or hand over files, or reach what others may have put in their place.
-const WRITES: [&str; 21] = [
+const WRITES: [&str; 22] = [
     "File::create",
     "File::options",
     "OpenOptions",
@@ -29,6 +29,7 @@ const WRITES: [&str; 21] = [
     "openat(",
     "temp_dir()",
     "UnixListener::bind",
+    "TcpListener::bind",
     "tempfile::",
     ".persist(",
     "hard_link(",
@@ -40,7 +41,7 @@ const WRITES: [&str; 21] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 35] = [
+const WRITERS: [(&str, &str); 36] = [
     (
         "dbstow/src/command/advise/folder.rs",
         "makes the folder that --out names",
@@ -52,6 +53,10 @@ const WRITERS: [(&str, &str); 35] = [
     (
         "dbstow/src/command/emulated/mount.rs",
         "a random name, made by the emulator",
+    ),
+    (
+        "dbstow/src/command/publish/listen.rs",
+        "listens on the address that --listen names",
     ),
     (
         "lab/src/engine/postgres/directories.rs",

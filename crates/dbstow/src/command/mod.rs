@@ -8,6 +8,7 @@ mod names;
 pub mod output;
 mod pair;
 mod progress;
+mod publish;
 mod range;
 mod ready;
 mod real_time;
@@ -39,6 +40,7 @@ pub mod workloads;
 
 pub use asked::{Asked, ResolvedRun};
 pub use login::ServerLogin;
+pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
 
 use output::{print, print_json};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use model::Duration;
 
-use super::{Mistake, ServerLogin};
+use super::{Mistake, PublishArgs, ServerLogin};
 
 /// Shortest interval: servers count at most once a second.
 const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -24,6 +24,7 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         dbstow record --server postgresql://postgres@localhost/ --for 30min --out shop.toml\n  \
         dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1min --out day.toml\n  \
         dbstow record --server 'postgresql://watcher@db1/shop?sslmode=verify-full' --for 30min --out shop.toml\n  \
+        dbstow record --server postgresql://db1 --for 8h --out day.toml --listen 127.0.0.1:9187\n  \
         SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30min --out shop.toml\n\n\
         Show the result: dbstow profile shop.toml\n\
         Exit codes: 0 success, 1 the server could not be queried, 2 usage error, an idle server, or too little time."
@@ -44,6 +45,9 @@ pub struct Args {
     /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
+    /// Where metrics go while it records
+    #[command(flatten)]
+    pub publish: PublishArgs,
 }
 
 /// What can be recorded.
@@ -114,7 +118,7 @@ fn postgres(args: &Args) -> Result<()> {
     use lab::engine::postgres::{ServerUrl, watch};
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
-    live::record(args, |recording, watcher| {
+    live::record(args, "PostgreSQL", |recording, watcher| {
         watch::record(&server, recording, watcher)
     })
 }
@@ -131,7 +135,7 @@ fn sql_server(args: &Args) -> Result<()> {
     use lab::engine::sqlserver::{Access, watch};
 
     let access = Access::new(&args.server, &args.login.options()).map_err(live::in_words)?;
-    live::record(args, |recording, watcher| {
+    live::record(args, "SQL Server", |recording, watcher| {
         watch::record(&access, recording, watcher)
     })
 }
@@ -148,26 +152,33 @@ mod live {
     use lab::engine::EngineError;
     use lab::engine::watch::{RecordError, Recording, Watcher};
     use model::Duration;
-    use profile::Profile;
+    use profile::{Interval, Profile};
 
     use super::Args;
     use crate::command::Mistake;
     use crate::command::import::show;
     use crate::command::output::note;
     use crate::command::progress::Progress;
+    use crate::command::publish::{Outlet, Publishing};
+    use crate::metrics::ServerMetrics;
     use analysis::quantity::duration;
 
     /// Records as `engine` does, and writes the profile.
     pub(super) fn record(
         args: &Args,
+        product: &'static str,
         engine: impl FnOnce(Recording, &dyn Watcher) -> Result<Profile, RecordError>,
     ) -> Result<()> {
         let recording = Recording {
             length: args.length,
             every: args.every,
         };
-        let shown = Shown::new(args.length, &args.out)?;
+        let outlet = args.publish.open()?;
+        let shown = Shown::new(args.length, &args.out, product)?;
+        let publishing = outlet.map(|outlet| shown.publish(outlet)).transpose()?;
         let recorded = engine(recording, &shown);
+        // Once more, complete.
+        drop(publishing);
         shown.end();
         let profile = recorded.map_err(|error| match error {
             RecordError::Server(error) => in_words(error),
@@ -199,10 +210,11 @@ mod live {
         /// Seconds that the bar shows.
         done: AtomicU64,
         stopped: Arc<AtomicBool>,
+        metrics: Arc<ServerMetrics>,
     }
 
     impl Shown {
-        fn new(length: Duration, out: &Path) -> Result<Shown> {
+        fn new(length: Duration, out: &Path, product: &'static str) -> Result<Shown> {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
             ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed))
@@ -215,7 +227,18 @@ mod live {
                 progress: Progress::new(steps, "recording {wide_bar} {msg}"),
                 done: AtomicU64::new(0),
                 stopped,
+                metrics: Arc::new(ServerMetrics::new(product, length)),
             })
+        }
+
+        /// Publishes metrics of the recording.
+        fn publish(&self, outlet: Outlet) -> Result<Publishing> {
+            if let Some(address) = outlet.address() {
+                self.note(&format!("metrics are at http://{address}/metrics"));
+            }
+            let (metrics, progress) = (Arc::clone(&self.metrics), self.progress.clone());
+            let note = move |text: &str| progress.suspend(|| note(&format!("dbstow: {text}")));
+            outlet.start(Box::new(move || metrics.samples()), Box::new(note))
         }
 
         fn end(&self) {
@@ -246,6 +269,7 @@ mod live {
         }
 
         fn elapsed(&self, time: Duration) {
+            self.metrics.elapsed(time);
             let now = whole_seconds(time);
             let before = self.done.swap(now, Ordering::Relaxed);
             self.progress.step(now.saturating_sub(before));
@@ -264,6 +288,10 @@ mod live {
                     "{error:#}; the recording goes on, and is written at its end"
                 ));
             }
+        }
+
+        fn counted(&self, length: Duration, interval: &Interval) {
+            self.metrics.add(length, interval);
         }
 
         fn note(&self, text: &str) {
@@ -298,7 +326,7 @@ mod tests {
             assert!(parsed.is_ok(), "{example}: {parsed:?}");
             count += 1;
         }
-        assert_eq!(count, 4);
+        assert_eq!(count, 5);
     }
 
     #[test]

@@ -42,6 +42,18 @@ pub struct Host {
     left: Receiver<()>,
 }
 
+/// Counters of a [`Host`]'s volumes, for whoever watches them in this process.
+#[derive(Clone)]
+pub struct Counters(Arc<Shared>);
+
+impl Counters {
+    /// Counters so far; `None` while the emulation is being changed, and once it has ended.
+    pub fn reading(&self) -> Option<Reading> {
+        let emulation = self.0.emulation.try_lock()?;
+        emulation.as_ref().map(Emulation::reading)
+    }
+}
+
 /// Tells a [`Host`] to end; may be kept in a signal handler.
 #[derive(Clone, Debug)]
 pub struct Leave(Sender<()>);
@@ -140,6 +152,11 @@ impl Host {
         dup2_stderr(&log)?;
         dup2_stdin(File::open("/dev/null")?)?;
         Ok(())
+    }
+
+    /// Counters of its volumes.
+    pub fn counters(&self) -> Counters {
+        Counters(Arc::clone(&self.shared))
     }
 
     /// Its folder in the state directory.

@@ -7,12 +7,18 @@ use std::thread;
 use anyhow::{Context, Result, anyhow};
 use volume::fuse::host::{Host, Leave, Leaving, Order, answers_disks, leave_session};
 
+use super::watched;
+use crate::command::PublishArgs;
+
 /// Arguments of `emulator`.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// End when standard input closes
     #[arg(long)]
     pub attached: bool,
+    /// Where metrics go
+    #[command(flatten)]
+    pub publish: PublishArgs,
 }
 
 /// The command that starts an emulator which ends when its standard input closes.
@@ -46,29 +52,56 @@ pub fn run(args: &Args) -> Result<()> {
     io::stdin().lock().read_line(&mut line)?;
     let order: Order = serde_json::from_str(&line).context("an order on standard input")?;
     let leaving = Leaving::new();
+    let leave = leaving.leave();
     on_signal(leaving.leave())?;
     if args.attached {
         when_input_closes(leaving.leave());
     }
+    // What is wrong with them is said before anything is mounted.
+    let outlet = match args.publish.open() {
+        Ok(outlet) => outlet,
+        Err(error) => return say(&Err(format!("{error:#}"))),
+    };
     let host = match Host::start(&order, leaving) {
         Ok(host) => host,
         Err(error) => return say(&Err(error.to_string())),
+    };
+    let publishing = match watched::publish(outlet, &order, &host) {
+        Ok(publishing) => publishing,
+        Err(error) => {
+            leave.leave();
+            let said = say(&Err(format!("{error:#}")));
+            return said.and(ended(host));
+        }
     };
     say(&Ok(host.folder()))?;
     if !args.attached {
         host.let_go()?;
     }
-    ended(host)
+    let ended = ended(host);
+    drop(publishing);
+    ended
 }
 
 /// Runs an emulation in this very process, until a signal or `dbstow unmount` ends it.
-pub(super) fn stay(order: &Order, ready: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(super) fn stay(
+    order: &Order,
+    publish: &PublishArgs,
+    ready: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     answers_disks();
     let leaving = Leaving::new();
+    let leave = leaving.leave();
     on_signal(leaving.leave())?;
+    let outlet = publish.open()?;
     let host = Host::start(order, leaving)?;
-    ready()?;
-    ended(host)
+    let publishing = watched::publish(outlet, order, &host).inspect_err(|_| leave.leave());
+    if publishing.is_ok() {
+        ready()?;
+    }
+    let ended = ended(host);
+    drop(publishing?);
+    ended
 }
 
 fn ended(host: Host) -> Result<()> {

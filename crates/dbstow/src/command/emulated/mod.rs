@@ -5,6 +5,7 @@ mod find;
 pub mod mount;
 pub mod stat;
 pub mod unmount;
+mod watched;
 
 use anyhow::Result;
 

@@ -17,10 +17,10 @@ use volume::fuse::{
 
 use super::emulator;
 use super::find::{absolute, clear_leftovers};
-use crate::command::Mistake;
 use crate::command::listing;
 use crate::command::names;
 use crate::command::output::note;
+use crate::command::{Mistake, PublishArgs};
 use catalogue::{Catalogue, SizeRule};
 use experiment::spec::{Machine, Override, Provision, Volume, Volumes};
 use files::input;
@@ -33,7 +33,8 @@ use lab::trial::Stage;
     dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB\n  \
     dbstow mount aws.ebs.gp3 /mnt/gp3 --size 100GiB --filesystem xfs --owner postgres\n  \
     dbstow mount disks.toml /mnt/disks --backing /var/lib/disks\n  \
-    dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n\n\
+    dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n  \
+    dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB --listen 127.0.0.1:9187\n\n\
     A file such as disks.toml has [machine] and [volume.NAME] sections as an experiment has; each volume\n\
     is mounted at DIR/NAME, and all share the machine's limits.")]
 pub struct Args {
@@ -76,6 +77,9 @@ pub struct Args {
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE")]
     pub catalogue: Vec<PathBuf>,
+    /// Where metrics go as long as it is mounted
+    #[command(flatten)]
+    pub publish: PublishArgs,
 }
 
 /// What programs see of a volume.
@@ -116,6 +120,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for file in &args.catalogue {
         listing::add(&mut inventory.catalogue, file)?;
     }
+    check_port(&args.publish)?;
     let asked = asked(args, &inventory.catalogue)?;
     let (machine, volumes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
     clear_leftovers()?;
@@ -123,10 +128,24 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     let mounted = mounted(args, &order);
     warn_of_space(&order);
     if args.foreground {
-        return emulator::stay(&order, || Ok(crate::command::print(&mounted)?));
+        return emulator::stay(&order, &args.publish, || {
+            Ok(crate::command::print(&mounted)?)
+        });
     }
-    RemoteSite::order(emulator::detached()?, &order)?.leave_running();
+    let mut emulator = emulator::detached()?;
+    emulator.args(args.publish.arguments()?);
+    RemoteSite::order(emulator, &order)?.leave_running();
     Ok(crate::command::print(&mounted)?)
+}
+
+/// Refuses a port that nobody would know.
+fn check_port(publish: &PublishArgs) -> Result<(), Mistake> {
+    match publish.listen {
+        Some(address) if address.port() == 0 => Err(Mistake(format!(
+            "--listen {address} leaves the port to the system; give one, such as 9187"
+        ))),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The volumes that are asked for, and whether each has a directory of its own inside DIR.
@@ -341,6 +360,9 @@ fn mounted(args: &Args, order: &Order) -> String {
         writeln!(text, "  Ctrl-C ends it").expect("as above");
     } else {
         writeln!(text, "  dbstow unmount {directory}  ends it").expect("as above");
+    }
+    if let Some(address) = args.publish.listen {
+        writeln!(text, "  http://{address}/metrics  has its metrics").expect("as above");
     }
     text
 }

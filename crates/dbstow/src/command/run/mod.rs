@@ -15,8 +15,10 @@ use shown::Shown;
 
 use super::listing::ListFormat;
 use super::output::note;
+use super::publish::{Outlet, Publishing};
 use super::report::{Format, Output, all_completed, show};
-use super::{Asked, Mistake, ResolvedRun, drilled, ready};
+use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
+use crate::metrics::RunMetrics;
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use experiment::plan::{Plan, Trial};
@@ -25,7 +27,7 @@ use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
 use lab::hooks::HostHooks;
 use lab::trial::real::Leftovers;
-use lab::{Prepared, RunError, RunInputs, run_into};
+use lab::{Event, Observer, Prepared, RunError, RunInputs, run_into};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,6 +39,7 @@ use lab::{Prepared, RunError, RunInputs, run_into};
     dbstow run --profile shop.toml --today today.toml\n  \
     dbstow run wal-apart.toml --profile shop.toml\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
+    dbstow run mine.toml --mode emulate --listen 127.0.0.1:9187\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --engine sqlserver --server sqlserver://sa@db1 \\\n      \
@@ -70,6 +73,9 @@ pub struct Args {
     /// Keep the volumes after the run, for inspection (emulate, measure)
     #[arg(long)]
     pub keep: bool,
+    /// Where metrics go while it runs
+    #[command(flatten)]
+    pub publish: PublishArgs,
 }
 
 /// Runs `dbstow run`.
@@ -105,6 +111,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !outstanding.is_empty() {
         jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?.jobs;
     }
+    let outlet = args.publish.open()?;
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
     let results = Results::create(&folder, prepared.question(), plan, args.fresh)?;
@@ -122,6 +129,8 @@ pub fn run(args: &Args) -> Result<()> {
         super::emulated::clear_leftovers()?;
     }
     let shown = Shown::new(&results.plan.experiment, mode, outstanding);
+    let metrics = Arc::new(RunMetrics::new(&results.plan, all - outstanding));
+    let publishing = publish(outlet, &metrics, &shown)?;
     let interrupted = Arc::clone(&interruption.asked);
     let inputs = RunInputs {
         inventory,
@@ -135,7 +144,13 @@ pub fn run(args: &Args) -> Result<()> {
             interrupted,
         },
     };
-    let left = run_into(&results, &prepared, &inputs, &shown);
+    let observer = |event: Event<'_>| {
+        metrics.on(event.clone());
+        shown.on(event);
+    };
+    let left = run_into(&results, &prepared, &inputs, &observer);
+    // Once more, complete.
+    drop(publishing);
     let left = left.map_err(|error| told(error, &folder))?;
     interruption.idle();
     if interruption.was_asked() {
@@ -163,6 +178,25 @@ fn backtest(args: &Args) -> Result<()> {
         }
     };
     super::backtest::run(&layout, format, args.untested)
+}
+
+/// Publishes metrics of the run, where somebody asked for them.
+fn publish(
+    outlet: Option<Outlet>,
+    metrics: &Arc<RunMetrics>,
+    shown: &Shown,
+) -> Result<Option<Publishing>> {
+    let Some(outlet) = outlet else {
+        return Ok(None);
+    };
+    let line = shown.line();
+    if let Some(address) = outlet.address() {
+        line(&format!("metrics are at http://{address}/metrics"));
+    }
+    let metrics = Arc::clone(metrics);
+    let source = Box::new(move || metrics.samples());
+    let publishing = outlet.start(source, Box::new(move |text| line(text)))?;
+    Ok(Some(publishing))
 }
 
 /// The trials of `plan` that `folder` has no record of.

@@ -1,0 +1,67 @@
+//! Metrics of emulated volumes, published by the process that emulates them.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use model::Instant;
+use parking_lot::Mutex;
+use reading::Reading;
+use volume::fuse::host::{Counters, Host, Order};
+
+use crate::command::output::note;
+use crate::command::publish::{Outlet, Publishing};
+use crate::metrics::{ClockKind, Sample, Totals, Value};
+
+/// Publishes metrics of what `host` emulates, where somebody asked for them.
+///
+/// # Errors
+/// When they cannot be published.
+pub(super) fn publish(
+    outlet: Option<Outlet>,
+    order: &Order,
+    host: &Host,
+) -> Result<Option<Publishing>> {
+    let Some(outlet) = outlet else {
+        return Ok(None);
+    };
+    let mounts = order.emulation.volumes.iter();
+    let mounts = mounts.map(|mount| (mount.volume.name.clone(), mount.directory.clone()));
+    let watched = Watched {
+        counters: host.counters(),
+        mounts: mounts.collect(),
+        state: Mutex::new((None, Totals::new(ClockKind::Real))),
+    };
+    let source = Box::new(move || watched.samples());
+    let tell = Box::new(|text: &str| note(&format!("dbstow: {text}")));
+    outlet.start(source, tell).map(Some)
+}
+
+struct Watched {
+    counters: Counters,
+    mounts: Vec<(String, PathBuf)>,
+    /// The last reading, and all until then.
+    state: Mutex<(Option<Reading>, Totals)>,
+}
+
+impl Watched {
+    fn samples(&self) -> Vec<Sample> {
+        let mounts = self.mounts.iter().map(|(volume, directory)| {
+            let directory = ("directory", directory.display().to_string());
+            let labels = vec![("volume", volume.clone()), directory];
+            Sample::new("dbstow_mount", labels, Value::Info)
+        });
+        let mut state = self.state.lock();
+        let (last, totals) = &mut *state;
+        // Otherwise it is ending, or caches are being dropped: what was counted until then stands.
+        if let Some(now) = self.counters.reading() {
+            let done = last.as_ref().and_then(|last| now.since(last).ok());
+            let from = match (&done, &last) {
+                (Some(_), Some(last)) => last.at,
+                (_, _) => Instant::ZERO,
+            };
+            totals.add(done.as_ref().unwrap_or(&now), now.at.since(from));
+            *last = Some(now);
+        }
+        mounts.chain(totals.samples()).collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! Which form of the text a client asks for.
+
+/// Forms that metrics are served in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// OpenMetrics 1.0.
+    OpenMetrics,
+    /// Prometheus' text format 0.0.4.
+    Prometheus,
+}
+
+impl Form {
+    /// By the header `Accept`: OpenMetrics for whoever asks for it by name, as Prometheus does from 2.5 on; the older
+    /// format for browsers, curl and all others.
+    pub(super) fn asked_by(accept: &str) -> Form {
+        let weight = |name: &str, version: &str| {
+            let ranges = accept
+                .split(',')
+                .map(|range| weight_of(range, name, version));
+            ranges.flatten().fold(0.0, f64::max)
+        };
+        let openmetrics = weight("application/openmetrics-text", "1.0.0");
+        match openmetrics > 0.0 && openmetrics >= weight("text/plain", "0.0.4") {
+            true => Form::OpenMetrics,
+            false => Form::Prometheus,
+        }
+    }
+
+    /// Its media type.
+    pub(super) fn media_type(self) -> &'static str {
+        match self {
+            Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+}
+
+/// How much a media range wants the type called `name`, from 0 to 1; `None` where it is another type or version.
+fn weight_of(range: &str, name: &str, version: &str) -> Option<f64> {
+    let mut parts = range.split(';').map(str::trim);
+    if !parts.next()?.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    let mut weight = 1.0;
+    for parameter in parts {
+        match parameter.split_once('=') {
+            Some(("version", asked)) if asked != version => return None,
+            Some(("q", text)) => weight = text.parse::<f64>().ok()?.clamp(0.0, 1.0),
+            Some(_) | None => {}
+        }
+    }
+    Some(weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openmetrics_is_for_those_who_ask_for_it() {
+        let prometheus_2_42 = "application/openmetrics-text;version=1.0.0,\
+            application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+        let prometheus_3 = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
+            application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";
+        for (accept, form) in [
+            (prometheus_2_42, Form::OpenMetrics),
+            (prometheus_3, Form::OpenMetrics),
+            ("application/openmetrics-text", Form::OpenMetrics),
+            (
+                "application/openmetrics-text;version=2.0.0",
+                Form::Prometheus,
+            ),
+            ("application/openmetrics-text;q=0", Form::Prometheus),
+            (
+                "application/openmetrics-text;q=0.1, text/plain",
+                Form::Prometheus,
+            ),
+            ("*/*", Form::Prometheus),
+            ("", Form::Prometheus),
+        ] {
+            assert_eq!(Form::asked_by(accept), form, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! `--metrics` and `--listen`: metrics of what this process does, once a second, in a file and by HTTP.
+//!
+//! One thread makes the text. Whoever reads it, and however slowly, gets the last one that was made: neither a
+//! scraper nor a slow disk can hold up what is measured.
+
+mod accept;
+mod listen;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::ValueHint;
+use files::Readers;
+use parking_lot::Mutex;
+
+use super::Mistake;
+use crate::metrics::{self, Sample};
+use listen::Listener;
+
+/// How often the text is made.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A name that ends in this is read by the textfile collector of `node_exporter`, which does not read OpenMetrics.
+const OLDER: &str = "prom";
+
+/// Where metrics go.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct PublishArgs {
+    /// Write metrics to this file every second, in OpenMetrics (in Prometheus' text format if the name ends in .prom)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub metrics: Option<PathBuf>,
+    /// Serve metrics at http://ADDRESS/metrics, for Prometheus, such as 127.0.0.1:9187
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub listen: Option<SocketAddr>,
+    /// Let --listen take an address that other machines reach; there is no password
+    #[arg(long, requires = "listen")]
+    pub allow_remote: bool,
+}
+
+/// What metrics are made of, once a second.
+pub(super) type Source = Box<dyn Fn() -> Vec<Sample> + Send>;
+
+/// What a user is told while metrics are published.
+pub(super) type Note = Box<dyn Fn(&str) + Send>;
+
+/// Where metrics will go, with all checked.
+pub(super) struct Outlet {
+    file: Option<PathBuf>,
+    listener: Option<Listener>,
+}
+
+/// Metrics that are published until this is dropped, and once more then.
+pub(super) struct Publishing {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The text that was made last.
+#[derive(Default)]
+struct Page {
+    openmetrics: String,
+    prometheus: String,
+}
+
+/// The last page, for whoever serves it.
+type Shared = Arc<Mutex<Arc<Page>>>;
+
+impl PublishArgs {
+    /// Checks what was asked for, and takes the address; `None` where nothing was.
+    ///
+    /// # Errors
+    /// When other machines could read it and that was not asked for, or the address cannot be had.
+    pub(super) fn open(&self) -> Result<Option<Outlet>> {
+        if self.metrics.is_none() && self.listen.is_none() {
+            return Ok(None);
+        }
+        if let Some(file) = self.metrics.as_ref().filter(|file| files::is_stream(file)) {
+            let file = file.display();
+            let message = format!(
+                "--metrics {file} is a device or a FIFO, and metrics replace a file every second; give a regular file"
+            );
+            return Err(Mistake(message).into());
+        }
+        if let Some(address) = self.listen {
+            self.check(address)?;
+        }
+        Ok(Some(Outlet {
+            file: self.metrics.clone(),
+            listener: self.listen.map(Listener::bind).transpose()?,
+        }))
+    }
+
+    fn check(&self, address: SocketAddr) -> Result<(), Mistake> {
+        if self.allow_remote || address.ip().to_canonical().is_loopback() {
+            return Ok(());
+        }
+        let port = address.port();
+        Err(Mistake(format!(
+            "--listen {address} can be read by everybody who reaches this machine, without a password; give \
+             127.0.0.1:{port}, or add --allow-remote"
+        )))
+    }
+
+    /// The same as arguments of another process, which may have another current directory.
+    ///
+    /// # Errors
+    /// When the current directory is gone.
+    #[cfg(target_os = "linux")]
+    pub(super) fn arguments(&self) -> Result<Vec<std::ffi::OsString>> {
+        let mut arguments = Vec::new();
+        if let Some(file) = &self.metrics {
+            let file = std::path::absolute(file).context("the current directory")?;
+            arguments.extend(["--metrics".into(), file.into()]);
+        }
+        if let Some(address) = self.listen {
+            arguments.extend(["--listen".into(), address.to_string().into()]);
+        }
+        arguments.extend(self.allow_remote.then(|| "--allow-remote".into()));
+        Ok(arguments)
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "it is no address with a port; give one such as 127.0.0.1:9187".to_owned())
+}
+
+impl Outlet {
+    /// Where it listens; the port too, where that was left to the system.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.listener.as_ref().map(Listener::address)
+    }
+
+    /// Publishes what `source` gives, from now on.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or no thread can be started.
+    pub(super) fn start(self, source: Source, note: Note) -> Result<Publishing> {
+        let page = make(&source);
+        if let Some(file) = &self.file {
+            // Devices and sockets are refused; from then on the file is our own.
+            files::write_named(file, page.text_for(file).as_bytes())
+                .with_context(|| "--metrics".to_owned())?;
+        }
+        let shared = Arc::new(Mutex::new(Arc::new(page)));
+        if let Some(listener) = self.listener {
+            listener.serve(&shared)?;
+        }
+        let (stop, stopped) = mpsc::channel();
+        let file = self.file;
+        let work = move || {
+            let mut has_failed = false;
+            loop {
+                let is_over = stopped.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);
+                let page = Arc::new(make(&source));
+                *shared.lock() = Arc::clone(&page);
+                if let Some(file) = &file {
+                    let text = page.text_for(file).as_bytes();
+                    let written = files::write_often(file, text, Readers::Umask);
+                    if let Err(error) = &written
+                        && !has_failed
+                    {
+                        note(&format!(
+                            "--metrics: {error}; it is tried again each second"
+                        ));
+                    }
+                    has_failed = written.is_err();
+                }
+                if is_over {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("dbstow-metrics".to_owned());
+        Ok(Publishing {
+            stop: Some(stop),
+            thread: Some(thread.spawn(work).context("a thread for metrics")?),
+        })
+    }
+}
+
+fn make(source: &Source) -> Page {
+    let mut samples = metrics::build();
+    samples.extend(source());
+    let openmetrics = metrics::openmetrics(samples);
+    Page {
+        prometheus: metrics::prometheus(&openmetrics),
+        openmetrics,
+    }
+}
+
+impl Page {
+    fn text_for(&self, file: &std::path::Path) -> &str {
+        match file.extension().is_some_and(|extension| extension == OLDER) {
+            true => &self.prometheus,
+            false => &self.openmetrics,
+        }
+    }
+}
+
+impl Drop for Publishing {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // If it panicked, that was said.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_listened_on_unless_asked_for() {
+        let asked = |text: &str, allow_remote| {
+            let args = PublishArgs {
+                allow_remote,
+                ..PublishArgs::default()
+            };
+            args.check(address(text).expect(text))
+        };
+        for text in [
+            "127.0.0.1:9187",
+            "127.9.9.9:1",
+            "[::1]:9187",
+            "[::ffff:127.0.0.1]:1",
+        ] {
+            asked(text, false).expect(text);
+        }
+        for text in ["0.0.0.0:9187", "[::]:9187", "192.0.2.1:9187"] {
+            let error = asked(text, false).expect_err(text).to_string();
+            assert!(error.contains("--allow-remote"), "{error}");
+            asked(text, true).expect(text);
+        }
+        for text in ["9187", ":9187", "localhost", "127.0.0.1", ""] {
+            let error = address(text).expect_err(text);
+            assert!(error.contains("127.0.0.1:9187"), "{error}");
+        }
+    }
+}
