@@ -3,4 +3,6 @@
 //! Everything that dbstow knows lies in other crates; `ARCHITECTURE.md` has the list.
 
 pub mod command;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod metrics;

@@ -32,5 +32,6 @@ mod width;
 mod words;
 
 pub use crate::quantity::Quantity;
+pub use sentence::verdict;
 pub use table::Table;
 pub use width::Width;

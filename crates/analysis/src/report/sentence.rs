@@ -11,7 +11,7 @@ const ELAPSED: &str = "elapsed_s";
 
 /// What a comparison says, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
 /// 1.02-1.06, 5 blocks).`
-pub(super) fn verdict(comparison: &Comparison) -> String {
+pub fn verdict(comparison: &Comparison) -> String {
     let Comparison {
         baseline,
         candidate,

@@ -12,6 +12,8 @@ mod publish;
 mod range;
 mod ready;
 mod real_time;
+#[cfg(feature = "live")]
+mod screen;
 
 pub mod advise;
 pub mod calibrate;

@@ -12,6 +12,7 @@ use analysis::report::Width;
 use analysis::report::terminal::{Styled, Tone};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use parking_lot::Mutex;
 
 /// Passwords in URLs on the command line, with the colon before them and the `@` behind.
 static PASSWORDS: OnceLock<Vec<String>> = OnceLock::new();
@@ -188,8 +189,36 @@ fn written(to: &mut dyn Write, text: &str) -> io::Result<()> {
     }
 }
 
+/// Lines that are held while a screen is shown; `None` while none is.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Holds what is noted from now on.
+#[cfg(feature = "live")]
+pub(super) fn hold() {
+    HELD.lock().get_or_insert_default();
+}
+
+/// Prints what was held, and holds nothing any more.
+#[cfg(feature = "live")]
+pub(super) fn release() {
+    let held = HELD.lock().take();
+    for line in held.into_iter().flatten() {
+        note(&line);
+    }
+}
+
+/// Where a screen is drawn; its texts are made fit by whoever draws it.
+#[cfg(feature = "live")]
+pub(super) fn screen() -> io::Stderr {
+    io::stderr()
+}
+
 /// Prints a line on stderr. Where nobody reads it, there is nobody to tell.
 pub fn note(line: &str) {
+    if let Some(held) = &mut *HELD.lock() {
+        held.push(line.to_owned());
+        return;
+    }
     let text = hidden(line.into());
     let _ = writeln!(io::stderr().lock(), "{}", printable(&text));
 }

@@ -50,6 +50,18 @@ impl Progress {
         self.0.suspend(what)
     }
 
+    /// Shows no bar until [`Progress::show`].
+    #[cfg(feature = "live")]
+    pub(super) fn hide(&self) {
+        self.0.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
+    /// Shows the bar again.
+    #[cfg(feature = "live")]
+    pub(super) fn show(&self) {
+        self.0.set_draw_target(ProgressDrawTarget::stderr());
+    }
+
     /// Takes the bar away for good.
     pub(super) fn end(&self) {
         self.0.finish_and_clear();

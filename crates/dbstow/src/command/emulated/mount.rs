@@ -77,6 +77,10 @@ pub struct Args {
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE")]
     pub catalogue: Vec<PathBuf>,
+    /// Show what the disks do on one screen; q leaves it, and the disks stay mounted
+    #[cfg(feature = "live")]
+    #[arg(long, conflicts_with = "foreground")]
+    pub live: bool,
     /// Where metrics go as long as it is mounted
     #[command(flatten)]
     pub publish: PublishArgs,
@@ -121,6 +125,10 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
         listing::add(&mut inventory.catalogue, file)?;
     }
     check_port(&args.publish)?;
+    #[cfg(feature = "live")]
+    if args.live {
+        crate::command::screen::check()?;
+    }
     let asked = asked(args, &inventory.catalogue)?;
     let (machine, volumes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
     clear_leftovers()?;
@@ -135,7 +143,12 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     let mut emulator = emulator::detached()?;
     emulator.args(args.publish.arguments()?);
     RemoteSite::order(emulator, &order)?.leave_running();
-    Ok(crate::command::print(&mounted)?)
+    crate::command::print(&mounted)?;
+    #[cfg(feature = "live")]
+    if args.live {
+        super::watched::show(&args.directory)?;
+    }
+    Ok(())
 }
 
 /// Refuses a port that nobody would know.

@@ -65,3 +65,52 @@ impl Watched {
         mounts.chain(totals.samples()).collect()
     }
 }
+
+/// Shows what the disks at `directory` do, until somebody leaves the screen.
+///
+/// # Errors
+/// When the emulator is gone, or the terminal refuses it.
+#[cfg(feature = "live")]
+pub(super) fn show(directory: &std::path::Path) -> Result<()> {
+    use std::sync::Arc;
+
+    use anyhow::Context;
+    use model::Duration;
+    use volume::clock::Clock;
+    use volume::fuse::control::{Look, Request};
+
+    use crate::command::screen;
+    use crate::live::{Screen, add};
+
+    let (control, _) = super::find::emulator(directory)?;
+    ctrlc::set_handler(screen::leave).context("a handler for Ctrl-C")?;
+    let state = Arc::new(Mutex::new(Screen {
+        title: format!("{}: modelled disks", directory.display()),
+        keys: format!(
+            "q: leave this screen; `dbstow unmount {}` ends the disks",
+            directory.display()
+        ),
+        ..Screen::default()
+    }));
+    let shown = Arc::clone(&state);
+    let screen = screen::show(move || shown.lock().clone(), screen::leave, || {})?;
+    let mut last: Option<Reading> = None;
+    let clock = Clock::start();
+    let mut due = clock.now();
+    while screen::is_shown() {
+        if clock.now() >= due {
+            due += Duration::from_secs(1);
+            // `dbstow stat` shows what came since its own last look, which this is not.
+            let Look { now, .. } = control.ask(Request::Reading)?;
+            if let Some(last) = &last
+                && let Ok(done) = now.since(last)
+            {
+                add(&mut state.lock().volumes, &done, now.at.since(last.at));
+            }
+            last = Some(now);
+        }
+        Clock::sleep(Duration::from_millis(50));
+    }
+    drop(screen);
+    Ok(())
+}

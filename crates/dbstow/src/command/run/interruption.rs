@@ -15,6 +15,8 @@ use volume::clock::Clock;
 use volume::hangup;
 
 use crate::command::output::note;
+#[cfg(feature = "live")]
+use crate::command::screen;
 use experiment::spec::Mode;
 
 /// Exit code of a program that Ctrl-C ended at once, as shells have it.
@@ -30,19 +32,21 @@ pub(super) struct Interruption {
     pub(super) asked: Arc<AtomicBool>,
     /// Whether nothing is under way that has to be cleaned up.
     idle: Arc<AtomicBool>,
+    /// What Ctrl-C does, for a terminal that sends no signal.
+    #[cfg(feature = "live")]
+    pub(super) act: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Interruption {
     /// Listens from now on, in a run of `mode` into `folder`.
     pub(super) fn listen(mode: Mode, folder: &Path) -> Result<Interruption> {
         let (asked, idle) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
-        let interruption = Interruption {
-            asked: Arc::clone(&asked),
-            idle: Arc::clone(&idle),
-        };
+        let (asked_too, idle_too) = (Arc::clone(&asked), Arc::clone(&idle));
         let text = text(folder);
         let survives_hangup = hangup::is_ignored();
-        ctrlc::set_handler(move || {
+        let act: Arc<dyn Fn() + Send + Sync> = Arc::new(move || {
+            #[cfg(feature = "live")]
+            screen::leave();
             // Records are written whole or not at all, so there is nothing left to save; what real time leaves
             // behind is cleared by the next run.
             if asked.swap(true, Ordering::Relaxed) || idle.load(Ordering::Relaxed) {
@@ -53,12 +57,18 @@ impl Interruption {
                 Mode::Simulate => give_up_later(text.clone()),
                 Mode::Emulate | Mode::Measure => {}
             }
-        })
-        .context("a handler for Ctrl-C")?;
+        });
+        let on_signal = Arc::clone(&act);
+        ctrlc::set_handler(move || on_signal()).context("a handler for Ctrl-C")?;
         if survives_hangup {
             hangup::ignore();
         }
-        Ok(interruption)
+        Ok(Interruption {
+            asked: asked_too,
+            idle: idle_too,
+            #[cfg(feature = "live")]
+            act,
+        })
     }
 
     /// All trials have ended: from now on Ctrl-C ends the program at once.
@@ -91,6 +101,8 @@ fn give_up_later(text: String) {
 }
 
 fn exit() {
+    #[cfg(feature = "live")]
+    screen::leave();
     #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
     std::process::exit(INTERRUPTED);
 }

@@ -3,6 +3,7 @@
 mod interruption;
 mod prompt;
 mod shown;
+mod watched;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +12,14 @@ use anyhow::{Result, bail};
 use clap::ValueHint;
 
 use interruption::Interruption;
-use shown::Shown;
+use watched::Watched;
 
 use super::listing::ListFormat;
 use super::output::note;
-use super::publish::{Outlet, Publishing};
 use super::report::{Format, Output, all_completed, show};
+#[cfg(feature = "live")]
+use super::screen;
 use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
-use crate::metrics::RunMetrics;
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use experiment::plan::{Plan, Trial};
@@ -27,7 +28,7 @@ use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
 use lab::hooks::HostHooks;
 use lab::trial::real::Leftovers;
-use lab::{Event, Observer, Prepared, RunError, RunInputs, run_into};
+use lab::{Prepared, RunError, RunInputs, run_into};
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,7 +40,7 @@ use lab::{Event, Observer, Prepared, RunError, RunInputs, run_into};
     dbstow run --profile shop.toml --today today.toml\n  \
     dbstow run wal-apart.toml --profile shop.toml\n  \
     dbstow run mine.toml --workload ./my-workload --out results/mine\n  \
-    dbstow run mine.toml --mode emulate --listen 127.0.0.1:9187\n  \
+    dbstow run mine.toml --mode emulate --live --listen 127.0.0.1:9187\n  \
     dbstow run tempdb-scale-out --mode emulate --engine postgres\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --volume d=/mnt/nvme --volume f=/mnt/data\n  \
     dbstow run tempdb-ssd-vs-premium --mode measure --engine sqlserver --server sqlserver://sa@db1 \\\n      \
@@ -73,6 +74,10 @@ pub struct Args {
     /// Keep the volumes after the run, for inspection (emulate, measure)
     #[arg(long)]
     pub keep: bool,
+    /// Show arms, volumes and verdicts on one screen while it runs; q leaves it
+    #[cfg(feature = "live")]
+    #[arg(long)]
+    pub live: bool,
     /// Where metrics go while it runs
     #[command(flatten)]
     pub publish: PublishArgs,
@@ -111,6 +116,10 @@ pub fn run(args: &Args) -> Result<()> {
     if !outstanding.is_empty() {
         jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?.jobs;
     }
+    #[cfg(feature = "live")]
+    if args.live {
+        screen::check()?;
+    }
     let outlet = args.publish.open()?;
     // Before the folder is there, so that whoever sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
@@ -128,9 +137,8 @@ pub fn run(args: &Args) -> Result<()> {
     if mode != Mode::Simulate {
         super::emulated::clear_leftovers()?;
     }
-    let shown = Shown::new(&results.plan.experiment, mode, outstanding);
-    let metrics = Arc::new(RunMetrics::new(&results.plan, all - outstanding));
-    let publishing = publish(outlet, &metrics, &shown)?;
+    let question = prepared.question();
+    let watched = Watched::new(args, outlet, &results, question, &interruption)?;
     let interrupted = Arc::clone(&interruption.asked);
     let inputs = RunInputs {
         inventory,
@@ -139,18 +147,13 @@ pub fn run(args: &Args) -> Result<()> {
         jobs,
         hooks: HostHooks {
             emulator,
-            prompt: prompt::prompt(Arc::clone(&interrupted), shown.progress.clone()),
-            progress: shown.line(),
+            prompt: prompt::prompt(Arc::clone(&interrupted), watched.shown.progress.clone()),
+            progress: watched.shown.line(),
             interrupted,
         },
     };
-    let observer = |event: Event<'_>| {
-        metrics.on(event.clone());
-        shown.on(event);
-    };
-    let left = run_into(&results, &prepared, &inputs, &observer);
-    // Once more, complete.
-    drop(publishing);
+    let left = run_into(&results, &prepared, &inputs, &watched);
+    drop(watched);
     let left = left.map_err(|error| told(error, &folder))?;
     interruption.idle();
     if interruption.was_asked() {
@@ -178,25 +181,6 @@ fn backtest(args: &Args) -> Result<()> {
         }
     };
     super::backtest::run(&layout, format, args.untested)
-}
-
-/// Publishes metrics of the run, where somebody asked for them.
-fn publish(
-    outlet: Option<Outlet>,
-    metrics: &Arc<RunMetrics>,
-    shown: &Shown,
-) -> Result<Option<Publishing>> {
-    let Some(outlet) = outlet else {
-        return Ok(None);
-    };
-    let line = shown.line();
-    if let Some(address) = outlet.address() {
-        line(&format!("metrics are at http://{address}/metrics"));
-    }
-    let metrics = Arc::clone(metrics);
-    let source = Box::new(move || metrics.samples());
-    let publishing = outlet.start(source, Box::new(move |text| line(text)))?;
-    Ok(Some(publishing))
 }
 
 /// The trials of `plan` that `folder` has no record of.

@@ -25,6 +25,9 @@ pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Option
     }
     let terminal = Mutex::new(None);
     Some(Arc::new(move |text| {
+        // It would hide the question.
+        #[cfg(feature = "live")]
+        crate::command::screen::leave();
         let mut terminal = terminal.lock();
         let lines = terminal.get_or_insert_with(lines);
         // A bar that went on would be drawn over the question.

@@ -1,0 +1,209 @@
+//! The terminal while a screen is shown: entered once, and left on every way out.
+//!
+//! What is said meanwhile is held and printed when the screen is left. The screen is on stderr, where progress is; results
+//! go to stdout as ever.
+
+use std::io::{self, BufWriter, IsTerminal};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use parking_lot::Mutex;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+
+use super::{Mistake, output};
+use crate::live::{Screen, draw};
+
+/// How often it is drawn, and how soon a key is noticed.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// How long leaving waits for a frame that is being drawn.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Whether a screen is shown.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Held while a frame is drawn, so that none is drawn after the screen was left.
+static DRAWING: Mutex<()> = Mutex::new(());
+
+/// What follows on leaving.
+static AFTER: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// A screen that is shown; dropping it leaves it.
+pub(super) struct Shown(Option<JoinHandle<()>>);
+
+/// What the keys do.
+enum Key {
+    Leave,
+    Interrupt,
+    Other,
+}
+
+/// Whether there is a terminal for it.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn check() -> Result<(), Mistake> {
+    match io::stdin().is_terminal() && io::stderr().is_terminal() {
+        true => Ok(()),
+        false => Err(Mistake(
+            "--live needs a terminal, and stdin or stderr is none; leave it out".to_owned(),
+        )),
+    }
+}
+
+/// Shows what `now` gives until `q` is pressed, [`leave`] is called or the result is dropped; `interrupt` is Ctrl-C,
+/// and `after` is called once the screen was left.
+///
+/// # Errors
+/// When the terminal refuses it.
+pub(super) fn show(
+    now: impl Fn() -> Screen + Send + 'static,
+    interrupt: impl Fn() + Send + 'static,
+    after: impl FnOnce() + Send + 'static,
+) -> Result<Shown> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave();
+            before(panic);
+        }));
+    });
+    *AFTER.lock() = Some(Box::new(after));
+    output::hold();
+    SHOWN.store(true, Ordering::SeqCst);
+    let entered = enable_raw_mode().and_then(|()| execute!(output::screen(), EnterAlternateScreen));
+    let terminal = entered
+        .and_then(|()| Terminal::new(CrosstermBackend::new(BufWriter::new(output::screen()))));
+    let mut terminal = terminal
+        .inspect_err(|_| leave())
+        .context("--live: the terminal")?;
+    let work = move || {
+        while is_shown() {
+            {
+                let _drawing = DRAWING.lock();
+                let screen = now();
+                if !is_shown() || terminal.draw(|frame| draw(&screen, frame)).is_err() {
+                    break;
+                }
+            }
+            match key() {
+                Ok(Key::Leave) => break,
+                Ok(Key::Interrupt) => {
+                    leave();
+                    interrupt();
+                }
+                Ok(Key::Other) => {}
+                // Without keys it could not be left.
+                Err(_) => break,
+            }
+        }
+        leave();
+    };
+    let thread = thread::Builder::new().name("dbstow-live".to_owned());
+    let thread = thread.spawn(work).inspect_err(|_| leave());
+    Ok(Shown(Some(thread.context("--live: a thread")?)))
+}
+
+/// Leaves the screen, where one is shown: the terminal is as it was before.
+pub(super) fn leave() {
+    if !SHOWN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    // A panic may have come from within a frame.
+    let _drawing = DRAWING.try_lock_for(PATIENCE);
+    // There is nobody to tell that a terminal is gone.
+    let _ = execute!(output::screen(), LeaveAlternateScreen, Show);
+    let _ = disable_raw_mode();
+    output::release();
+    let after = AFTER.lock().take();
+    if let Some(after) = after {
+        after();
+    }
+}
+
+/// Whether a screen is shown.
+pub(super) fn is_shown() -> bool {
+    SHOWN.load(Ordering::SeqCst)
+}
+
+/// The next key, or `Other` after a while without one. Two keys need no parser; crossterm's reader of events never
+/// returns once its terminal is gone (0.29: it ignores the end of the file and errors).
+///
+/// # Errors
+/// When the terminal is gone.
+#[cfg(unix)]
+fn key() -> io::Result<Key> {
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+    let stdin = io::stdin();
+    let mut looked = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    let timeout = PollTimeout::try_from(EVERY).map_err(io::Error::other)?;
+    match poll(&mut looked, timeout) {
+        Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(Key::Other),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // Past std's buffer, so that whoever asks a question later finds all of its answer there.
+    let mut terminal = File::from(stdin.as_fd().try_clone_to_owned()?);
+    let mut keys = [0; 64];
+    let read = terminal.read(&mut keys)?;
+    match &keys[..read] {
+        [] => Err(io::ErrorKind::UnexpectedEof.into()),
+        // Arrows and the like.
+        [0x1b, ..] => Ok(Key::Other),
+        // The terminal sends no signal while keys are read one by one.
+        keys if keys.contains(&0x03) => Ok(Key::Interrupt),
+        keys if keys.contains(&b'q') => Ok(Key::Leave),
+        _ => Ok(Key::Other),
+    }
+}
+
+/// The next key, or `Other` after a while without one.
+///
+/// # Errors
+/// When the terminal is gone.
+#[cfg(not(unix))]
+fn key() -> io::Result<Key> {
+    use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+    if !event::poll(EVERY)? {
+        return Ok(Key::Other);
+    }
+    Ok(match event::read()? {
+        Event::Key(KeyEvent {
+            code,
+            modifiers,
+            kind: KeyEventKind::Press,
+            ..
+        }) => match code {
+            KeyCode::Char('q') => Key::Leave,
+            KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => Key::Interrupt,
+            _ => Key::Other,
+        },
+        _ => Key::Other,
+    })
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        leave();
+        if let Some(thread) = self.0.take() {
+            // If it panicked, that was said.
+            let _ = thread.join();
+        }
+    }
+}
