@@ -161,6 +161,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<trial::StageError>()
             || cause.is::<trial::RehearsalError>()
             || cause.is::<lab::run::PrepareError>()
+            || cause.is::<lab::plan_file::PlanFileError>()
             || cause.is::<lab::engine::OptionsError>()
             || cause.is::<lab::engine::UnknownEngine>()
             || cause.is::<trial::real::VolumesError>() && !is_io(cause)

@@ -8,13 +8,14 @@ use model::{Bytes, Duration};
 use profile::DemandSeries;
 
 use crate::engine::{LEFT_OUT, provider};
+use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
     self, Arrival, EngineName, Known, KnownWorkload, Machine, Parameter, Recorded, Script, Volume,
 };
 use files::input::{self, Reach};
-use workload::{Dialect, Value, Workload};
+use workload::{Dialect, Files, Value, Workload};
 
 /// The catalogue, and where workloads come from.
 #[derive(Default)]
@@ -29,13 +30,17 @@ pub struct Inventory {
     pub reach: Reach,
 }
 
-/// Digests of the files that the user's own disks and machines are from, by their names.
+/// The user's own files: digests of those that disks and machines are from, by their names.
 #[derive(Default)]
 struct Own {
     disks: BTreeMap<String, String>,
     machines: BTreeMap<String, String>,
     /// Of the last file, with all before it.
     last: String,
+    /// The files.
+    files: Vec<Named>,
+    /// All of the user's files that may be read, where they came with a plan.
+    carried: Option<Inputs>,
 }
 
 impl Inventory {
@@ -59,6 +64,10 @@ impl Inventory {
             names_of_machines(&self.catalogue),
         );
         self.catalogue.add(text, file)?;
+        self.own.files.push(Named {
+            name: file.to_owned(),
+            text: text.to_owned(),
+        });
         // A file may refer to classes of those before it, which then decide what its disks are.
         let is_alone = Catalogue::builtin().add(text, file).is_ok();
         let all = format!("{}{text}", self.own.last);
@@ -89,6 +98,42 @@ impl Inventory {
         Inventory { reach, ..self }
     }
 
+    /// The same, in which workloads and profiles of the user's own are those that came with a plan, and no others.
+    pub fn carrying(mut self, inputs: Inputs) -> Inventory {
+        self.own.carried = Some(inputs);
+        self
+    }
+
+    /// The catalogue files of the user's own, in the order in which they were added.
+    pub fn own_catalogues(&self) -> &[Named] {
+        &self.own.files
+    }
+
+    /// The files of the workload at `path`.
+    ///
+    /// # Errors
+    /// When they cannot be read, or have a mistake.
+    pub fn files_of_workload(&self, path: &str) -> Result<Files, String> {
+        if let Some(inputs) = &self.own.carried {
+            return inputs.workload(path).cloned();
+        }
+        let files = Workload::files(Path::new(path), self.dialect, self.reach);
+        files.map_err(|error| error.to_string())
+    }
+
+    /// The text of a profile.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn text_of_profile(&self, file: &str) -> Result<String, String> {
+        if let Some(inputs) = &self.own.carried {
+            return inputs.profile(file).cloned();
+        }
+        input::named(Path::new(file)).map_err(|error| {
+            format!("{file}: {error}; give a profile, such as `dbstow record` writes")
+        })
+    }
+
     /// What the sessions do that an experiment asks for.
     ///
     /// # Errors
@@ -96,7 +141,7 @@ impl Inventory {
     pub fn work(&self, asked: &spec::Workload) -> Result<Work, String> {
         match &asked.script {
             Script::Profile { file, window } => {
-                let (Recording { profile, demand }, _) = recording(file, *window)?;
+                let (Recording { profile, demand }, _) = self.recording(file, *window)?;
                 let demand = demand.map(|demand| {
                     let demand = match demand.sessions_max() {
                         recorded if recorded == asked.sessions => demand,
@@ -113,6 +158,16 @@ impl Inventory {
                 self.workload(asked).map(Box::new).map(Work::Statements)
             }
         }
+    }
+
+    /// The busiest `window` of a profile, and the digest of its file.
+    fn recording(&self, file: &str, window: Duration) -> Result<(Recording, String), String> {
+        let text = self.text_of_profile(file)?;
+        let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
+        let profile = profile.busiest(window);
+        let demand = DemandSeries::of(&profile);
+        let digest = experiment::plan::digest_of(text.as_bytes());
+        Ok((Recording { profile, demand }, digest))
     }
 
     /// A workload with its parameters set as an experiment says.
@@ -146,11 +201,12 @@ impl Inventory {
         let result = match script {
             Script::BuiltIn(name) => Workload::builtin(name, dialect),
             Script::Folder(path) => {
+                let carried = self.own.carried.as_ref();
+                let carried = carried.map(|inputs| inputs.workload(path)).transpose()?;
                 let path = Path::new(path);
-                match path.extension().and_then(|end| end.to_str()) {
-                    Some("sql") => Workload::from_sql_file(path, 1, 1, dialect),
-                    Some("json") => Workload::from_sqlquerystress(path, dialect),
-                    Some(_) | None => Workload::from_folder(path, dialect, self.reach),
+                match carried {
+                    None => Workload::from_path(path, dialect, self.reach),
+                    Some(files) => Workload::from_files(path, files, dialect),
                 }
             }
             Script::Profile { file, .. } => {
@@ -213,7 +269,7 @@ impl Known for Inventory {
 
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
         if let Script::Profile { file, window } = script {
-            let (recording, digest) = recording(file, *window)?;
+            let (recording, digest) = self.recording(file, *window)?;
             return Ok(KnownWorkload {
                 parameters: BTreeMap::new(),
                 digest,
@@ -241,18 +297,6 @@ impl Known for Inventory {
             recorded: None,
         })
     }
-}
-
-/// The busiest `window` of a profile, and the digest of its file.
-fn recording(file: &str, window: Duration) -> Result<(Recording, String), String> {
-    let text = input::named(Path::new(file)).map_err(|error| {
-        format!("{file}: {error}; give a profile, such as `dbstow record` writes")
-    })?;
-    let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
-    let profile = profile.busiest(window);
-    let demand = DemandSeries::of(&profile);
-    let digest = experiment::plan::digest_of(text.as_bytes());
-    Ok((Recording { profile, demand }, digest))
 }
 
 /// Requests in flight where the profile counts no sessions: as many as a SATA disk queues, and more than the sessions of

@@ -8,6 +8,7 @@
 
 // What names in an experiment stand for.
 pub mod inventory;
+pub mod plan_file;
 
 // Running it.
 pub mod engine;

@@ -40,9 +40,9 @@ pub(super) trait Folder {
 }
 
 /// A folder on disk.
-struct OnDisk<'a> {
-    path: &'a Path,
-    reach: Reach,
+pub(super) struct OnDisk<'a> {
+    pub(super) path: &'a Path,
+    pub(super) reach: Reach,
 }
 
 impl Folder for OnDisk<'_> {

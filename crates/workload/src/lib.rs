@@ -5,6 +5,8 @@
 
 /// The workloads inside the program.
 mod builtin;
+/// Its files as a value.
+mod carried;
 /// What a workload is, resolved and checked.
 mod definition;
 /// Whose SQL scripts are in.
@@ -27,6 +29,7 @@ mod variables;
 /// `workload.toml` as it stands in the file.
 mod wire;
 
+pub use carried::Files;
 pub use definition::{
     Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run,
     RunLength, Setting, Tables, Weighted, Workload,

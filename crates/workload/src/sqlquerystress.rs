@@ -79,10 +79,20 @@ impl Workload {
         iterations: u64,
         dialect: Dialect,
     ) -> Result<Workload, WorkloadError> {
+        Workload::from_sql_text(path, &read_file(path)?, (threads, iterations), dialect)
+    }
+
+    /// The same, of a file with this text; so many threads, and iterations of each.
+    pub(super) fn from_sql_text(
+        path: &Path,
+        text: &str,
+        (threads, iterations): (u32, u64),
+        dialect: Dialect,
+    ) -> Result<Workload, WorkloadError> {
         let asked = Asked {
             file: path.display().to_string(),
             line: 1,
-            sql: read(path)?.trim_start_matches('\u{feff}').to_owned(),
+            sql: text.trim_start_matches('\u{feff}').to_owned(),
             threads: i64::from(threads),
             iterations: i64::try_from(iterations).unwrap_or(i64::MAX),
             delay_ms: 0,
@@ -103,7 +113,15 @@ impl Workload {
     /// # Errors
     /// When the file cannot be read, is not such a file, its query is empty, or a count is below 1.
     pub fn from_sqlquerystress(path: &Path, dialect: Dialect) -> Result<Workload, WorkloadError> {
-        let text = read(path)?;
+        Workload::from_sqlquerystress_text(path, &read_file(path)?, dialect)
+    }
+
+    /// The same, of a file with this text.
+    pub(super) fn from_sqlquerystress_text(
+        path: &Path,
+        text: &str,
+        dialect: Dialect,
+    ) -> Result<Workload, WorkloadError> {
         let text = text.trim_start_matches('\u{feff}');
         let file = path.display().to_string();
         let settings: Settings =
@@ -129,7 +147,7 @@ impl Workload {
     }
 }
 
-fn read(path: &Path) -> Result<String, WorkloadError> {
+pub(super) fn read_file(path: &Path) -> Result<String, WorkloadError> {
     input::regular(path, input::BYTES_MAX).map_err(|source| WorkloadError::Read {
         path: path.to_owned(),
         source,

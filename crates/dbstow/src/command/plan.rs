@@ -1,19 +1,29 @@
 //! `dbstow plan`: shows what would run, before anything runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::ValueHint;
+use files::write_named;
 
+use super::output::note;
 use super::run::default_folder;
-use super::{Asked, ResolvedRun, ready};
+use super::{Asked, Mistake, ResolvedRun, ready};
 use experiment::plan::{Estimate, Plan};
 use experiment::results::Results;
 use experiment::spec::Mode;
+use lab::inventory::Inventory;
+use lab::plan_file::PlanFile;
 use lab::{Prepared, RunInputs};
 
 /// Shows what would run: arms, files on volumes, blocks, seeds and order; executes simulated scripts on few rows to
 /// estimate its time
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow plan tempdb-scale-out\n  \
+    dbstow plan tempdb-scale-out --blocks 10 --json\n  \
+    dbstow plan mine.toml --set workload.sessions=1,2,4,8 --catalogue disks.toml --out plan.json\n  \
+    dbstow submit plan.json --to slurm")]
 pub struct Args {
     /// Which experiment.
     #[command(flatten)]
@@ -24,6 +34,10 @@ pub struct Args {
     /// Print the plan as JSON, with every setting
     #[arg(long)]
     pub json: bool,
+    /// Write the plan to this file, with the catalogues, workloads and profiles of your own that it refers to, so that its
+    /// trials can run on other machines (`dbstow trial`, `dbstow submit`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
 }
 
 /// Prints the plan.
@@ -32,6 +46,9 @@ pub struct Args {
 /// When the experiment has a mistake.
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
+    if let Some(file) = &args.out {
+        write(file, plan.clone(), &inventory)?;
+    }
     if args.json {
         super::print_json(&format!("{}\n", plan.to_json()))?;
         return Ok(());
@@ -45,6 +62,19 @@ pub fn run(args: &Args) -> Result<()> {
         text += &format!("takes {}\n", estimate(&plan, &default_folder(&plan)));
     }
     Ok(super::print(&text)?)
+}
+
+/// Writes the plan with all that it refers to.
+fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()> {
+    let trials = plan.trials().len();
+    let text = PlanFile::new(plan, inventory).map_err(Mistake)?.to_json();
+    write_named(file, format!("{text}\n").as_bytes())?;
+    let last = trials.saturating_sub(1);
+    note(&format!(
+        "dbstow: {trials} trials, 0 to {last}, are planned in {}",
+        file.display()
+    ));
+    Ok(())
 }
 
 /// How long all of the plan takes, after earlier trials in `folder` if it holds any.

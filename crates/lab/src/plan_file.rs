@@ -1,0 +1,346 @@
+//! A plan with the user's own files that it refers to, as one file: all that a trial needs on another machine.
+//!
+//! ```text
+//! Plan ──────────────────────────────┐
+//! Inventory (own catalogues,         ├── PlanFile ──(any machine)──> Plan, Inventory ──> Prepared
+//!   workloads, profiles by name) ────┘
+//! ```
+//!
+//! What ships with the program does not travel: the program has to be of the version that made the plan. What travels is
+//! checked against the digests in the plan's settings before anything runs.
+
+use std::collections::BTreeMap;
+
+use experiment::plan::{Plan, PlanError};
+use experiment::spec::{Arm, Disk, Known, Script, Volume};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use workload::Files;
+
+use crate::inventory::Inventory;
+
+/// A plan and what it refers to.
+#[derive(Debug)]
+pub struct PlanFile {
+    /// What will be done.
+    pub plan: Plan,
+    /// The user's own files.
+    pub inputs: Inputs,
+}
+
+/// Texts of the user's own files that a plan refers to, by the names that it calls them by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Inputs {
+    /// Catalogue files, in the order in which they are read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub catalogues: Vec<Named>,
+    /// The files of each workload, by its path.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workloads: BTreeMap<String, Files>,
+    /// Profiles, by their paths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub profiles: BTreeMap<String, String>,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// What the user called it.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Inputs {
+    /// The files of the workload at `path`.
+    ///
+    /// # Errors
+    /// When it is not among them.
+    pub fn workload(&self, path: &str) -> Result<&Files, String> {
+        self.workloads.get(path).ok_or_else(|| missing(path))
+    }
+
+    /// The text of the profile at `path`.
+    ///
+    /// # Errors
+    /// When it is not among them.
+    pub fn profile(&self, path: &str) -> Result<&String, String> {
+        self.profiles.get(path).ok_or_else(|| missing(path))
+    }
+}
+
+fn missing(path: &str) -> String {
+    format!("the plan does not carry {path}; write it again with `dbstow plan --out`")
+}
+
+/// Why a plan file cannot be used.
+#[derive(Debug, Error)]
+pub enum PlanFileError {
+    /// It is none, or was changed.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Another version made it, which may simulate something else.
+    #[error(
+        "this plan was made by dbstow {found}, and this is {own}; use the version that made it, or plan again with \
+         this one"
+    )]
+    Version {
+        /// The version that made it.
+        found: String,
+        /// This one.
+        own: &'static str,
+    },
+    /// A file in it cannot be used.
+    #[error("this plan carries {name}, which cannot be used: {why}; plan again")]
+    Input {
+        /// Which file.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// What a name stands for is not what the plan was made with.
+    #[error(
+        "{what} of arm \"{arm}\" is not what this plan was made with ({found}, not {planned}); plan again"
+    )]
+    Differs {
+        /// Which arm.
+        arm: String,
+        /// What of it.
+        what: String,
+        /// Its digest here.
+        found: String,
+        /// Its digest in the plan.
+        planned: String,
+    },
+}
+
+/// Both in one document: a plan, and one key more where it refers to files of the user's own.
+#[derive(Serialize)]
+struct Wire<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<&'a Inputs>,
+}
+
+/// What of the document is not the plan's.
+#[derive(Deserialize)]
+struct Beside {
+    #[serde(default)]
+    inputs: Inputs,
+}
+
+impl PlanFile {
+    /// `plan`, with the files of `inventory` that it refers to.
+    ///
+    /// # Errors
+    /// When one of them cannot be read any more.
+    pub fn new(plan: Plan, inventory: &Inventory) -> Result<PlanFile, String> {
+        let mut inputs = Inputs {
+            catalogues: inventory.own_catalogues().to_vec(),
+            ..Inputs::default()
+        };
+        for script in plan.all_arms().map(|arm| &arm.settings.workload.script) {
+            match script {
+                Script::BuiltIn(_) => {}
+                Script::Folder(path) if inputs.workloads.contains_key(path) => {}
+                Script::Profile { file, .. } if inputs.profiles.contains_key(file) => {}
+                Script::Folder(path) => {
+                    let files = inventory.files_of_workload(path)?;
+                    inputs.workloads.insert(path.clone(), files);
+                }
+                Script::Profile { file, .. } => {
+                    let text = inventory.text_of_profile(file)?;
+                    inputs.profiles.insert(file.clone(), text);
+                }
+            }
+        }
+        Ok(PlanFile { plan, inputs })
+    }
+
+    /// The document.
+    pub fn to_json(&self) -> String {
+        let has_none = self.inputs == Inputs::default();
+        let wire = Wire {
+            plan: &self.plan,
+            inputs: (!has_none).then_some(&self.inputs),
+        };
+        serde_json::to_string_pretty(&wire).expect("a plan has text keys and finite numbers only")
+    }
+
+    /// A document that was stored; a plan by itself is one too.
+    ///
+    /// # Errors
+    /// When it is no whole plan of this format, was changed, or is another version's.
+    pub fn from_json(text: &str) -> Result<PlanFile, PlanFileError> {
+        let plan = Plan::from_json(text)?;
+        let own = env!("CARGO_PKG_VERSION");
+        if plan.version != own {
+            let found = plan.version;
+            return Err(PlanFileError::Version { found, own });
+        }
+        let Beside { inputs } = serde_json::from_str(text).map_err(PlanError::from)?;
+        Ok(PlanFile { plan, inputs })
+    }
+
+    /// What the names in the plan stand for: what ships with the program, and the files that came with the plan. No other
+    /// file is read.
+    ///
+    /// # Errors
+    /// When one is missing, or is not what the plan was made with.
+    pub fn inventory(&self) -> Result<Inventory, PlanFileError> {
+        let mut inventory = Inventory::builtin().of_engine(&self.plan.variant.engine);
+        for Named { name, text } in &self.inputs.catalogues {
+            let added = inventory.add_catalogue(text, name);
+            added.map_err(|error| PlanFileError::Input {
+                name: name.clone(),
+                why: error.to_string(),
+            })?;
+        }
+        let inventory = inventory.carrying(self.inputs.clone());
+        let mut works = BTreeMap::new();
+        for arm in self.plan.all_arms() {
+            check(arm, &inventory, &mut works)?;
+        }
+        Ok(inventory)
+    }
+}
+
+/// Whether what `arm` names is what the plan was made with; `works` are the digests of workloads that are known already.
+fn check(
+    arm: &Arm,
+    inventory: &Inventory,
+    works: &mut BTreeMap<String, String>,
+) -> Result<(), PlanFileError> {
+    let differs = |what: String, found: Option<String>, planned: &Option<String>| {
+        let shown = |digest: &Option<String>| digest.as_deref().unwrap_or("none").to_owned();
+        if found == *planned {
+            return Ok(());
+        }
+        Err(PlanFileError::Differs {
+            arm: arm.name.clone(),
+            what,
+            found: shown(&found),
+            planned: shown(planned),
+        })
+    };
+    let settings = &arm.settings;
+    if let Some(kind) = &settings.machine.kind {
+        let found = inventory.machine_entry(kind);
+        differs(format!("machine {kind}"), found, &settings.machine.entry)?;
+    }
+    for Volume {
+        name, disk, entry, ..
+    } in &settings.volumes
+    {
+        let found = match disk {
+            Disk::Catalogue(disk) => inventory.entry(disk),
+            Disk::Local | Disk::Unlimited => None,
+        };
+        differs(format!("disk {disk} of volume {name}"), found, entry)?;
+    }
+    let script = &settings.workload.script;
+    let key = format!("{script:?}");
+    if !works.contains_key(&key) {
+        let known = Known::workload(inventory, script).map_err(|why| PlanFileError::Input {
+            name: script.to_string(),
+            why,
+        })?;
+        works.insert(key.clone(), known.digest);
+    }
+    let found = works.get(&key).cloned();
+    differs(
+        format!("workload {script}"),
+        found,
+        &settings.workload.digest,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::spec::{Spec, Variant};
+
+    use super::*;
+
+    const DISK: &str = r#"
+        [source.mine]
+        title = "a test"
+        date = "2026"
+        [disk."mine.disk"]
+        class = "local-nvme"
+        title = "a disk"
+        size = "1 TiB"
+        iops = 1000
+        confidence = "assumed"
+        sources = ["mine"]
+    "#;
+
+    /// A plan on a disk and with a workload of the user's own, of which nothing is left.
+    fn plan_file() -> PlanFile {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let script = folder.path().join("one.sql");
+        std::fs::write(&script, "select 1;").expect("it can be written");
+        let mut inventory = Inventory::builtin();
+        inventory.add_catalogue(DISK, "mine.toml").expect("sound");
+        let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let overrides = [
+            set("workload.folder", &script.display().to_string()),
+            set("volume.d", "{ disk = \"mine.disk\" }"),
+        ];
+        let variant = Variant::default();
+        let text = experiment::spec::builtin_text("tempdb-ssd-vs-premium").expect("built in");
+        let spec = Spec::swept("mine.toml", text, &overrides, &variant, &inventory);
+        let plan = Plan::new(&spec.expect("sound"), false);
+        PlanFile::new(plan, &inventory).expect("its files are there")
+    }
+
+    #[test]
+    fn a_plan_goes_on_where_none_of_its_files_are() {
+        let file = plan_file();
+        let read = PlanFile::from_json(&file.to_json()).expect("it was just written");
+        assert_eq!(read.plan, file.plan);
+        assert_eq!(read.inputs, file.inputs);
+        let inventory = read.inventory().expect("all came with it");
+        crate::Prepared::new(&read.plan, &inventory, &Default::default()).expect("all is known");
+    }
+
+    #[test]
+    fn what_is_missing_or_was_changed_is_named() {
+        let mut file = plan_file();
+        let error = |file: &PlanFile| file.inventory().err().expect("refused").to_string();
+        let catalogues = std::mem::take(&mut file.inputs.catalogues);
+        let shown = error(&file);
+        assert!(shown.contains("disk mine.disk of volume d"), "{shown}");
+        assert!(shown.contains("plan again"), "{shown}");
+        file.inputs.catalogues = catalogues;
+        for files in file.inputs.workloads.values_mut() {
+            files.insert("one.sql".to_owned(), "select 2;".to_owned());
+        }
+        let shown = error(&file);
+        assert!(shown.contains("one.sql"), "{shown}");
+        file.inputs.workloads.clear();
+        let shown = error(&file);
+        assert!(shown.contains("does not carry"), "{shown}");
+    }
+
+    #[test]
+    fn a_plan_of_another_version_is_refused() {
+        let mut file = plan_file();
+        "0.0.1".clone_into(&mut file.plan.version);
+        // The version is in the digest.
+        let plan = file.plan.at(BTreeMap::new());
+        let error = PlanFile::from_json(&plan.to_json()).expect_err("of another version");
+        let shown = error.to_string();
+        assert!(shown.contains("dbstow 0.0.1"), "{shown}");
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_refused_among_the_inputs() {
+        let text = plan_file().to_json();
+        let text = text.replace("\"catalogues\":", "\"catalogs\":");
+        let error = PlanFile::from_json(&text).expect_err("unknown");
+        assert!(error.to_string().contains("catalogs"), "{error}");
+    }
+}
