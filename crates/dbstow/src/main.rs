@@ -6,7 +6,8 @@ use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     self, advise, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
-    machines, man, output, plan, profile, record, report, run, workloads,
+    machines, man, output, plan, profile, record, report, run, trial as one_by_one,
+    workloads,
 };
 use experiment::spec;
 use files::FileError;
@@ -32,6 +33,8 @@ enum Command {
     Run(run::Args),
     /// Show what would run, without running it
     Plan(plan::Args),
+    /// Run some trials of a plan that was written to a file, on any machine
+    Trial(one_by_one::Args),
     /// Check whether an experiment can run
     Check(check::Args),
     /// Report on recorded trials, or compare two results
@@ -97,6 +100,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Trial(args) => one_by_one::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]

@@ -3,15 +3,21 @@
 //! ```text
 //! dbstow.json                    the question and the plan: marks the folder as ours
 //! records/000-local-ssd.json     block and arm
-//! dbstow.lock                    locked while a run writes here
+//! dbstow.lock                    locked while a run writes here; shared by trials that run one by one
 //! ```
+//!
+//! Trials that are run one by one, on many machines, share a folder ([`Results::join`]): whoever comes first writes the
+//! head, which is the same for all, and each writes its own records, whole or not at all, under names that no other trial
+//! has. They need no order and no lock among themselves; the lock keeps a run away, which may remove records.
 //!
 //! A folder may come from anybody: nothing in it is followed as a link when it is written or removed.
 
-use std::collections::BTreeMap;
+mod lock;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use files::{FileError, Folder, Readers};
@@ -24,6 +30,7 @@ use crate::record::check::check;
 use crate::record::{self, Outcome, Record, strict};
 use crate::spec::Mode;
 use files::input;
+use lock::{lock, lock_shared};
 
 /// The name and version of `dbstow.json`.
 const SCHEMA: &str = "dbstow.results/1";
@@ -49,8 +56,9 @@ pub struct Results {
 #[derive(Debug)]
 struct Writing {
     records: Folder,
-    /// The system gives it back when this process ends, however it does.
-    _lock: File,
+    /// The system gives it back when this process ends, however it does; none where trials share a folder whose file
+    /// system has no locks.
+    _lock: Option<File>,
 }
 
 /// `dbstow.json`.
@@ -82,7 +90,16 @@ pub enum ResultsError {
         /// Digest wanted.
         wanted: String,
     },
-    /// Another run writes there.
+    /// It holds results of a plan that is the same but for what decides no trial.
+    #[error(
+        "{folder} holds results of the same experiment with another number of blocks, margin, metric or text; give \
+         another folder with --out"
+    )]
+    OtherWords {
+        /// The folder.
+        folder: String,
+    },
+    /// A run writes there, or trials do that share it.
     #[error(
         "another run{by} writes to {folder} at this moment; wait for its end, or give another folder with --out"
     )]
@@ -153,17 +170,7 @@ impl Results {
         fresh: bool,
     ) -> Result<Results, ResultsError> {
         let shown = folder.display().to_string();
-        if !folder.is_dir() {
-            fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
-        }
-        let place = Folder::open(folder)?;
-        let there = place.holds(HEAD.as_ref());
-        let is_ours = |name: &OsString| {
-            name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
-        };
-        if !there && !place.names()?.iter().all(is_ours) {
-            return Err(ResultsError::NotOurs { folder: shown });
-        }
+        let (place, there) = claimed(folder)?;
         let lock = lock(&place)?;
         if there && !fresh {
             let found = Results::open(folder)?.plan.digest().to_owned();
@@ -176,12 +183,7 @@ impl Results {
                 });
             }
         }
-        let head = Head {
-            schema: SCHEMA.to_owned(),
-            question: question.clone(),
-            plan: serde_json::from_str(&plan.to_json()).expect("a plan is JSON"),
-        };
-        let head = serde_json::to_string_pretty(&head).expect("its keys are texts");
+        let head = head(&question, &plan);
         place.write(HEAD.as_ref(), head.as_bytes(), Readers::Umask)?;
         let records = place.folder(RECORDS.as_ref())?;
         remove_remains(&place, Some(FORMER_PART))?;
@@ -191,6 +193,35 @@ impl Results {
         }
         let writing = Writing {
             records,
+            _lock: Some(lock),
+        };
+        Ok(Results {
+            folder: folder.to_owned(),
+            question,
+            plan,
+            writing: Some(writing),
+        })
+    }
+
+    /// A folder for records of `plan` that others may write to at the same time, each other trials of the same plan; also
+    /// from other machines.
+    ///
+    /// # Errors
+    /// When the folder is not ours or another plan's, or a run writes there, or it cannot be written.
+    pub fn join(folder: &Path, question: Question, plan: Plan) -> Result<Results, ResultsError> {
+        let (place, there) = claimed(folder)?;
+        let lock = lock_shared(&place)?;
+        if !there {
+            let head = head(&question, &plan);
+            match place.write_new(HEAD.as_ref(), head.as_bytes(), Readers::Umask) {
+                // Another trial came first.
+                Ok(()) | Err(FileError::Exists(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Results::check_head(folder, &plan)?;
+        let writing = Writing {
+            records: place.folder(RECORDS.as_ref())?,
             _lock: lock,
         };
         Ok(Results {
@@ -199,6 +230,28 @@ impl Results {
             plan,
             writing: Some(writing),
         })
+    }
+
+    /// Refuses a folder whose head is not that of `plan`.
+    fn check_head(folder: &Path, plan: &Plan) -> Result<(), ResultsError> {
+        let found = Results::open(folder)?.plan;
+        let folder = folder.display().to_string();
+        match (found.digest() == plan.digest(), found == *plan) {
+            (true, true) => Ok(()),
+            (true, false) => Err(ResultsError::OtherWords { folder }),
+            (false, _) => Err(ResultsError::OtherPlan {
+                folder,
+                found: found.digest().to_owned(),
+                wanted: plan.digest().to_owned(),
+            }),
+        }
+    }
+
+    /// The record of `trial` in `folder`, which may not be there, if it is one of `plan`: no other record is read.
+    pub fn record_of(folder: &Path, plan: &Plan, trial: &Trial) -> Option<Record> {
+        let name = file_name(trial.block, &trial.arm);
+        let record = read_record(&folder.join(RECORDS).join(name), plan).ok()?;
+        (record.arm == trial.arm && record.block == trial.block).then_some(record)
     }
 
     /// Results written before.
@@ -266,15 +319,13 @@ impl Results {
         let (records, _) = self.records();
         let again = self.plan.variant.mode != Mode::Simulate;
         let counts = |record: &&Record| !again || record.outcome == Outcome::Finished;
-        let done = |trial: &Trial| {
-            records
-                .iter()
-                .filter(counts)
-                .any(|record| record.arm == trial.arm && record.block == trial.block)
-        };
+        let done = records.iter().filter(counts);
+        let done: BTreeSet<(u32, &str)> = done
+            .map(|record| (record.block, record.arm.as_str()))
+            .collect();
         plan.trials()
             .iter()
-            .filter(|trial| !done(trial))
+            .filter(|trial| !done.contains(&(trial.block, trial.arm.as_str())))
             .cloned()
             .collect()
     }
@@ -298,7 +349,7 @@ impl Results {
     /// # Errors
     /// When the disk is full, or the folder cannot be written.
     pub fn write(&self, record: &Record) -> Result<(), ResultsError> {
-        let name = file_name(record);
+        let name = file_name(record.block, &record.arm);
         let text = serde_json::to_string(record).expect("a record's keys are texts");
         let opened;
         let records = match &self.writing {
@@ -337,10 +388,10 @@ impl Results {
 }
 
 /// What the file of a record is called.
-fn file_name(record: &Record) -> String {
+fn file_name(block: u32, arm: &str) -> String {
     let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let safe = record.arm.chars().map(|c| if fit(c) { c } else { '_' });
-    format!("{:03}-{}.json", record.block, safe.collect::<String>())
+    let safe = arm.chars().map(|c| if fit(c) { c } else { '_' });
+    format!("{block:03}-{}.json", safe.collect::<String>())
 }
 
 /// Of several records of one trial, that of the file with the trial's name, else the first; a warning for each
@@ -351,7 +402,7 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
     for (file, record) in &records {
         let named = file
             .file_name()
-            .is_some_and(|name| *name == *file_name(record));
+            .is_some_and(|name| *name == *file_name(record.block, &record.arm));
         if named || !kept.contains_key(&trial(record)) {
             kept.insert(trial(record), file.clone());
         }
@@ -369,30 +420,34 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
     one_each
 }
 
-/// Claims the folder for this run.
-fn lock(folder: &Folder) -> Result<File, ResultsError> {
-    let path = folder.path().join(LOCK);
-    let at = |source| io_error(&path, source);
-    let mut file = folder.own_file(LOCK.as_ref())?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            // Some systems do not let others read a locked file.
-            let mut by = String::new();
-            let _ = file.read_to_string(&mut by);
-            return Err(ResultsError::InUse {
-                folder: folder.path().display().to_string(),
-                by: by
-                    .trim()
-                    .parse()
-                    .map_or_else(|_| String::new(), |pid: u32| format!(" (process {pid})")),
-            });
-        }
-        Err(TryLockError::Error(source)) => return Err(at(source)),
+/// The folder, made if it is missing, and whether it has a head.
+fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
+    if !folder.is_dir() {
+        fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
     }
-    file.set_len(0).map_err(at)?;
-    writeln!(file, "{}", std::process::id()).map_err(at)?;
-    Ok(file)
+    let place = Folder::open(folder)?;
+    let is_ours = |name: &OsString| {
+        name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
+    };
+    let is_fit = place.holds(HEAD.as_ref()) || place.names()?.iter().all(is_ours);
+    // A trial that shares the folder may have written its head since the first look.
+    let there = place.holds(HEAD.as_ref());
+    match is_fit || there {
+        true => Ok((place, there)),
+        false => Err(ResultsError::NotOurs {
+            folder: folder.display().to_string(),
+        }),
+    }
+}
+
+/// The text of `dbstow.json`.
+fn head(question: &Question, plan: &Plan) -> String {
+    let head = Head {
+        schema: SCHEMA.to_owned(),
+        question: question.clone(),
+        plan: serde_json::from_str(&plan.to_json()).expect("a plan is JSON"),
+    };
+    serde_json::to_string_pretty(&head).expect("its keys are texts")
 }
 
 fn unreadable(file: &Path, why: &str) -> Warning {
@@ -497,6 +552,35 @@ mod tests {
         assert!(shown.contains(&std::process::id().to_string()), "{shown}");
         drop(first);
         lock(&folder).expect("nobody holds it any more");
+    }
+
+    #[test]
+    fn trials_share_a_folder_and_keep_a_run_away() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("results");
+        let question = || crate::examples::question();
+        let join = |plan: Plan| Results::join(&path, question(), plan);
+        let run = || Results::create(&path, question(), plan(), false);
+
+        let first = join(plan()).expect("it is new");
+        let second = join(plan()).expect("another trial may write there");
+        let error = run().expect_err("trials write there");
+        assert!(error.to_string().contains("another run"), "{error}");
+        drop((first, second));
+        let running = run().expect("no trial writes there any more");
+        let error = join(plan()).expect_err("a run writes there");
+        assert!(error.to_string().contains("(process "), "{error}");
+        drop(running);
+
+        let with = |key: &str, value: &str| {
+            let set = [(key.to_owned(), value.to_owned())];
+            let spec = Spec::builtin("tempdb-ssd-vs-premium", &set, Variant::default());
+            Plan::new(&spec.expect("sound"), false)
+        };
+        let error = join(with("protocol.blocks", "6")).expect_err("another number of blocks");
+        assert!(matches!(error, ResultsError::OtherWords { .. }), "{error}");
+        let error = join(with("protocol.seed", "6")).expect_err("another plan");
+        assert!(matches!(error, ResultsError::OtherPlan { .. }), "{error}");
     }
 
     #[test]

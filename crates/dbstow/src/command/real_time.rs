@@ -18,7 +18,7 @@ use lab::engine::{
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Real time (--mode emulate or measure)")]
+#[command(next_help_heading = "Real time (emulate or measure)")]
 pub struct RealTimeArgs {
     /// Real directory of a volume (measure); one for every volume. dbstow works in a directory of its own
     /// in it

@@ -31,7 +31,7 @@ use crate::trial::real::{Leftovers, Second, VolumesError};
 use crate::trial::{Moment, memory_needed};
 
 pub use prepared::{PrepareError, Prepared, Rehearsed};
-pub use store::{Memory, Store};
+pub use store::{Chosen, Memory, Store};
 
 /// Failures of one arm, one after the other, after which a run in real time is given up.
 pub const FAILURES_MAX: u32 = 3;

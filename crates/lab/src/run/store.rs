@@ -37,6 +37,30 @@ impl Store for Results {
     }
 }
 
+/// A results folder in which some trials are run, whatever others run there.
+#[derive(Debug)]
+pub struct Chosen<'a> {
+    /// The folder.
+    pub results: &'a Results,
+    /// The trials, in the order of the plan.
+    pub trials: Vec<Trial>,
+}
+
+impl Store for Chosen<'_> {
+    fn outstanding(&self) -> Vec<Trial> {
+        self.trials.clone()
+    }
+
+    // To know them, all records of a folder that may hold very many would have to be read.
+    fn durations(&self) -> BTreeMap<String, Duration> {
+        BTreeMap::new()
+    }
+
+    fn keep(&self, record: &Record) -> Result<(), ResultsError> {
+        self.results.write(record)
+    }
+}
+
 /// Records in memory.
 #[derive(Debug)]
 pub struct Memory {

@@ -27,9 +27,9 @@ const INTERRUPTED: i32 = 130;
 const SIMULATED_MAX: Duration = Duration::from_millis(1500);
 
 /// What the user said by Ctrl-C.
-pub(super) struct Interruption {
+pub(in crate::command) struct Interruption {
     /// Set by the first one.
-    pub(super) asked: Arc<AtomicBool>,
+    pub(in crate::command) asked: Arc<AtomicBool>,
     /// Whether nothing is under way that has to be cleaned up.
     idle: Arc<AtomicBool>,
     /// What Ctrl-C does, for a terminal that sends no signal.
@@ -39,7 +39,7 @@ pub(super) struct Interruption {
 
 impl Interruption {
     /// Listens from now on, in a run of `mode` into `folder`.
-    pub(super) fn listen(mode: Mode, folder: &Path) -> Result<Interruption> {
+    pub(in crate::command) fn listen(mode: Mode, folder: &Path) -> Result<Interruption> {
         let (asked, idle) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let (asked_too, idle_too) = (Arc::clone(&asked), Arc::clone(&idle));
         let text = text(folder);
@@ -72,18 +72,18 @@ impl Interruption {
     }
 
     /// All trials have ended: from now on Ctrl-C ends the program at once.
-    pub(super) fn idle(&self) {
+    pub(in crate::command) fn idle(&self) {
         self.idle.store(true, Ordering::Relaxed);
     }
 
     /// Whether there was one.
-    pub(super) fn was_asked(&self) -> bool {
+    pub(in crate::command) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 }
 
 /// What an interrupted run says.
-pub(super) fn text(folder: &Path) -> String {
+pub(in crate::command) fn text(folder: &Path) -> String {
     format!(
         "interrupted; finished trials are kept in {}: rerun the command to resume, or run `dbstow report {}`",
         folder.display(),

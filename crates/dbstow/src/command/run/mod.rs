@@ -1,8 +1,8 @@
 //! `dbstow run`: runs an experiment and reports the results.
 
-mod interruption;
-mod prompt;
-mod shown;
+pub(super) mod interruption;
+pub(super) mod prompt;
+pub(super) mod shown;
 mod watched;
 
 use std::path::{Path, PathBuf};
@@ -193,7 +193,7 @@ fn outstanding(folder: &Path, plan: &Plan) -> Vec<Trial> {
 }
 
 /// The error as a user is told, who can go on from what the folder holds.
-fn told(error: RunError, folder: &Path) -> anyhow::Error {
+pub(super) fn told(error: RunError, folder: &Path) -> anyhow::Error {
     match error {
         RunError::GivenUp { .. } => anyhow::anyhow!(
             "{error}; finished trials are kept in {}: fix the cause, then rerun the same command",
@@ -241,7 +241,7 @@ fn check(args: &Args, plan: &Plan) -> Result<()> {
 }
 
 /// The command that starts an emulator, which ends with this process.
-fn emulator() -> std::io::Result<std::process::Command> {
+pub(super) fn emulator() -> std::io::Result<std::process::Command> {
     #[cfg(target_os = "linux")]
     return super::emulated::attached().map_err(std::io::Error::other);
     #[cfg(not(target_os = "linux"))]

@@ -19,7 +19,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What asks the user, where there is a terminal. Ctrl-C ends the waiting; asked after it, to put something back, it
 /// waits all the same.
-pub(super) fn prompt(interrupted: Arc<AtomicBool>, progress: Progress) -> Option<Prompt> {
+pub(in crate::command) fn prompt(
+    interrupted: Arc<AtomicBool>,
+    progress: Progress,
+) -> Option<Prompt> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
     }

@@ -20,9 +20,9 @@ use crate::command::progress::Progress;
 use analysis::quantity::number;
 
 /// A bar for the trials of a run, and lines for what stays.
-pub(super) struct Shown {
+pub(in crate::command) struct Shown {
     experiment: String,
-    pub(super) progress: Progress,
+    pub(in crate::command) progress: Progress,
     /// What the trial in real time is at, and its volumes with it.
     now: Mutex<Now>,
     /// Steps of the bar for each simulated trial under way, by its place in the plan, and how many have ended.
@@ -52,7 +52,7 @@ struct Now {
 
 impl Shown {
     /// Nothing yet, of `trials` trials.
-    pub(super) fn new(experiment: &str, mode: Mode, trials: usize) -> Shown {
+    pub(in crate::command) fn new(experiment: &str, mode: Mode, trials: usize) -> Shown {
         let (steps, template) = match mode {
             Mode::Simulate => (STEPS, "{bar:30} {prefix}, {eta} left: {msg}"),
             Mode::Emulate | Mode::Measure => (
@@ -73,7 +73,7 @@ impl Shown {
     }
 
     /// What prints a line that stays, from any thread.
-    pub(super) fn line(&self) -> Report {
+    pub(in crate::command) fn line(&self) -> Report {
         let (experiment, progress) = (self.experiment.clone(), self.progress.clone());
         Arc::new(move |text| progress.suspend(|| note(&format!("{experiment}: {text}"))))
     }

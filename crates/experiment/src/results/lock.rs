@@ -1,0 +1,52 @@
+//! Who may write to a results folder: one run, or any number of trials that share it.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Write as _};
+
+use files::Folder;
+
+use super::{LOCK, ResultsError, io_error};
+
+/// Claims the folder for this run.
+pub(super) fn lock(folder: &Folder) -> Result<File, ResultsError> {
+    let path = folder.path().join(LOCK);
+    let at = |source| io_error(&path, source);
+    let mut file = folder.own_file(LOCK.as_ref())?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(in_use(folder, file)),
+        Err(TryLockError::Error(source)) => return Err(at(source)),
+    }
+    file.set_len(0).map_err(at)?;
+    writeln!(file, "{}", std::process::id()).map_err(at)?;
+    Ok(file)
+}
+
+/// Keeps runs away from the folder, and no trials that share it. A file system without locks keeps nobody away, which
+/// harms no trial: each writes files of its own. A run is refused there.
+pub(super) fn lock_shared(folder: &Folder) -> Result<Option<File>, ResultsError> {
+    let path = folder.path().join(LOCK);
+    let file = folder.own_file(LOCK.as_ref())?;
+    match file.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(in_use(folder, file)),
+        Err(TryLockError::Error(_)) => return Ok(None),
+    }
+    // The number of an earlier run's process.
+    file.set_len(0).map_err(|source| io_error(&path, source))?;
+    Ok(Some(file))
+}
+
+/// Says who holds the lock in `file`.
+fn in_use(folder: &Folder, mut file: File) -> ResultsError {
+    // Some systems do not let others read a locked file.
+    let mut by = String::new();
+    let _ = file.read_to_string(&mut by);
+    ResultsError::InUse {
+        folder: folder.path().display().to_string(),
+        by: by
+            .trim()
+            .parse()
+            .map_or_else(|_| String::new(), |pid: u32| format!(" (process {pid})")),
+    }
+}
