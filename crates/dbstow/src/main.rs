@@ -6,7 +6,7 @@ use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
     self, advise, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
-    machines, man, output, plan, profile, record, report, run, trial as one_by_one,
+    machines, man, output, plan, profile, record, report, run, submit, trial as one_by_one,
     workloads,
 };
 use experiment::spec;
@@ -35,6 +35,8 @@ enum Command {
     Plan(plan::Args),
     /// Run some trials of a plan that was written to a file, on any machine
     Trial(one_by_one::Args),
+    /// Write the batch script or manifest that runs a plan's trials on a cluster
+    Submit(submit::Args),
     /// Check whether an experiment can run
     Check(check::Args),
     /// Report on recorded trials, or compare two results
@@ -101,6 +103,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Trial(args) => one_by_one::run(&args),
+        Command::Submit(args) => submit::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]

@@ -7,6 +7,8 @@
 //!                                 └─► postgres: tablespaces, the write-ahead log            ─► scripts, README
 //! ```
 //!
+//! [`job`] does the same for the trials of a plan: scripts that run them on a cluster.
+//!
 //! The texts are files in `templates`, which look like the scripts; code here decides what is put into them, and
 //! `quote` how.
 
@@ -14,6 +16,7 @@ mod error;
 #[cfg(any(test, feature = "examples"))]
 mod examples;
 mod folder;
+pub mod job;
 mod platform;
 mod postgres;
 mod quote;

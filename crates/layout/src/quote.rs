@@ -71,6 +71,23 @@ pub(super) fn sql_name<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(format!("\"{}\"", text.to_string().replace('"', "\"\"")))
 }
 
+/// A string of YAML, which is one of JSON too.
+#[filter_fn]
+pub(super) fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    let mut quoted = String::from("\"");
+    for letter in text.to_string().chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            // Control characters, and what a reader of YAML may take for the end of a line.
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
+                quoted += &format!("\\u{:04x}", u32::from(letter));
+            }
+            other => quoted.push(other),
+        }
+    }
+    Ok(quoted + "\"")
+}
+
 /// A comment of a script, or a sentence of a README, in one line, whatever the text.
 #[filter_fn]
 pub(super) fn line<T: Display>(text: T, _: &dyn Values) -> Result<String> {
@@ -97,7 +114,7 @@ mod tests {
     #[derive(Template)]
     #[template(
         source = "{{ path|sh }} {{ path|powershell }} {{ path|systemd_command }} {{ path|systemd_path }} \
-                  {{ path|tsql }} {{ path|sql }} {{ path|sql_name }}",
+                  {{ path|tsql }} {{ path|sql }} {{ path|sql_name }} {{ path|yaml }}",
         ext = "txt"
     )]
     struct All {
@@ -115,11 +132,13 @@ mod tests {
         let all = |path| All { path }.render().expect("texts");
         assert_eq!(
             all("a b'$(x)"),
-            "'a b'\\''$(x)' 'a b''$(x)' \"a b'$$(x)\" \"a b'$(x)\" N'a b''$(x)' 'a b''$(x)' \"a b'$(x)\""
+            "'a b'\\''$(x)' 'a b''$(x)' \"a b'$$(x)\" \"a b'$(x)\" N'a b''$(x)' 'a b''$(x)' \"a b'$(x)\" \
+             \"a b'$(x)\""
         );
         assert_eq!(
             all("%n ’\"\\"),
-            "'%n ’\"\\' '%n ’’\"\\' \"%%n ’\\\"\\\\\" \"%%n ’\\\"\\\\\" N'%n ’\"\\' E'%n ’\"\\\\' \"%n ’\"\"\\\""
+            "'%n ’\"\\' '%n ’’\"\\' \"%%n ’\\\"\\\\\" \"%%n ’\\\"\\\\\" N'%n ’\"\\' E'%n ’\"\\\\' \"%n ’\"\"\\\" \
+             \"%n ’\\\"\\\\\""
         );
         let text = "a\nrm -rf";
         assert_eq!(Comment { text }.render().expect("a text"), "# a rm -rf");

@@ -38,6 +38,7 @@ pub mod profile;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod submit;
 pub mod trial;
 pub mod workloads;
 
