@@ -1,0 +1,427 @@
+//! A plan's trials one by one: on a real Slurm, with files of the user's own, and as a manifest for Kubernetes.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/slurm.rs"]
+mod slurm;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use slurm::{Slurm, wait};
+use tempfile::TempDir;
+
+/// 4 arms in 10 blocks: 40 trials.
+const FORTY: [&str; 4] = ["tempdb-spill", "--quick", "--blocks", "10"];
+
+/// A folder, and dbstow in it.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn dbstow(&self, arguments: &[&str]) -> (i32, String, String) {
+        self.dbstow_as(arguments, &[])
+    }
+
+    /// With variables of a scheduler.
+    fn dbstow_as(&self, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
+        let output = Command::new(cargo_bin("dbstow"))
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .current_dir(self.0.path())
+            .output()
+            .unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    }
+
+    /// What it prints, when it succeeds.
+    fn prints(&self, arguments: &[&str]) -> String {
+        let (code, out, err) = self.dbstow(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+        out
+    }
+}
+
+/// Texts of all records of a results folder, by their names.
+fn records(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder.join("records")).unwrap().flatten();
+    entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+/// Kills a trial of the plan at `plan` while it runs, once its task has the index `least` or a later one.
+fn kill_one(plan: &Path, least: u32) -> u32 {
+    let mut killed = None;
+    wait("a trial to kill", || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        for process in processes {
+            let read = |name: &str| fs::read(process.path().join(name)).unwrap_or_default();
+            let words = |bytes: Vec<u8>| -> Vec<String> {
+                let words = bytes.split(|byte| *byte == 0);
+                words
+                    .map(|word| String::from_utf8_lossy(word).into_owned())
+                    .collect()
+            };
+            let arguments = words(read("cmdline"));
+            let is_trial = arguments.get(1).is_some_and(|word| word == "trial")
+                && arguments.get(2).is_some_and(|word| Path::new(word) == plan);
+            let environment = words(read("environ"));
+            let index = environment
+                .iter()
+                .find_map(|variable| variable.strip_prefix("SLURM_ARRAY_TASK_ID="));
+            let index = index.and_then(|index| index.parse().ok());
+            let id = process.file_name().to_string_lossy().parse();
+            if let (true, Some(index), Ok(id)) =
+                (is_trial, index.filter(|index| *index >= least), id)
+                && kill(Pid::from_raw(id), Signal::SIGKILL).is_ok()
+            {
+                killed = Some(index);
+                return true;
+            }
+        }
+        false
+    });
+    killed.unwrap()
+}
+
+#[test]
+fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
+    let Some(slurm) = Slurm::start() else { return };
+    let place = Place::new();
+    let (plan, script) = (place.path("plan.json"), place.path("job.sh"));
+    let (plan_text, script_text) = (plan.display().to_string(), script.display().to_string());
+    let shared = place.path("shared").display().to_string();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", &plan_text]].concat());
+    let program = cargo_bin("dbstow").display().to_string();
+    let submit = ["submit", &plan_text, "--to", "slurm", "--program", &program];
+    let printed =
+        place.prints(&[&submit[..], &["--results", &shared, "--out", &script_text]].concat());
+    assert_eq!(printed, format!("sbatch {script_text}\n"));
+
+    slurm.submit(&script);
+    // One that ended before the signal came is no use, so another is tried.
+    let mut least = 3;
+    loop {
+        let index = kill_one(&plan, least);
+        let put_back = format!("task {index} is put back");
+        let ended = format!("trial {index} ");
+        let mut outputs = String::new();
+        wait("the killed task", || {
+            outputs = slurm.outputs();
+            outputs.contains(&put_back) || outputs.contains(&ended)
+        });
+        if outputs.contains(&put_back) {
+            assert!(
+                outputs.contains(&format!("exit code 137: {put_back}")),
+                "{outputs}"
+            );
+            break;
+        }
+        least = index + 1;
+        assert!(least < 40, "{outputs}");
+    }
+    slurm.wait_until_idle();
+
+    place.prints(&[&["run"], &FORTY[..], &["--out", "local"]].concat());
+    let (here, there) = (
+        records(&place.path("local")),
+        records(&place.path("shared")),
+    );
+    assert_eq!(here.len(), 40);
+    assert_eq!(
+        here.keys().collect::<Vec<_>>(),
+        there.keys().collect::<Vec<_>>(),
+        "{}",
+        slurm.outputs()
+    );
+    assert!(here == there, "records differ");
+    let head = |folder: &str| fs::read_to_string(place.path(folder).join("dbstow.json")).unwrap();
+    assert_eq!(head("local"), head("shared"));
+    for format in ["json", "csv", "markdown"] {
+        let report = |folder: &str| place.prints(&["report", folder, "--format", format]);
+        assert_eq!(report("local"), report("shared"));
+    }
+}
+
+#[test]
+fn a_trial_that_has_a_record_is_not_run_again() {
+    let place = Place::new();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    let trial = ["trial", "plan.json", "--out", "results"];
+    let run = |more: &[&str]| place.prints(&[&trial[..], more].concat());
+    let modified = || {
+        let mut times = BTreeMap::new();
+        for entry in fs::read_dir(place.path("results/records"))
+            .unwrap()
+            .flatten()
+        {
+            let time = entry.metadata().unwrap().modified().unwrap();
+            times.insert(entry.file_name(), time);
+        }
+        times
+    };
+
+    let first = run(&["--index", "5"]);
+    let then = modified();
+    let second = run(&["--index", "5"]);
+    let (code, third, _) = place.dbstow_as(&trial, &[("JOB_COMPLETION_INDEX", "5")]);
+
+    assert!(
+        first.contains("trial 5 (block 2") && first.contains("is recorded"),
+        "{first}"
+    );
+    assert!(second.contains("was recorded before"), "{second}");
+    assert_eq!((code, &third), (0, &second));
+    assert_eq!(modified(), then);
+    let chunk = place.dbstow_as(
+        &[&trial[..], &["--chunk", "4"]].concat(),
+        &[("SLURM_ARRAY_TASK_ID", "1")],
+    );
+    assert!(
+        chunk
+            .1
+            .contains("trials 4 to 7: 3 recorded in results, 1 recorded before"),
+        "{chunk:?}"
+    );
+    run(&["--index", "5", "--fresh"]);
+    assert_ne!(modified(), then);
+    assert_eq!(records(&place.path("results")).len(), 4);
+}
+
+#[test]
+fn an_index_that_is_not_of_the_plan_is_a_usage_error() {
+    let place = Place::new();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    let trial = ["trial", "plan.json", "--out", "results"];
+    let two = [("SLURM_ARRAY_TASK_ID", "3"), ("PBS_ARRAY_INDEX", "4")];
+    for (more, variables, part) in [
+        (&["--index", "40"][..], &[][..], "0 to 39"),
+        (&[], &[], "--index N"),
+        (&[], &two, "PBS_ARRAY_INDEX is 4"),
+    ] {
+        let (code, _, error) = place.dbstow_as(&[&trial[..], more].concat(), variables);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(!place.path("results").exists());
+}
+
+#[test]
+fn a_run_and_trials_keep_out_of_one_another() {
+    let place = Place::new();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    place.prints(&["trial", "plan.json", "--out", "results", "--index", "0"]);
+    let lock = place.path("results/dbstow.lock");
+    let lock = || {
+        fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&lock)
+            .unwrap()
+    };
+    let trial = ["trial", "plan.json", "--out", "results", "--index", "1"];
+    let run = [&["run"], &FORTY[..], &["--out", "results"]].concat();
+
+    let as_trial = lock();
+    as_trial.lock_shared().unwrap();
+    let (code, _, error) = place.dbstow(&run);
+    assert!(
+        code == 2 && error.contains("another run"),
+        "{code}: {error}"
+    );
+    place.prints(&trial);
+    drop(as_trial);
+
+    let as_run = lock();
+    as_run.lock().unwrap();
+    let (code, _, error) =
+        place.dbstow(&["trial", "plan.json", "--out", "results", "--index", "2"]);
+    assert!(
+        code == 2 && error.contains("another run"),
+        "{code}: {error}"
+    );
+    // What is recorded needs no folder to itself.
+    place.prints(&trial);
+    drop(as_run);
+
+    place.prints(&run);
+    assert_eq!(records(&place.path("results")).len(), 40);
+}
+
+/// A disk and a workload of the user's own.
+const DISK: &str = r#"
+[source.mine]
+title = "a test"
+date = "2026"
+[disk."mine.disk"]
+class = "local-nvme"
+title = "a disk"
+size = "1 TiB"
+iops = 1000
+confidence = "assumed"
+sources = ["mine"]
+"#;
+
+#[test]
+fn a_plan_carries_disks_workloads_and_profiles_of_the_user_s_own() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let place = Place::new();
+    fs::write(place.path("disk.toml"), DISK).unwrap();
+    fs::write(
+        place.path("one.sql"),
+        "SELECT count(*) FROM sqlite_schema;\n",
+    )
+    .unwrap();
+    fs::copy(examples.join("shop.toml"), place.path("shop.toml")).unwrap();
+    let own = [
+        "tempdb-ssd-vs-premium",
+        "--quick",
+        "--blocks",
+        "1",
+        "--disk",
+        "d=disk.toml",
+        "--workload",
+        "one.sql",
+    ];
+    let profile = [
+        "postgres-wal-volume",
+        "--blocks",
+        "1",
+        "--profile",
+        "shop.toml",
+        "--set",
+        "workload.window=1min",
+    ];
+    for (name, asked) in [("own", &own[..]), ("profile", &profile)] {
+        let plan = format!("{name}.json");
+        place.prints(&[&["plan"], asked, &["--out", &plan]].concat());
+        place.prints(&[&["run"], asked, &["--out", &format!("{name}-run")]].concat());
+    }
+    for file in ["disk.toml", "one.sql", "shop.toml"] {
+        fs::remove_file(place.path(file)).unwrap();
+    }
+
+    for name in ["own", "profile"] {
+        let (plan, out) = (format!("{name}.json"), format!("{name}-trials"));
+        let here = records(&place.path(&format!("{name}-run")));
+        let all = format!("0-{}", here.len() - 1);
+        place.prints(&["trial", &plan, "--index", &all, "--out", &out]);
+        assert!(here == records(&place.path(&out)), "{name}: records differ");
+    }
+
+    let plan = fs::read_to_string(place.path("own.json")).unwrap();
+    fs::write(
+        place.path("other.json"),
+        plan.replace("iops = 1000", "iops = 2000"),
+    )
+    .unwrap();
+    let (code, _, error) = place.dbstow(&["trial", "other.json", "--index", "0", "--out", "other"]);
+    assert!(
+        code == 2 && error.contains("disk mine.disk of volume d"),
+        "{code}: {error}"
+    );
+}
+
+/// The Python of `scripts/sweep-tools`; `None` where it cannot be had, which is said.
+fn python() -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sweep-tools");
+    let output = Command::new(script).output().unwrap();
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    Some(String::from_utf8(output.stdout).unwrap().trim().into())
+}
+
+#[test]
+fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
+    let Some(python) = python() else { return };
+    let place = Place::new();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    let submit = [
+        "submit",
+        "plan.json",
+        "--to",
+        "kubernetes",
+        "--image",
+        "registry.example/dbstow:0.1.0",
+    ];
+    let new: [&str; 8] = [
+        "--claim-size",
+        "1 GiB",
+        "--storage-class",
+        "fast: \"yes\"",
+        "--time-limit",
+        "90s",
+        "--chunk",
+        "3",
+    ];
+    for (name, more) in [
+        ("new.yaml", &new[..]),
+        ("existing.yaml", &["--claim", "shared", "--at-once", "4"]),
+    ] {
+        let printed = place.prints(&[&submit[..], more, &["--out", name]].concat());
+        assert!(
+            printed.contains("kubectl create configmap dbstow-tempdb-spill-"),
+            "{printed}"
+        );
+        // The first in which failures are counted for each index by default, and the last that the package knows.
+        for version in ["1.29", "1.37"] {
+            let output = Command::new(&python)
+                .args([
+                    "-m",
+                    "kubernetes_validate",
+                    "--strict",
+                    "--kubernetes-version",
+                    version,
+                ])
+                .arg(place.path(name))
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.success() && said.contains("passed"),
+                "{name}, {version}: {said}"
+            );
+        }
+    }
+    let manifest = fs::read_to_string(place.path("new.yaml")).unwrap();
+    let broken = manifest.replace("completions:", "completion:");
+    fs::write(place.path("broken.yaml"), broken).unwrap();
+    let output = Command::new(&python)
+        .args(["-m", "kubernetes_validate", "--strict"])
+        .arg(place.path("broken.yaml"))
+        .output()
+        .unwrap();
+    assert!(
+        !output.status.success(),
+        "a key that there is not has to be noticed"
+    );
+}
