@@ -1,4 +1,5 @@
-//! A plan's trials one by one: on a real Slurm, with files of the user's own, and as a manifest for Kubernetes.
+//! A plan's trials one by one: on a real Slurm, with files of the user's own, and as a manifest for Kubernetes; and their
+//! records as a table in a real DuckDB.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -424,4 +425,129 @@ fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
         !output.status.success(),
         "a key that there is not has to be noticed"
     );
+}
+
+/// Every row of the table as JSON, with the types of its columns.
+#[cfg(feature = "parquet")]
+const TABLE: &str = "
+import duckdb, json, sys
+rows = duckdb.sql(f\"from '{sys.argv[1]}'\")
+types = dict(zip(rows.columns, map(str, rows.types)))
+print(json.dumps({'types': types, 'rows': [dict(zip(rows.columns, row)) for row in rows.fetchall()]}))
+means = duckdb.sql(f\"\"\"
+    select arm, avg(elapsed_s), count(*) from '{sys.argv[1]}' where outcome = 'finished' group by arm order by arm
+\"\"\")
+print(json.dumps(means.fetchall()))
+";
+
+#[cfg(feature = "parquet")]
+#[test]
+fn duckdb_reads_the_records_and_comes_to_the_means_of_the_report() {
+    let Some(python) = python() else { return };
+    let place = Place::new();
+    let asked = [
+        "tempdb-ssd-vs-premium",
+        "--quick",
+        "--set",
+        "engine.memory=8MiB,16MiB",
+    ];
+    place.prints(&[&["run"], &asked[..], &["--out", "results"]].concat());
+    let report = ["report", "results", "--format"];
+    place.prints(&[&report[..], &["parquet", "--out", "sweep.parquet"]].concat());
+    let output = Command::new(python)
+        .args(["-c", TABLE])
+        .arg(place.path("sweep.parquet"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let (table, means) = text.trim().split_once('\n').unwrap();
+    let table: serde_json::Value = serde_json::from_str(table).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+
+    let records = records(&place.path("results"));
+    assert_eq!(rows.len(), records.len());
+    for text in records.values() {
+        let record: serde_json::Value = serde_json::from_str(text).unwrap();
+        let is_its = |row: &&serde_json::Value| {
+            row["arm"] == record["arm"] && row["block"] == record["block"]
+        };
+        let row = rows.iter().find(is_its).unwrap();
+        assert_eq!(row["seed"], record["seed"]);
+        for (name, value) in record["metrics"].as_object().unwrap() {
+            assert_eq!(row[name].as_f64(), value.as_f64(), "{name}");
+        }
+        for (cause, ns) in record["time_split_ns"].as_object().unwrap() {
+            let name = format!(
+                "time_{}_ns",
+                cause.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
+            );
+            assert_eq!(row[&name].as_u64(), ns.as_u64(), "{name}");
+        }
+    }
+    let types = &table["types"];
+    assert_eq!(types["elapsed_s"], "DOUBLE");
+    assert_eq!(types["seed"], "UBIGINT");
+    assert_eq!(types["sweep_engine_memory"], "VARCHAR");
+
+    let findings: serde_json::Value =
+        serde_json::from_str(&place.prints(&[&report[..], &["json"]].concat())).unwrap();
+    let means: Vec<(String, f64, u64)> = serde_json::from_str(means).unwrap();
+    for arm in findings["arms"].as_array().unwrap() {
+        let (_, mean, _) = means
+            .iter()
+            .find(|(name, _, _)| *name == arm["name"])
+            .unwrap();
+        let own = arm["metrics"]["elapsed_s"]["mean"].as_f64().unwrap();
+        // Both sum five numbers, in an order of their own.
+        assert!((mean / own - 1.0).abs() < 1e-12, "{arm}: {mean}");
+    }
+}
+
+#[test]
+fn a_table_goes_to_a_file_alone() {
+    let place = Place::new();
+    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    place.prints(&["trial", "plan.json", "--out", "results", "--index", "0"]);
+    let (code, _, error) = place.dbstow(&["report", "results", "--format", "parquet"]);
+    assert!(
+        code == 2 && error.contains("--out FILE.parquet"),
+        "{code}: {error}"
+    );
+    let (code, _, error) = place.dbstow(&["report", "results", "--out", "x"]);
+    assert!(
+        code == 2 && error.contains("--format parquet"),
+        "{code}: {error}"
+    );
+}
+
+#[test]
+fn a_plan_is_what_its_schema_says() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/plan.schema.json");
+    let schema = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let place = Place::new();
+    fs::write(place.path("disk.toml"), DISK).unwrap();
+    for asked in [
+        &[
+            "tempdb-ssd-vs-premium",
+            "--aa",
+            "--set",
+            "engine.memory=8MiB,16MiB",
+        ][..],
+        &["tempdb-spill", "--disk", "d=disk.toml", "--quick"],
+    ] {
+        place.prints(&[&["plan"], asked, &["--out", "plan.json"]].concat());
+        let plan = fs::read_to_string(place.path("plan.json")).unwrap();
+        let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+        let wrong: Vec<String> = schema
+            .iter_errors(&plan)
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(wrong, [""; 0]);
+    }
 }

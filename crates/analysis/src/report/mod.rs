@@ -5,6 +5,8 @@
 //!               │ tables of typed cells └─> page, with bars, boxes and charts of its own
 //!               └ arms::columns ──────────> csv
 //! ```
+//!
+//! Records as a table, one row each (`rows`), are for other programs (`parquet`).
 
 pub mod advice;
 pub mod csv;
@@ -13,7 +15,10 @@ pub mod json;
 pub mod lint;
 pub mod markdown;
 pub mod page;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod profile;
+pub mod rows;
 pub mod side_by_side;
 pub mod slower;
 pub mod terminal;

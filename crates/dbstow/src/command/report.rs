@@ -1,10 +1,11 @@
 //! `dbstow report`: says what recorded trials show, from the records alone.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueHint;
-use files::{Readers, write_named, write_whole};
+use files::{Readers, is_stream, write_named, write_whole};
 
 use super::output::{note, print_styled, width};
 use super::{Mistake, NotMet, drilled};
@@ -26,6 +27,7 @@ const PAGE: &str = "report.html";
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --open\n  \
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format markdown\n  \
     dbstow report dbstow-results/wal-apart-1f2e3d4c --drill wal-apart-drill\n  \
+    dbstow report results/sweep --format parquet --out sweep.parquet\n  \
     dbstow report results/before results/after\n  \
     dbstow report results/simulated results/measured --metric mb_per_s --html both.html\n  \
     dbstow report results/last-week results/today --fail-if-slower 5%")]
@@ -40,6 +42,9 @@ pub struct Args {
     /// In which forms
     #[command(flatten)]
     pub output: Output,
+    /// File to write (parquet)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
 }
 
 /// In which forms a result is shown.
@@ -115,6 +120,8 @@ pub enum Format {
     Csv,
     /// For pull requests, tickets and wikis
     Markdown,
+    /// One row for each record, for DuckDB, pandas and Spark; of `report` with --out
+    Parquet,
 }
 
 /// Runs `dbstow report`.
@@ -123,6 +130,14 @@ pub enum Format {
 /// When a folder holds no results, or a page that was asked for cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let results = Results::open(&args.folder)?;
+    if args.output.format == Format::Parquet {
+        return write_table(&results, args);
+    }
+    if args.out.is_some() {
+        let message =
+            "--out is for --format parquet; other forms are printed: redirect them with >";
+        return Err(Mistake(message.to_owned()).into());
+    }
     match &args.other {
         None => {
             let findings = show(&results, &args.output)?;
@@ -132,6 +147,45 @@ pub fn run(args: &Args) -> Result<()> {
             args.output.judge(|share| Slower::of(&findings, share))
         }
         Some(other) => show_both(&results, &Results::open(other)?, args),
+    }
+}
+
+/// Writes a folder's records as a table.
+fn write_table(results: &Results, args: &Args) -> Result<()> {
+    let mistake = |message: &str| Err(Mistake(format!("--format parquet: {message}")).into());
+    let Some(file) = &args.out else {
+        return mistake("it is no text; give a file with --out FILE.parquet");
+    };
+    if args.other.is_some() {
+        return mistake("it has the records of one result; leave the second folder out");
+    }
+    if is_stream(file) && std::io::stdout().is_terminal() {
+        return mistake("it is no text for a terminal; give a file with --out FILE.parquet");
+    }
+    let (records, left_out) = results.records();
+    for warning in &left_out {
+        note(&format!("dbstow: {}", warning.text));
+    }
+    let Some(bytes) = table(results, &records) else {
+        return mistake("this build has no Parquet; build dbstow with --features parquet");
+    };
+    write_named(file, &bytes)?;
+    let (rows, file) = (records.len(), file.display());
+    note(&format!("dbstow: {rows} records are written to {file}"));
+    Ok(())
+}
+
+/// Records as Parquet, where this build has it.
+fn table(results: &Results, records: &[Record]) -> Option<Vec<u8>> {
+    #[cfg(feature = "parquet")]
+    return Some(analysis::report::parquet::render(
+        &results.question,
+        records,
+    ));
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (results, records);
+        None
     }
 }
 
@@ -155,12 +209,19 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
         Format::Json => super::print_json(&format!("{}\n", json::render(&findings)))?,
         Format::Csv => super::print(&csv::render(&findings))?,
         Format::Markdown => super::print(&markdown::render(&findings))?,
+        Format::Parquet => return Err(not_printed()),
     }
     // Only now: what was found is not to be lost over it.
     if let Some(page) = page?.filter(|_| output.open) {
         open(&page)?;
     }
     Ok(findings)
+}
+
+/// A table of records is written to a file.
+pub(super) fn not_printed() -> anyhow::Error {
+    let message = "--format parquet: `dbstow report FOLDER --format parquet --out FILE` writes it; choose another format here";
+    Mistake(message.to_owned()).into()
 }
 
 fn page_line(page: &Result<Option<PathBuf>>) -> String {
@@ -187,6 +248,7 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
         Format::Json => super::print_json(&both.json())?,
         Format::Csv => super::print(&both.csv())?,
         Format::Markdown => super::print(&both.markdown())?,
+        Format::Parquet => return Err(not_printed()),
     }
     if let Some(file) = &args.output.html {
         write_named(file, both.page().as_bytes())?;

@@ -16,7 +16,7 @@ use watched::Watched;
 
 use super::listing::ListFormat;
 use super::output::note;
-use super::report::{Format, Output, all_completed, show};
+use super::report::{Format, Output, all_completed, not_printed, show};
 #[cfg(feature = "live")]
 use super::screen;
 use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
@@ -88,6 +88,9 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
 pub fn run(args: &Args) -> Result<()> {
+    if args.output.format == Format::Parquet {
+        return Err(not_printed());
+    }
     if args.untested && args.today.is_none() && args.asked.experiment.is_some() {
         let message = "--untested: nothing is tested; add --today FILE, or leave it out";
         return Err(Mistake(message.to_owned()).into());
@@ -174,7 +177,7 @@ fn backtest(args: &Args) -> Result<()> {
         Format::Json | Format::Csv | Format::Markdown if args.asked.experiment.is_some() => {
             return super::backtest::quietly(&layout, args.untested);
         }
-        Format::Json | Format::Csv | Format::Markdown => {
+        Format::Json | Format::Csv | Format::Markdown | Format::Parquet => {
             let message =
                 "a back-test is printed as text or json; give --format text or --format json";
             return Err(Mistake(message.to_owned()).into());
