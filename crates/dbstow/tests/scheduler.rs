@@ -347,6 +347,40 @@ fn a_plan_carries_disks_workloads_and_profiles_of_the_user_s_own() {
     );
 }
 
+#[test]
+fn what_advice_would_simulate_of_its_answers_is_a_plan() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let place = Place::new();
+    for file in ["shop.toml", "today.toml"] {
+        fs::copy(examples.join(file), place.path(file)).unwrap();
+    }
+    let cheap = ["--cloud", "azure", "--keep-machine", "--simulations", "40"];
+    let advise = [
+        "advise",
+        "shop.toml",
+        "--today",
+        "today.toml",
+        "--out",
+        "advice",
+        "--plan-out",
+        "plan.json",
+    ];
+    place.prints(&[&advise[..], &cheap].concat());
+    place.prints(&[
+        "run",
+        "advice/finalists.toml",
+        "--blocks",
+        "1",
+        "--out",
+        "run",
+    ]);
+    fs::remove_file(place.path("shop.toml")).unwrap();
+    place.prints(&["trial", "plan.json", "--index", "0", "--out", "trials"]);
+    let (here, there) = (records(&place.path("run")), records(&place.path("trials")));
+    let (name, text) = there.first_key_value().unwrap();
+    assert_eq!(here.get(name), Some(text));
+}
+
 /// The Python of `scripts/sweep-tools`; `None` where it cannot be had, which is said.
 fn python() -> Option<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sweep-tools");

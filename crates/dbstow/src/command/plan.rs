@@ -65,7 +65,10 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Writes the plan with all that it refers to.
-fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()> {
+///
+/// # Errors
+/// When a file of the user's own cannot be read any more, or the plan cannot be written.
+pub(super) fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()> {
     let trials = plan.trials().len();
     let text = PlanFile::new(plan, inventory).map_err(Mistake)?.to_json();
     write_named(file, format!("{text}\n").as_bytes())?;

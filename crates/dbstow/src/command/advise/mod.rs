@@ -23,7 +23,7 @@ use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
-use super::{Asked, Mistake, backtest, drilled, names};
+use super::{Asked, Mistake, ResolvedRun, backtest, drilled, names, plan};
 use analysis::quantity::percent;
 use analysis::report::advice::{Shown, page};
 use described::Described;
@@ -115,6 +115,10 @@ pub struct Args {
     /// Folder for the page, the document and the finalists [default: the profile's name with -advice]
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Write the simulated trials of the finalists, with the profile, as a plan to this file, to run on a cluster (`dbstow
+    /// submit`, `dbstow trial`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plan_out: Option<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
@@ -210,12 +214,25 @@ pub fn run(args: &Args) -> Result<()> {
             ListFormat::Text => text(&Shown::of(&document), &folder),
             ListFormat::Json => document.json(),
         })?;
+        if let Some(file) = &args.plan_out {
+            let ResolvedRun { inventory, plan } = finalists_in(args, &folder).understand(false)?;
+            plan::write(file, plan, &inventory)?;
+        }
         Ok(document)
     })?;
     if advice.cheapest.is_some() {
         return Ok(());
     }
     Err(Mistake(advice.answer).into())
+}
+
+/// The experiment of the finalists, as `run` is asked for it.
+fn finalists_in(args: &Args, folder: &Path) -> Asked {
+    Asked {
+        experiment: Some(folder.join("finalists.toml").display().to_string()),
+        catalogue: args.catalogue.clone(),
+        ..Asked::simulated()
+    }
 }
 
 /// Today's layout, as other commands are asked for it.
