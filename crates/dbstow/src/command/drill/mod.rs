@@ -232,6 +232,9 @@ pub enum FailOn {
 /// Name of the page beside it.
 const PAGE: &str = "drill.html";
 
+/// The version that brought `verify_heapam`.
+const DRILLED_SINCE: u32 = 14;
+
 /// Runs `dbstow drill`.
 ///
 /// # Errors
@@ -527,6 +530,14 @@ impl Args {
         Ok(match engine {
             Engine::Postgres => {
                 let binaries = Binaries::find(self.postgres_bin.as_deref())?;
+                if binaries.major < DRILLED_SINCE {
+                    bail!(
+                        "{}: PostgreSQL {} has no verify_heapam, with which a drill checks tables; name one of version \
+                         {DRILLED_SINCE} or later with --postgres-bin",
+                        binaries.folder.display(),
+                        binaries.version
+                    );
+                }
                 Tools::postgres(binaries, owner()?, registration, hooks)
             }
             Engine::Sqlite => Tools::sqlite(registration, hooks),

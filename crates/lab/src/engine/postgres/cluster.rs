@@ -102,7 +102,7 @@ impl Cluster {
             owner,
             data: data.to_owned(),
             settings: own
-                .chain(settings::of_server(settings))
+                .chain(settings::of_server(settings, binaries.major))
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             server: Mutex::new(None),
@@ -298,7 +298,8 @@ impl Cluster {
             // Who may log in is said beside the data directory, which alone lets nobody in.
             .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
             // What a trial needs on disk is written by the checkpoint behind its load.
-            .args(["--no-sync", "--no-instructions", "--username", USER])
+            .args(["--no-sync", "--username", USER])
+            .args((self.binaries.major >= 14).then_some("--no-instructions"))
             .args(options)
             .arg("--pgdata")
             .arg(&self.data)

@@ -1,6 +1,6 @@
 //! PostgreSQL's own counters, as a flat map.
 //!
-//! Versions 15 to 18 name and place them differently: whatever columns a version's views have are taken,
+//! Versions 13 to 18 name and place them differently: whatever columns a version's views have are taken,
 //! so that none is lost, and times and bytes get their unit as suffix.
 
 use std::collections::BTreeMap;
@@ -8,16 +8,17 @@ use std::collections::BTreeMap;
 use super::wire::Connection;
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 
-/// Views of one row: prefix of the counters' names, and the row.
-const VIEWS: [(&str, &str); 4] = [
+/// Views of one row: prefix of the counters' names, the row, and the version that brought it.
+const VIEWS: [(&str, &str, u32); 4] = [
     (
         "database",
         "pg_stat_database WHERE datname = current_database()",
+        0,
     ),
-    ("wal", "pg_stat_wal"),
-    ("bgwriter", "pg_stat_bgwriter"),
-    // From 17; before, these stand in pg_stat_bgwriter.
-    ("checkpointer", "pg_stat_checkpointer"),
+    ("wal", "pg_stat_wal", 14),
+    ("bgwriter", "pg_stat_bgwriter", 0),
+    // Before, these stand in pg_stat_bgwriter.
+    ("checkpointer", "pg_stat_checkpointer", 17),
 ];
 
 /// Columns that are no counters.
@@ -36,8 +37,8 @@ pub(super) fn read(
     major: u32,
 ) -> Result<BTreeMap<String, f64>, EngineError> {
     let mut counters = BTreeMap::new();
-    for (prefix, view) in VIEWS {
-        if prefix == "checkpointer" && major < 17 {
+    for (prefix, view, since) in VIEWS {
+        if major < since {
             continue;
         }
         let sql = format!(

@@ -10,7 +10,7 @@ use std::{env, fs};
 use crate::engine::EngineError;
 
 /// Major versions that dbstow knows the settings and counters of.
-pub const VERSIONS: RangeInclusive<u32> = 15..=18;
+pub const VERSIONS: RangeInclusive<u32> = 13..=18;
 
 /// PostgreSQL's programs, of one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_newest_version_that_is_known_is_taken() {
         let parent = tempfile::tempdir().unwrap();
-        let folders = ["14.2", "16.4 (Debian 16.4-1)", "17beta1", "99.1"]
+        let folders = ["12.2", "16.4 (Debian 16.4-1)", "17beta1", "99.1"]
             .map(|version| programs(parent.path(), &version[..2], version));
         let found = Binaries::among(None, &folders.into()).unwrap();
         assert_eq!((found.major, found.version.as_str()), (17, "17beta1"));
@@ -185,12 +185,12 @@ mod tests {
     #[test]
     fn a_version_that_is_not_known_is_named() {
         let parent = tempfile::tempdir().unwrap();
-        let old = programs(parent.path(), "old", "14.2");
+        let old = programs(parent.path(), "old", "12.2");
         let error = Binaries::among(None, &BTreeSet::from([old.clone()])).unwrap_err();
-        assert!(error.to_string().contains("there is 14.2 in "), "{error}");
+        assert!(error.to_string().contains("there is 12.2 in "), "{error}");
         let error = Binaries::among(Some(&old), &BTreeSet::new()).unwrap_err();
         assert!(
-            error.to_string().contains("PostgreSQL 14.2 is not"),
+            error.to_string().contains("PostgreSQL 12.2 is not"),
             "{error}"
         );
     }

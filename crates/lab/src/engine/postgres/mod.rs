@@ -1,4 +1,4 @@
-//! PostgreSQL 15 to 18 as a trial's engine: a private server, or a database in a given one.
+//! PostgreSQL 13 to 18 as a trial's engine: a private server, or a database in a given one.
 //!
 //! ```text
 //!  data files  ─► tablespaces data_1 ..  one directory each on its volume; tables that are declared

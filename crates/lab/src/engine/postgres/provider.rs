@@ -22,7 +22,7 @@ impl EngineProvider for Provider {
     }
 
     fn about(&self) -> &'static str {
-        "PostgreSQL 15 to 18"
+        "PostgreSQL 13 to 18"
     }
 
     fn dialect(&self) -> Dialect {

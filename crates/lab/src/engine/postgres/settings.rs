@@ -27,8 +27,8 @@ const CONNECTIONS_SPARE: u32 = 20;
 /// Most log between two checkpoints where the placement gives it no size.
 const LOG_BYTES_MAX: Bytes = Bytes::gib(16);
 
-/// What the server must be started with.
-pub(super) fn of_server(settings: &Settings) -> Vec<(&'static str, String)> {
+/// What a server of this major version must be started with.
+pub(super) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, String)> {
     let engine = &settings.engine;
     let placement = &settings.placement;
     let log = placement
@@ -41,7 +41,7 @@ pub(super) fn of_server(settings: &Settings) -> Vec<(&'static str, String)> {
     });
     // A statement on a spread table may lock each part of it, and each part's index.
     let locks = 64 + 8 * placement.data.len().max(placement.temp.len());
-    vec![
+    let mut values = vec![
         (
             "max_connections",
             (settings.workload.sessions + CONNECTIONS_SPARE).to_string(),
@@ -58,12 +58,15 @@ pub(super) fn of_server(settings: &Settings) -> Vec<(&'static str, String)> {
         // It would come and go as it likes; a trial is vacuumed before it.
         ("autovacuum", "off".to_owned()),
         ("track_io_timing", "on".to_owned()),
-        ("track_wal_io_timing", "on".to_owned()),
         ("logging_collector", "off".to_owned()),
         ("log_line_prefix", "%m ".to_owned()),
         // A crash is the trial's end, not something to recover from in its middle.
         ("restart_after_crash", "off".to_owned()),
-    ]
+    ];
+    if major >= 14 {
+        values.push(("track_wal_io_timing", "on".to_owned()));
+    }
+    values
 }
 
 /// What holds for every connection to the run's database.

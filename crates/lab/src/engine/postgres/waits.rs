@@ -54,7 +54,10 @@ fn waiting(state: &str, class: &str, event: &str) -> Waiting {
         ("IO" | "LWLock", event) if event.starts_with("WAL") => WaitKind::Log,
         ("IO", event) => io(event),
         // A read that another backend has begun of the same page.
-        ("IPC", "BufferIO" | "BufferIo") => WaitKind::Read,
+        // Before 14 it was a lock.
+        ("IPC", "BufferIO" | "BufferIo") | ("LWLock", "BufferIO") => WaitKind::Read,
+        // A read that another backend handed to the kernel (18, io_uring), or a place in the queue of those who read.
+        ("LWLock", "AioUringCompletion" | "AioWorkerSubmissionQueue") => WaitKind::Read,
         ("Lock" | "LWLock" | "BufferPin" | "Buffer", _) => WaitKind::Lock,
         ("Client", _) => WaitKind::Client,
         (_, _) => WaitKind::Other,
@@ -71,7 +74,7 @@ fn waiting(state: &str, class: &str, event: &str) -> Waiting {
 fn io(event: &str) -> WaitKind {
     match event {
         // Asynchronous reads (18): reads are all that is asynchronous there.
-        "AioIoCompletion" | "AioIoUringExecution" => WaitKind::Read,
+        "AioIoCompletion" | "AioIoUringExecution" | "AioIoUringSubmit" => WaitKind::Read,
         _ if event.ends_with("Read") || event.ends_with("Prefetch") => WaitKind::Read,
         _ if event.starts_with("DataFile") || event.starts_with("BufFile") => WaitKind::Write,
         _ => WaitKind::Other,
@@ -89,6 +92,9 @@ mod tests {
             ("active", "IO", "DataFileRead", WaitKind::Read),
             ("active", "IO", "BufFileRead", WaitKind::Read),
             ("active", "IPC", "BufferIO", WaitKind::Read),
+            ("active", "LWLock", "BufferIO", WaitKind::Read),
+            ("active", "IO", "AioIoCompletion", WaitKind::Read),
+            ("active", "LWLock", "AioUringCompletion", WaitKind::Read),
             ("active", "IO", "DataFileExtend", WaitKind::Write),
             ("active", "IO", "BufFileWrite", WaitKind::Write),
             ("active", "IO", "WALSync", WaitKind::Log),
