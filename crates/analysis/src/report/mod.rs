@@ -29,6 +29,7 @@ mod arms;
 mod cell;
 mod disks;
 mod environment;
+mod processes;
 mod section;
 mod sentence;
 mod table;

@@ -2,7 +2,7 @@
 //! differ; why; what did the disks do; how far to trust it.
 
 use super::table::Table;
-use super::{arms, disks, sentence, time, words};
+use super::{arms, disks, processes, sentence, time, words};
 use crate::findings::{Arm, Comparison, Findings, Verdict, Warning};
 use experiment::spec::Mode;
 
@@ -20,6 +20,8 @@ pub(super) enum Section {
     Time(Table),
     /// What the disks did.
     Disks(Table),
+    /// Which processes of the server read and wrote.
+    Processes(Table),
     /// What was fitted to published figures.
     Fitted(Vec<Item>),
     /// How far to trust it.
@@ -63,6 +65,7 @@ pub(super) fn sections(findings: &Findings) -> Vec<Section> {
         Section::Why(why(findings)),
         Section::Time(time::table(findings)),
         Section::Disks(disks::table(findings)),
+        Section::Processes(processes::table(findings)),
         Section::Fitted(fitted(findings)),
         Section::Warnings(items(&warnings)),
     ];
@@ -77,9 +80,10 @@ impl Section {
     /// What is to be rendered.
     pub(super) fn body(&self) -> Body<'_> {
         match self {
-            Section::Placements(table) | Section::Time(table) | Section::Disks(table) => {
-                Body::Table(table)
-            }
+            Section::Placements(table)
+            | Section::Time(table)
+            | Section::Disks(table)
+            | Section::Processes(table) => Body::Table(table),
             Section::Cautions(items) => Body::List("Read first", items),
             Section::Answers(items) => Body::List("", items),
             Section::Why(items) => Body::List("Why", items),

@@ -93,6 +93,7 @@ struct Page<'a> {
 struct Shown {
     cautions: Vec<Item>,
     placements: Table,
+    processes: Table,
     verdicts: Vec<Item>,
     /// What to buy, and the noise floor.
     besides: Vec<Item>,
@@ -171,6 +172,7 @@ impl Shown {
                     (shown.verdicts, shown.besides) = items.into_iter().partition(verdict);
                 }
                 Section::Why(items) => shown.why = items,
+                Section::Processes(table) => shown.processes = table,
                 Section::Fitted(items) => shown.fitted = items,
                 Section::Warnings(items) => shown.warnings = items,
                 // Drawn, as bars and boxes.

@@ -31,10 +31,35 @@ const NO_COUNTERS: [&str; 6] = [
     "op_bytes",
 ];
 
+/// `pg_stat_io` over all kinds of process and contexts: by what was read and written.
+const IO: &str = "SELECT replace(object, ' ', '_') || '.' || key AS key, sum(value::numeric)::text AS value \
+     FROM (SELECT v.object, each.key, each.value FROM pg_stat_io AS v, LATERAL jsonb_each_text(to_jsonb(v)) AS each \
+           WHERE each.key NOT IN ('backend_type', 'object', 'context', 'stats_reset', 'op_bytes')) AS counters \
+     GROUP BY object, key";
+
+/// The same by kind of process and context, `relation.client_backend.bulkread.reads`. Before 18 all requests are of
+/// `op_bytes`, and bytes are not counted.
+const IO_BY_PROCESS: &str = "SELECT replace(object || '.' || backend_type || '.' || context, ' ', '_') || '.' || key, value \
+     FROM pg_stat_io AS v, LATERAL jsonb_each_text(CASE WHEN to_jsonb(v) ? 'op_bytes' THEN jsonb_build_object( \
+         'read_bytes', reads * (to_jsonb(v) ->> 'op_bytes')::numeric, \
+         'write_bytes', writes * (to_jsonb(v) ->> 'op_bytes')::numeric, \
+         'extend_bytes', extends * (to_jsonb(v) ->> 'op_bytes')::numeric) ELSE '{}' END || to_jsonb(v)) \
+     WHERE key NOT IN ('backend_type', 'object', 'context', 'stats_reset', 'op_bytes')";
+
+/// How finely `pg_stat_io` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Sums over all processes.
+    Sums,
+    /// Also by kind of process and context.
+    ByProcess,
+}
+
 /// Reads all counters.
 pub(super) fn read(
     connection: &mut Connection,
     major: u32,
+    detail: Detail,
 ) -> Result<BTreeMap<String, f64>, EngineError> {
     let mut counters = BTreeMap::new();
     for (prefix, view, since) in VIEWS {
@@ -47,12 +72,14 @@ pub(super) fn read(
         collect(connection, prefix, &sql, &mut counters)?;
     }
     if major >= 16 {
-        // By what was read and written; over all contexts and kinds of process.
-        let rows = "SELECT replace(object, ' ', '_') || '.' || key AS key, sum(value::numeric)::text AS value \
-             FROM (SELECT v.object, each.key, each.value FROM pg_stat_io AS v, LATERAL jsonb_each_text(to_jsonb(v)) AS each \
-                   WHERE each.key NOT IN ('backend_type', 'object', 'context', 'stats_reset', 'op_bytes')) AS counters \
-             GROUP BY object, key";
-        collect(connection, "io", rows, &mut counters)?;
+        match detail {
+            Detail::Sums => collect(connection, "io", IO, &mut counters)?,
+            Detail::ByProcess => {
+                let mut parts = BTreeMap::new();
+                collect(connection, "io", IO_BY_PROCESS, &mut parts)?;
+                counters.extend(with_sums(parts));
+            }
+        }
     }
     let of = |name: &str| counters.get(name).copied().unwrap_or(0.0);
     let physical = of("database.blks_read");
@@ -60,6 +87,22 @@ pub(super) fn read(
     counters.insert("physical_reads".to_owned(), physical);
     counters.insert("logical_reads".to_owned(), logical);
     Ok(counters)
+}
+
+/// `io.relation.client_backend.normal.reads` and the like without those that are zero, and `io.relation.reads`, their sums.
+fn with_sums(mut parts: BTreeMap<String, f64>) -> BTreeMap<String, f64> {
+    let mut sums = BTreeMap::new();
+    for (name, value) in &parts {
+        let words: Vec<&str> = name.split('.').collect();
+        if let [prefix, object, _, _, what] = words.as_slice() {
+            *sums
+                .entry(format!("{prefix}.{object}.{what}"))
+                .or_insert(0.0) += value;
+        }
+    }
+    parts.retain(|_, value| *value != 0.0);
+    parts.extend(sums);
+    parts
 }
 
 /// Reads them once a second.
@@ -71,7 +114,7 @@ pub(super) struct Sampler {
 impl CounterSampler for Sampler {
     fn sample(&mut self) -> Result<CounterSample, EngineError> {
         Ok(CounterSample {
-            counters: read(&mut self.connection, self.major)?,
+            counters: read(&mut self.connection, self.major, Detail::Sums)?,
             ..CounterSample::default()
         })
     }
@@ -102,5 +145,37 @@ fn with_unit(name: &str) -> String {
     match name.ends_with("_time") {
         true => format!("{name}_ms"),
         false => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_over_processes_and_contexts_of_an_object() {
+        let of = |name: &str, value| (name.to_owned(), value);
+        let counters = with_sums(BTreeMap::from([
+            of("io.relation.client_backend.normal.reads", 3.0),
+            of("io.relation.client_backend.bulkread.reads", 4.0),
+            of("io.relation.checkpointer.normal.reads", 0.0),
+            of("io.temp_relation.client_backend.normal.reads", 5.0),
+            of("io.wal.walwriter.normal.fsyncs", 0.0),
+        ]));
+        let shown: Vec<String> = counters
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "io.relation.client_backend.bulkread.reads 4",
+                "io.relation.client_backend.normal.reads 3",
+                "io.relation.reads 7",
+                "io.temp_relation.client_backend.normal.reads 5",
+                "io.temp_relation.reads 5",
+                "io.wal.fsyncs 0",
+            ]
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use model::Duration;
 use volume::clock::Clock;
 
+use super::counters::Detail;
 use super::login::{OBSERVER, SESSION, open};
 use super::server::{Host, Postgres};
 use super::tablespaces::{self, Which};
@@ -100,7 +101,7 @@ impl Engine for Postgres {
     }
 
     fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
-        self.observe(|connection| counters::read(connection, self.major))
+        self.observe(|connection| counters::read(connection, self.major, Detail::ByProcess))
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
