@@ -45,6 +45,7 @@ pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Opt
 fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
     let sections = [
         ("engine", of::<wire::Engine>()),
+        ("engine.postgres", of::<wire::Postgres>()),
         ("workload", of::<wire::Workload>()),
         ("workload.parameters", named("workload.parameters")),
         ("protocol", of::<wire::Protocol>()),

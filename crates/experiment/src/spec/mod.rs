@@ -21,6 +21,7 @@ mod known;
 mod metric;
 mod mode;
 mod placement;
+mod postgres;
 mod protocol;
 mod resolve;
 mod settings;
@@ -40,6 +41,7 @@ pub use known::{Known, KnownWorkload, Recorded};
 pub use metric::METRICS;
 pub use mode::{EngineName, Mode, Variant};
 pub use placement::{File, Placement, Role};
+pub use postgres::{IoMethod, Postgres};
 pub(crate) use protocol::errors_max_default;
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{

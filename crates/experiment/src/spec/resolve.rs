@@ -10,6 +10,7 @@ use super::bounds::{
 };
 use super::error::{Fault, listed};
 use super::habits::Like;
+use super::postgres;
 use super::settings::{
     Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script,
     Versions, Volume, Workload,
@@ -431,6 +432,7 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
         },
         versions: asked.versions.as_ref().map(versions).transpose()?,
+        postgres: postgres::resolve(&asked.postgres)?,
     })
 }
 

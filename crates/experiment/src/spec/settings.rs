@@ -8,6 +8,7 @@ use model::{Bytes, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
 use serde::{Deserialize, Serialize};
 
 use super::placement::Placement;
+use super::postgres::Postgres;
 
 /// Everything a trial of one arm needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -310,6 +311,9 @@ pub struct Engine {
     pub cpu: Cpu,
     /// Row versions kept in temporary space; `None`: no versions.
     pub versions: Option<Versions>,
+    /// What only PostgreSQL has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub postgres: Postgres,
 }
 
 /// Whether a value is the default, so that a digest is that of before there was such a key.

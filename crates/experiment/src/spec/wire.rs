@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::amount::{Latency, OneOrMany, Seed, Span};
 use super::habits::Like;
 use super::mode::EngineName;
+use super::postgres::IoMethod;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::question::Published;
 
@@ -272,6 +273,25 @@ pub(crate) struct Engine {
     pub(crate) cpu: Cpu,
     /// Row versions kept in temporary space.
     pub(crate) versions: Option<Versions>,
+    /// What only PostgreSQL has.
+    #[serde(default)]
+    pub(crate) postgres: Postgres,
+}
+
+/// Settings that PostgreSQL gets as they are; what is absent is left as the server has it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Postgres {
+    /// Who executes asynchronous reads (18).
+    pub(crate) io_method: Option<IoMethod>,
+    /// Processes that execute them (18).
+    pub(crate) io_workers: Option<u32>,
+    /// Reads under way at the same time for one scan.
+    pub(crate) effective_io_concurrency: Option<u32>,
+    /// The same for maintenance such as `VACUUM`.
+    pub(crate) maintenance_io_concurrency: Option<u32>,
+    /// Largest read of neighbouring pages (17).
+    pub(crate) io_combine_limit: Option<Bytes>,
 }
 
 /// Deterministic cost of work.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::PROVIDERS;
 use super::options::Options;
 use super::provider::{EngineProvider, Measured, Modelled};
-use experiment::spec::{Arm, Mode, Role};
+use experiment::spec::{Arm, Mode, Postgres, Role};
 
 /// Options that do not go together, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +64,14 @@ impl Check<'_> {
                  SQL Server) or, for PostgreSQL, in a password file (~/.pgpass)"
                     .to_owned(),
             );
+        }
+        let of_postgres = |arm: &&Arm| arm.settings.engine.postgres != Postgres::default();
+        if let Some(arm) = arms.iter().find(of_postgres).filter(|_| name != "postgres") {
+            return Err(format!(
+                "arm \"{}\" has settings of PostgreSQL itself (engine.postgres), which {name} does not have; add --engine \
+                 postgres with --mode emulate or --mode measure, or leave them out",
+                arm.name
+            ));
         }
         self.engine.check(self.options, arms)?;
         if self.mode == Mode::Simulate && self.engine.simulated().is_none() {

@@ -21,6 +21,7 @@ mod log;
 mod login;
 mod memory;
 pub(in crate::engine) mod provider;
+mod reading;
 mod run_directory;
 mod server;
 mod settings;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use volume::leftovers::Registration;
 
-use super::{Binaries, Postgres, ServerUrl, owner};
+use super::login::{OBSERVER, open};
+use super::{Binaries, Postgres, ServerUrl, owner, reading};
 use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
@@ -57,6 +58,7 @@ impl EngineProvider for Provider {
         }
         if options.server.is_some() {
             check_logs(arms)?;
+            reading::check_given(arms)?;
         }
         Ok(())
     }
@@ -72,6 +74,16 @@ impl EngineProvider for Provider {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        let own = |arm: &Arm| arm.settings.engine.postgres != experiment::spec::Postgres::default();
+        if opening.arms.iter().any(own) {
+            match &opening.options.server {
+                Some(url) => check_server(&ServerUrl::parse(url)?, opening.arms)?,
+                None => {
+                    let binaries = Binaries::find(opening.options.postgres.bin.as_deref())?;
+                    reading::check_programs(&binaries, opening.arms)?;
+                }
+            }
+        }
         Ok(Box::new(Run {
             options: opening.options.clone(),
             registration: Arc::clone(opening.registration),
@@ -102,6 +114,27 @@ fn check_logs(arms: &[Arm]) -> Result<(), String> {
             volume.join(", ")
         )),
     }
+}
+
+/// Looks which version a given server is, before any trial.
+fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
+    let mut connection = open(url.target(), OBSERVER)?;
+    let rows = connection
+        .query("SELECT current_setting('server_version_num'), current_setting('server_version')")
+        .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
+    let column = |place: usize| {
+        let row = rows.first().and_then(|row| row[place].clone());
+        row.unwrap_or_default()
+    };
+    let major = column(0).parse::<u32>().unwrap_or(0) / 10_000;
+    let server = format!("{url} is {}", column(1));
+    reading::check_version(
+        arms,
+        major,
+        &server,
+        "use another server, or leave the key out",
+    )
+    .map_err(EngineError::Missing)
 }
 
 struct Run {

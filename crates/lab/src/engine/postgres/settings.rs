@@ -7,6 +7,7 @@
 //! | `checkpoint` | `checkpoint_timeout`; without one, no checkpoint comes during a run |
 //! | `commit = "relaxed"` | `synchronous_commit = off` |
 //! | `read_ahead = 0` | `effective_io_concurrency = 0` |
+//! | `postgres` | the settings of that name (`reading`) |
 //! | `versions.bytes_per_row` | `dbstow.version_bytes_per_row`, which workloads ask for |
 //!
 //! What a physical read brings in, how writes are gathered, and the processor's cost are PostgreSQL's own
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 
 use model::Bytes;
 
+use super::reading;
 use super::wire::Connection;
 use crate::engine::EngineError;
 use experiment::spec::{Commit, Settings};
@@ -63,6 +65,8 @@ pub(super) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, S
         // A crash is the trial's end, not something to recover from in its middle.
         ("restart_after_crash", "off".to_owned()),
     ];
+    values.extend(reading::of_server(&engine.postgres));
+    values.extend(reading::cap(&engine.postgres, major));
     if major >= 14 {
         values.push(("track_wal_io_timing", "on".to_owned()));
     }
@@ -94,9 +98,11 @@ pub(super) fn of_database(settings: &Settings, workload: &Workload) -> Vec<(&'st
     if engine.commit == Commit::Relaxed {
         values.push(("synchronous_commit", "off".to_owned()));
     }
+    // Unless it is given by itself.
     if engine.read_ahead == Bytes::ZERO {
         values.push(("effective_io_concurrency", "0".to_owned()));
     }
+    values.extend(reading::of_database(&engine.postgres));
     let versions = engine
         .versions
         .map_or(0, |versions| versions.bytes_per_row.0);
@@ -116,7 +122,7 @@ const RECORDED: &str = "'autovacuum', 'backend_flush_after', 'bgwriter_delay', '
      'checkpoint_timeout', 'commit_delay', 'data_checksums', \
      'debug_io_direct', 'default_tablespace', 'effective_cache_size', 'effective_io_concurrency', 'fsync', \
      'full_page_writes', 'hash_mem_multiplier', 'huge_pages', 'io_combine_limit', \
-     'io_max_concurrency', 'io_method', 'io_workers', 'jit', 'maintenance_io_concurrency', \
+     'io_max_combine_limit', 'io_max_concurrency', 'io_method', 'io_workers', 'jit', 'maintenance_io_concurrency', \
      'maintenance_work_mem', 'max_connections', 'max_parallel_workers_per_gather', 'max_wal_size', \
      'min_wal_size', 'random_page_cost', 'seq_page_cost', 'shared_buffers', 'synchronous_commit', \
      'temp_buffers', 'temp_tablespaces', 'track_io_timing', 'track_wal_io_timing', 'vacuum_buffer_usage_limit', \
