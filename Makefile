@@ -3,7 +3,9 @@
 
 # The published experiments first, then the others.
 PUBLISHED := tempdb-ssd-vs-premium tempdb-scale-out ultra-vs-premium-pool managed-instance-files
-EVERY := $(basename $(notdir $(wildcard crates/experiment/experiments/*.toml)))
+# Not those that only a real server can run.
+OF_SERVERS := postgres-io-method
+EVERY := $(filter-out $(OF_SERVERS),$(basename $(notdir $(wildcard crates/experiment/experiments/*.toml))))
 EXPERIMENTS := $(filter $(EVERY),$(PUBLISHED)) $(filter-out $(PUBLISHED),$(EVERY))
 
 # SQLite's C code is compiled for the first platform only; scripts/check-target says how the others

@@ -23,7 +23,7 @@ fn checked(name: &str, quick: bool) -> Plan {
 
 #[test]
 fn all_of_them_check_against_the_catalogue_and_the_workloads() {
-    assert_eq!(builtin_names().len(), 13);
+    assert_eq!(builtin_names().len(), 14);
     for name in builtin_names() {
         for quick in [false, true] {
             assert!(checked(name, quick).arms.len() > 1, "{name}");
@@ -32,10 +32,11 @@ fn all_of_them_check_against_the_catalogue_and_the_workloads() {
 }
 
 /// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for other engines.
-const SIZED_OTHERWISE: [&str; 7] = [
+const SIZED_OTHERWISE: [&str; 8] = [
     "files-times-disks",
     "innodb-ebs-iops",
     "innodb-ebs-memory",
+    "postgres-io-method",
     "postgres-iops",
     "postgres-temp-volume",
     "postgres-wal-volume",

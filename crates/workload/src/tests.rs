@@ -172,6 +172,7 @@ fn every_builtin_workload_runs_on_sqlite() {
             "order-entry",
             "raw",
             "read-only",
+            "scan",
             "set-based",
             "spill",
             "tempdb-oltp",

@@ -344,7 +344,7 @@ fn names_that_are_not_known_are_refused_at_their_place() {
 
 #[test]
 fn every_experiment_that_is_built_in_is_right_and_is_named_as_its_file() {
-    assert_eq!(builtin_names().len(), 13);
+    assert_eq!(builtin_names().len(), 14);
     for name in builtin_names() {
         for quick in [false, true] {
             let spec = Spec::builtin(
