@@ -11,6 +11,8 @@
 mod server;
 #[path = "support/theirs.rs"]
 mod theirs;
+#[path = "support/versions.rs"]
+mod versions;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -26,6 +28,7 @@ use reading::Role;
 use server::binaries;
 use tempfile::TempDir;
 use theirs::{ENCODED, Theirs};
+use versions::{copied, programs_folder, versions};
 
 /// Transactions of the load, and how many a second.
 const TRANSACTIONS: f64 = 400.0;
@@ -35,44 +38,6 @@ const REST: [&str; 7] = ["-c", "1", "-t", "6", "-R", "2", "-n"];
 
 /// A user who sees no file of the server: to that user it could as well be on another machine.
 const STRANGER: u32 = 65534;
-
-/// The servers; `None` where they cannot be had, which is said.
-fn versions() -> Option<Vec<Binaries>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/postgres-versions");
-    let output = Command::new(script).output().expect("bash starts");
-    if !output.status.success() {
-        let why = String::from_utf8_lossy(&output.stderr);
-        assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
-        eprintln!("skipped: {why}");
-        return None;
-    }
-    let text = String::from_utf8(output.stdout).unwrap();
-    let versions = text.lines().map(|line| {
-        let (version, folder) = line.split_once(' ').unwrap();
-        let numbers: Vec<&str> = version.split('.').collect();
-        Binaries {
-            folder: Path::new(folder).join("bin"),
-            major: numbers[0].parse().unwrap(),
-            version: numbers[..2].join("."),
-        }
-    });
-    Some(versions.collect())
-}
-
-/// The programs where another user gets at them, whoever owns the folders above `target`.
-fn copied(binaries: &Binaries, place: &TempDir) -> Binaries {
-    let source = binaries.folder.parent().unwrap();
-    let copied = Command::new("cp")
-        .args(["--recursive", "--preserve=mode,links"])
-        .arg(source)
-        .arg(place.path().join("server"))
-        .status();
-    assert!(copied.unwrap().success());
-    Binaries {
-        folder: place.path().join("server/bin"),
-        ..binaries.clone()
-    }
-}
 
 /// `dbstow record` until it is interrupted.
 struct Recording {
@@ -190,15 +155,9 @@ fn each_version_of_postgresql_gives_the_figures_that_it_counted() {
         versions.iter().map(|each| each.major).collect::<Vec<_>>(),
         [13, 14, 16, 17, 18]
     );
-    let folder = || {
-        let mut builder = tempfile::Builder::new();
-        let folder = builder.prefix("postgres-").tempdir_in("/tmp").unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        folder
-    };
-    record(&clients, &clients, &folder());
+    record(&clients, &clients, &programs_folder());
     for version in versions {
-        let programs = folder();
+        let programs = programs_folder();
         record(&copied(&version, &programs), &clients, &programs);
     }
 }

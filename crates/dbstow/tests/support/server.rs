@@ -156,11 +156,20 @@ pub(crate) fn experiment(
 
 /// A server for an experiment on two volumes.
 pub(crate) fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<Postgres> {
-    let binaries = binaries()?;
+    Some(start_with(&binaries()?, site, settings, workload))
+}
+
+/// The same of these programs.
+pub(crate) fn start_with(
+    binaries: &Binaries,
+    site: &Folders,
+    settings: &Settings,
+    workload: &Workload,
+) -> Postgres {
     let owner = postgres::owner().expect("a user for PostgreSQL");
     let asked = (site as &dyn Site, settings, workload);
-    let engine = Postgres::private(&binaries, owner, &site.registration, asked);
-    Some(engine.unwrap_or_else(|error| panic!("{error}")))
+    let engine = Postgres::private(binaries, owner, &site.registration, asked);
+    engine.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A session that scripts can drive.

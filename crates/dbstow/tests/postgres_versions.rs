@@ -1,0 +1,380 @@
+//! PostgreSQL as a trial's engine, in every version that is taken: a private server's life on directories, and a whole
+//! trial in measure or emulate. This machine's own version, and what does not differ between them, is in `postgres.rs`.
+
+#![cfg(all(target_os = "linux", feature = "postgres"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/server.rs"]
+mod server;
+#[path = "support/versions.rs"]
+mod versions;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use experiment::spec::Temperature;
+use lab::engine::postgres::{Binaries, Postgres};
+use lab::engine::{Engine, WaitKind};
+use model::random::stream;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use serde_json::Value;
+use server::{Folders, RUN, SessionContext, experiment, load, run, start_with};
+use tempfile::TempDir;
+use versions::{copied, programs_folder, versions};
+use volume::clock::Clock;
+use workload::{Dialect, Names, Script, Variables};
+
+/// A moment on one volume, with more pages than the buffers have.
+const TRIAL: &str = r#"name = "trial"
+question = "Does it run?"
+
+[machine]
+cores = 2
+memory = "1 GiB"
+
+[volume.d]
+disk = "azure.premium.p30"
+
+[volume.l]
+disk = "azure.premium.p30"
+
+[placement.apart]
+data = { volumes = "d", files = 2 }
+temp = { volumes = "d", files = 2 }
+log = { volumes = "l" }
+
+[workload]
+name = "trade"
+sessions = 2
+duration = "1 s"
+
+[workload.parameters]
+customers = 200
+accounts = 1_000
+securities = 140
+trades = 2_000
+
+[engine]
+memory = "2 MiB"
+
+[protocol]
+blocks = 1
+metric = "operations_per_s"
+"#;
+
+/// The servers, where the user that they run as gets at them.
+fn all() -> Option<Vec<(Binaries, TempDir)>> {
+    let versions = versions()?.into_iter().map(|version| {
+        let folder = programs_folder();
+        (copied(&version, &folder), folder)
+    });
+    Some(versions.collect())
+}
+
+#[test]
+fn a_private_server_of_each_version_lives_through_a_trial() {
+    let Some(all) = all() else { return };
+    for (binaries, _folder) in &all {
+        lives(binaries);
+    }
+}
+
+/// Placement, load, cold start, counters, waits, a crash, and nothing left.
+fn lives(binaries: &Binaries) {
+    let major = binaries.major;
+    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
+    let site = Folders::new(2);
+    let mut engine = start_with(binaries, &site, &settings, &workload);
+    let record = engine.describe();
+    assert!(record.version.starts_with(&major.to_string()), "{record:?}");
+    for (name, value) in [
+        ("shared_buffers", "16MB"),
+        ("autovacuum", "off"),
+        ("full_page_writes", "on"),
+        ("temp_tablespaces", "temp_1, temp_2"),
+    ] {
+        assert_eq!(record.settings[name], value, "PostgreSQL {major}: {name}");
+    }
+    load(&engine, &workload, 1);
+    engine.quiesce().unwrap();
+    let before = engine.postmaster().unwrap();
+    let mut was_down = false;
+    let mut forget = || {
+        was_down = engine.postmaster().is_none();
+        Ok(Vec::new())
+    };
+    engine.start(Temperature::Cold, &mut forget).unwrap();
+    assert!(was_down && engine.postmaster().unwrap() != before);
+
+    let earlier = engine.counters().unwrap();
+    let mut seat = SessionContext(engine.connect(0).unwrap());
+    assert_eq!(
+        run(&mut seat, &workload, (0, 1), 60),
+        [""; 0],
+        "PostgreSQL {major}"
+    );
+    drop(seat);
+    engine.quiesce().unwrap();
+    counted(&engine, &earlier, major);
+    sees_a_wait(&engine, major);
+    // Dealt in turn, and the log apart.
+    for place in ["v0/data_1", "v1/data_2", "v1/wal"] {
+        let place = site.parent().join(place);
+        assert!(has_files(&place), "PostgreSQL {major}: {}", place.display());
+    }
+    for place in ["v0/temp_1", "v1/temp_2"] {
+        assert!(
+            site.parent().join(place).is_dir(),
+            "PostgreSQL {major}: {place}"
+        );
+    }
+
+    crashes(&engine, &workload, major);
+    engine.stop().unwrap();
+    assert_eq!(site.content(), [""; 0], "PostgreSQL {major}");
+    // The next trial begins as if nothing had been.
+    let mut engine = start_with(binaries, &site, &settings, &workload);
+    load(&engine, &workload, 1);
+    engine.stop().unwrap();
+    assert_eq!(site.content(), [""; 0], "PostgreSQL {major}");
+}
+
+/// Waits until the counters have what the sessions did: a session hands them in when it ends, and before 15 they go through
+/// a process of their own.
+fn counted(engine: &Postgres, earlier: &BTreeMap<String, f64>, major: u32) {
+    let clock = Clock::start();
+    let grown = loop {
+        let now = engine.counters().unwrap();
+        let grown: BTreeMap<String, f64> = now
+            .into_iter()
+            .map(|(name, value)| {
+                let before = earlier.get(&name).copied().unwrap_or(0.0);
+                (name, value - before)
+            })
+            .collect();
+        if grown["database.xact_commit"] >= 60.0 && grown["physical_reads"] > 0.0 {
+            break grown;
+        }
+        let seconds = clock.now().as_secs_f64();
+        assert!(seconds < 30.0, "PostgreSQL {major}: counters do not arrive");
+        Clock::sleep(model::Duration::from_millis(20));
+    };
+    let of = |name: &str| grown.get(name).copied();
+    assert!(of("logical_reads") >= of("physical_reads"));
+    // Before 17 checkpoints are counted by the background writer.
+    let checkpoints = match major {
+        17.. => "checkpointer.num_requested",
+        _ => "bgwriter.checkpoints_req",
+    };
+    assert!(
+        of(checkpoints) >= Some(1.0),
+        "PostgreSQL {major}: {checkpoints}"
+    );
+    assert_eq!(of("wal.wal_bytes").is_some(), major >= 14);
+    let by_process = |process: &str, what: &str| {
+        let ending = format!(".{what}");
+        let beginning = format!("io.relation.{process}.");
+        let found = grown
+            .iter()
+            .filter(|(name, _)| name.starts_with(&beginning) && name.ends_with(&ending));
+        found.map(|(_, value)| value).sum::<f64>()
+    };
+    if major < 16 {
+        assert!(!grown.keys().any(|name| name.starts_with("io.")));
+        return;
+    }
+    for (process, what) in [("client_backend", "reads"), ("checkpointer", "writes")] {
+        let (count, bytes) = (
+            by_process(process, what),
+            by_process(process, &what.replace('s', "_bytes")),
+        );
+        // One page or more each; 18 combines them.
+        assert!(
+            count > 0.0 && bytes >= 8192.0 * count,
+            "PostgreSQL {major}: {process} {what}: {count}, {bytes} bytes"
+        );
+    }
+    let sum = grown["io.relation.reads"];
+    let parts: f64 = grown
+        .iter()
+        .filter(|(name, _)| name.starts_with("io.relation.") && name.matches('.').count() == 4)
+        .filter(|(name, _)| name.ends_with(".reads"))
+        .map(|(_, value)| value)
+        .sum();
+    assert!(
+        (sum - parts).abs() < 0.5,
+        "PostgreSQL {major}: {sum} and {parts}"
+    );
+}
+
+/// A session that sleeps is seen, by the name that this version has for it.
+fn sees_a_wait(engine: &Postgres, major: u32) {
+    let mut sampler = engine.waits().unwrap().expect("PostgreSQL tells");
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            let mut names = Names::new();
+            let sql = "SELECT pg_sleep(600);";
+            let script = Script::parse("test.sql", sql, Dialect::Postgres, &mut names).unwrap();
+            let mut seat = SessionContext(engine.connect(0).unwrap());
+            seat.0.enter(2 * RUN);
+            let mut variables = Variables::new(Arc::new(names), 0, 1);
+            script.execute(&mut variables, &mut stream(1, "test"), &mut seat)
+        });
+        let clock = Clock::start();
+        let seen = |event: &str, kind: WaitKind, sample: &[lab::engine::Waiting]| {
+            sample
+                .iter()
+                .any(|waiting| waiting.event == event && waiting.kind == kind)
+        };
+        while !seen(
+            "Timeout/PgSleep",
+            WaitKind::Other,
+            &sampler.sample().unwrap(),
+        ) {
+            let seconds = clock.now().as_secs_f64();
+            assert!(seconds < 60.0, "PostgreSQL {major}: no session sleeps");
+        }
+        engine.interrupt();
+        assert!(sleeper.join().unwrap().is_err());
+    });
+}
+
+/// Killed, it says how it ended, and comes to no second life of its own.
+fn crashes(engine: &Postgres, workload: &workload::Workload, major: u32) {
+    let mut seat = SessionContext(engine.connect(0).unwrap());
+    let postmaster = i32::try_from(engine.postmaster().unwrap()).unwrap();
+    kill(Pid::from_raw(postmaster), Signal::SIGKILL).unwrap();
+    let clock = Clock::start();
+    let last = loop {
+        let errors = run(&mut seat, workload, (0, 1), 1);
+        if let Some(lost) = errors.into_iter().find(|error| error.contains("is lost")) {
+            break lost;
+        }
+        let seconds = clock.now().as_secs_f64();
+        assert!(seconds < 60.0, "PostgreSQL {major}: the connection stays");
+    };
+    assert!(
+        last.contains("PostgreSQL has ended (signal: 9"),
+        "PostgreSQL {major}: {last}"
+    );
+}
+
+/// Whether any file beneath `folder` has bytes.
+fn has_files(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let mut paths = entries.map(|entry| entry.path());
+    paths.any(|path| match fs::symlink_metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => has_files(&path),
+        Ok(metadata) => metadata.len() > 0,
+        Err(_) => false,
+    })
+}
+
+/// Runs the small experiment; gives its only record.
+fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_dbstow"))
+        .args([
+            "run",
+            "trial.toml",
+            "--engine",
+            "postgres",
+            "--postgres-bin",
+        ])
+        .arg(&binaries.folder)
+        .args(arguments)
+        .args(["--out", "r"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "PostgreSQL {}: {said}",
+        binaries.version
+    );
+    let records: Vec<PathBuf> = fs::read_dir(folder.join("r/records"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(records.len(), 1, "{said}");
+    serde_json::from_slice(&fs::read(&records[0]).unwrap()).unwrap()
+}
+
+#[test]
+fn a_trial_runs_on_each_version_from_its_load_to_its_record() {
+    let Some(all) = all() else { return };
+    for (binaries, _folder) in &all {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(folder.path().join("trial.toml"), TRIAL).unwrap();
+        for volume in ["vd", "vl"] {
+            fs::create_dir(folder.path().join(volume)).unwrap();
+        }
+        match binaries.major {
+            ..16 => measured(binaries, folder.path()),
+            _ if geteuid().is_root() => emulated(binaries, folder.path()),
+            _ => {
+                assert!(
+                    std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+                    "run as root"
+                );
+                eprintln!("skipped: emulate with a filesystem needs root");
+            }
+        }
+        for volume in ["vd", "vl"] {
+            let left = fs::read_dir(folder.path().join(volume)).unwrap().count();
+            assert_eq!(left, 0, "PostgreSQL {}: {volume}", binaries.version);
+        }
+    }
+}
+
+fn measured(binaries: &Binaries, folder: &Path) {
+    let measure = ["--mode", "measure", "--volume", "d=vd", "--volume", "l=vl"];
+    ran(binaries, &trial(folder, binaries, &measure));
+}
+
+fn emulated(binaries: &Binaries, folder: &Path) {
+    let record = trial(folder, binaries, &["--mode", "emulate", "--backing", "vd"]);
+    ran(binaries, &record);
+    // All files are on modelled volumes.
+    let disks = record["volumes"].as_array().unwrap();
+    let count = |volume: usize, what: &str| disks[volume]["disks"][0][what].as_u64();
+    let (reads, writes) = (count(0, "reads"), count(1, "writes"));
+    let version = &binaries.version;
+    assert!(
+        reads > Some(0),
+        "PostgreSQL {version}: {reads:?} reads of data"
+    );
+    assert!(
+        writes > Some(0),
+        "PostgreSQL {version}: {writes:?} writes of the log"
+    );
+}
+
+/// Asserts that a trial finished, on that server, without errors.
+fn ran(binaries: &Binaries, record: &Value) {
+    let version = &binaries.version;
+    assert_eq!(record["outcome"]["status"], "finished", "{record}");
+    assert_eq!(
+        record["errors"]["count"], 0,
+        "PostgreSQL {version}: {}",
+        record["errors"]
+    );
+    let said = record["engine"]["version"].as_str().unwrap();
+    assert!(
+        said.starts_with(version.as_str()),
+        "{said} is not {version}"
+    );
+    assert!(record["metrics"]["operations_per_s"].as_f64() > Some(0.0));
+    assert!(record["counters"]["logical_reads"].as_f64() > Some(0.0));
+    let shares = record["time_split_ns"].as_object().unwrap();
+    assert!(!shares.is_empty(), "PostgreSQL {version}: {record}");
+}
