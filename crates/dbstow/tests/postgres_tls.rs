@@ -27,8 +27,8 @@ use theirs::{ENCODED, Theirs};
 struct Certificates(TempDir);
 
 impl Certificates {
-    /// `authority` signs `server`, for the name localhost; `other` knows neither; `alone` signs itself as in
-    /// PostgreSQL's manual.
+    /// `authority` signs `server`, for the name localhost, and `client`, for the user boss; `other` knows neither; `alone`
+    /// signs itself as in PostgreSQL's manual.
     fn new() -> Certificates {
         let certificates = Certificates(tempfile::tempdir().unwrap());
         certificates.make("authority", "/CN=authority", &[]);
@@ -36,20 +36,17 @@ impl Certificates {
         certificates.make("alone", "/CN=localhost", &[]);
         let authority = certificates.path("authority.pem");
         let key = certificates.path("authority.key");
-        certificates.make(
-            "server",
-            "/CN=somebody",
-            &[
-                "-CA",
-                &authority,
-                "-CAkey",
-                &key,
-                "-addext",
-                "subjectAltName=DNS:localhost",
-                "-addext",
-                "basicConstraints=critical,CA:FALSE",
-            ],
-        );
+        let signed = [
+            "-CA",
+            &authority,
+            "-CAkey",
+            &key,
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ];
+        let named = ["-addext", "subjectAltName=DNS:localhost"];
+        certificates.make("server", "/CN=somebody", &[&signed[..], &named].concat());
+        certificates.make("client", "/CN=boss", &signed);
         certificates
     }
 
@@ -91,7 +88,17 @@ impl Certificates {
         }
         let certificate = format!("ssl_cert_file={}", server.path("server.pem").display());
         let key = format!("ssl_key_file={}", server.path("server.key").display());
-        server.up(&["listen_addresses=127.0.0.1", "ssl=on", &certificate, &key]);
+        let authority = server.path("authority.pem");
+        fs::copy(self.path("authority.pem"), &authority).unwrap();
+        server.hand_over(&authority);
+        let clients = format!("ssl_ca_file={}", authority.display());
+        server.up(&[
+            "listen_addresses=127.0.0.1",
+            "ssl=on",
+            &certificate,
+            &key,
+            &clients,
+        ]);
     }
 }
 
@@ -126,6 +133,8 @@ impl Recorder<'_> {
             .env("HOME", self.folder.path())
             .env_remove("PGSSLMODE")
             .env_remove("PGSSLROOTCERT")
+            .env_remove("PGSSLCERT")
+            .env_remove("PGSSLKEY")
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -199,6 +208,81 @@ fn a_connection_is_encrypted_as_the_url_says() {
 
     certificates.installed(&server, "alone");
     assert!(recorder.is_encrypted("localhost", &with("verify-full", "alone.pem"), &[]));
+}
+
+#[test]
+fn a_server_that_asks_for_a_certificate_gets_the_users_own() {
+    let Some(binaries) = binaries() else { return };
+    let certificates = Certificates::new();
+    let server = Theirs::made(&binaries, &binaries);
+    let recorder = Recorder::of(&server);
+    let root = certificates.path("authority.pem");
+    let verified = format!("sslmode=verify-full&sslrootcert={root}");
+    let own = |name: &str| {
+        let file = |kind: &str| certificates.path(&format!("{name}.{kind}"));
+        format!("{verified}&sslcert={}&sslkey={}", file("pem"), file("key"))
+    };
+    // The certificate instead of a password; and beside one, which SCRAM checks.
+    for method in ["cert", "scram-sha-256 clientcert=verify-full"] {
+        let lines = format!("local all all scram-sha-256\nhostssl all all all {method}\n");
+        fs::write(server.path("data/pg_hba.conf"), lines).unwrap();
+        certificates.installed(&server, "server");
+        assert!(
+            recorder.is_encrypted("localhost", &own("client"), &[]),
+            "{method}"
+        );
+        let environment = [
+            ("PGSSLCERT", &*certificates.path("client.pem")),
+            ("PGSSLKEY", &*certificates.path("client.key")),
+        ];
+        assert!(recorder.is_encrypted("localhost", &verified, &environment));
+
+        let none = ["SQLSTATE 28000", "sslcert=FILE"];
+        recorder.refused("localhost", &verified, &none);
+        // Of an authority that the server does not know, and for another user.
+        recorder.refused("localhost", &own("other"), &["localhost"]);
+        recorder.refused("localhost", &own("server"), &["SQLSTATE 28"]);
+    }
+
+    // A run's sessions, too.
+    let url = format!(
+        "postgresql://boss:{ENCODED}@localhost:{}/postgres?{}",
+        server.port(),
+        own("client")
+    );
+    let site = Folders::new(2);
+    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
+    let url = ServerUrl::parse(&url).unwrap();
+    let mut engine = Postgres::given(&url, &site, &settings, &workload).unwrap();
+    load(&engine, &workload, 1);
+    let without = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                   WHERE application_name LIKE 'dbstow%' AND client_dn IS DISTINCT FROM '/CN=boss'";
+    let seat = SessionContext(engine.connect(0).unwrap());
+    assert_eq!(server.sql(without), "0");
+    drop(seat);
+    engine.stop().unwrap();
+
+    for (from, to, said) in [
+        ("client.key", "open.key", "chmod 0600"),
+        ("client.pem", "no.key", "holds no private key"),
+    ] {
+        fs::copy(certificates.path(from), certificates.path(to)).unwrap();
+        let mode = if to == "open.key" { 0o644 } else { 0o600 };
+        fs::set_permissions(certificates.path(to), fs::Permissions::from_mode(mode)).unwrap();
+        let certificate = certificates.path("client.pem");
+        let parameters = format!(
+            "{verified}&sslcert={certificate}&sslkey={}",
+            certificates.path(to)
+        );
+        recorder.refused("localhost", &parameters, &[said]);
+    }
+    // The certificate of another key.
+    let parameters = format!(
+        "{verified}&sslcert={}&sslkey={}",
+        certificates.path("client.pem"),
+        certificates.path("other.key")
+    );
+    recorder.refused("localhost", &parameters, &["do not go together"]);
 }
 
 #[test]

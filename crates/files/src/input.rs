@@ -51,6 +51,32 @@ pub fn named_bytes(path: &Path) -> io::Result<Vec<u8>> {
     bytes(file, RECORD_BYTES_MAX)
 }
 
+/// The text of a file that holds a private key: closed to everybody but its owner, or root's and open for reading to its
+/// group, as libpq has it. Where the system has no such permissions, they are not checked.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is open to others, is larger than [`BYTES_MAX`], or is not UTF-8.
+pub fn private_key(path: &Path) -> io::Result<String> {
+    let file = regular_only(open(path)?)?;
+    #[cfg(unix)]
+    check_closed(&file.metadata()?)?;
+    text(file, BYTES_MAX)
+}
+
+/// Source: <https://www.postgresql.org/docs/18/libpq-ssl.html>, "Client Certificates", read 2026-11-25.
+#[cfg(unix)]
+fn check_closed(metadata: &std::fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let mode = metadata.mode() & 0o777;
+    let others = if metadata.uid() == 0 { 0o037 } else { 0o077 };
+    match mode & others {
+        0 => Ok(()),
+        _ => Err(refused(&format!(
+            "others have access to it (its mode is {mode:04o}); restrict that with chmod 0600"
+        ))),
+    }
+}
+
 /// The text of a regular file of at most `bytes_max`.
 ///
 /// # Errors
@@ -179,6 +205,33 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_that_others_could_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = folder.path().join("key");
+        fs::write(&key, "secret").expect("the folder is ours");
+        let of_root = rustix::process::geteuid().is_root();
+        for (mode, taken) in [
+            (0o600, true),
+            (0o400, true),
+            (0o640, of_root),
+            (0o660, false),
+            (0o604, false),
+        ] {
+            fs::set_permissions(&key, fs::Permissions::from_mode(mode)).expect("it is ours");
+            match private_key(&key) {
+                Ok(text) => assert!(taken && text == "secret", "{mode:o}"),
+                Err(error) => assert!(
+                    !taken && error.to_string().contains("chmod 0600"),
+                    "{error}"
+                ),
+            }
+        }
+        assert!(private_key(folder.path()).is_err());
+    }
 
     #[test]
     fn a_file_beneath_the_folder_is_read_and_one_outside_is_not() {

@@ -40,6 +40,14 @@ impl Connection {
                     ),
                 })
             }
+            (Err(Failure::Refused { code, message }), _) if wants_certificate(&code, &message) => {
+                Err(Failure::Refused {
+                    code,
+                    message: format!(
+                        "{message}; give yours with sslcert=FILE and sslkey=FILE in the URL, and with sslmode=require or better"
+                    ),
+                })
+            }
             (opened, _) => opened,
         }
     }
@@ -65,6 +73,11 @@ fn is_about_encryption(failure: &Failure) -> bool {
         Failure::Tls(_) => true,
         Failure::Lost(_) => false,
     }
+}
+
+/// Whether a login was refused for want of a certificate of the client's.
+fn wants_certificate(code: &str, message: &str) -> bool {
+    code == NO_ENTRY && message.contains("client certificate")
 }
 
 /// How servers from version 14 on, and before, say that they looked for an entry without TLS.

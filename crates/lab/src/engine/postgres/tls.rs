@@ -1,8 +1,8 @@
-//! Encrypted connections: `sslmode` and `sslrootcert` of a server's URL, as libpq has them.
+//! Encrypted connections: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a server's URL, as libpq has them.
 //!
 //! Source: <https://www.postgresql.org/docs/18/libpq-ssl.html>, "SSL Support", read 2026-11-23. Where libpq verifies
 //! a certificate and goes on without encryption when that fails (`prefer` with a root certificate), the URL is
-//! refused. Client certificates, lists of revoked ones, and TLS from the first byte are not supported.
+//! refused. Lists of revoked certificates, keys with a passphrase, and TLS from the first byte are not supported.
 
 use std::env;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use bytes::BytesMut;
 use files::input;
-use native_tls::{Certificate, HandshakeError, Protocol, TlsConnector, TlsStream};
+use native_tls::{Certificate, HandshakeError, Identity, Protocol, TlsConnector, TlsStream};
 use postgres_protocol::message::frontend;
 
 use super::target::Address;
@@ -73,6 +73,14 @@ impl Mode {
     }
 }
 
+/// What a URL says of encryption; what it leaves out comes from the environment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) mode: Option<Mode>,
+    pub(super) root: Option<String>,
+    pub(super) own: OwnCertificate,
+}
+
 /// How connections to a server are encrypted.
 #[derive(Clone)]
 pub(super) struct Encryption {
@@ -127,15 +135,12 @@ impl Encryption {
         }
     }
 
-    /// As the URL's `sslmode` and `sslrootcert` say, or else the environment, or libpq's defaults.
+    /// As the URL says, or else the environment, or libpq's defaults.
     ///
     /// # Errors
     /// What does not go together, or a file that holds no certificate.
-    pub(super) fn of(
-        address: &Address,
-        mode: Option<Mode>,
-        root: Option<String>,
-    ) -> Result<Encryption, String> {
+    pub(super) fn of(address: &Address, asked: Asked) -> Result<Encryption, String> {
+        let Asked { mode, root, own } = asked;
         match address {
             Address::Unix(_) => match mode {
                 Some(Mode::Require | Mode::VerifyCa | Mode::VerifyFull) => Err(
@@ -145,9 +150,12 @@ impl Encryption {
             },
             Address::Tcp(..) => {
                 let (mode, roots) = resolved(mode, root)?;
+                if mode == Mode::Disable && own.certificate.is_some() {
+                    return Err("sslcert has no effect with sslmode=disable; leave one of them out".to_owned());
+                }
                 Ok(Encryption {
                     mode,
-                    connector: connector(mode, roots.as_ref())?,
+                    connector: connector(mode, roots.as_ref(), own)?,
                 })
             }
         }
@@ -259,7 +267,11 @@ fn resolved(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Option<Ro
     }
 }
 
-fn connector(mode: Mode, roots: Option<&Roots>) -> Result<Option<TlsConnector>, String> {
+fn connector(
+    mode: Mode,
+    roots: Option<&Roots>,
+    own: OwnCertificate,
+) -> Result<Option<TlsConnector>, String> {
     if mode == Mode::Disable {
         return Ok(None);
     }
@@ -278,10 +290,20 @@ fn connector(mode: Mode, roots: Option<&Roots>) -> Result<Option<TlsConnector>, 
         }
     }
     builder.danger_accept_invalid_hostnames(mode != Mode::VerifyFull);
+    if let Some(identity) = own.identity()? {
+        builder.identity(identity);
+    }
     let connector = builder.build();
-    connector
-        .map(Some)
-        .map_err(|error| format!("TLS cannot be set up: {error}"))
+    connector.map(Some).map_err(|error| {
+        let error = error.to_string();
+        // OpenSSL's, which looks at both only here.
+        match error.contains("key values mismatch") {
+            true => format!(
+                "sslcert and sslkey do not go together: {error}; give the key of that certificate"
+            ),
+            false => format!("TLS cannot be set up: {error}"),
+        }
+    })
 }
 
 fn certificates(file: &Path) -> Result<Vec<Certificate>, String> {
@@ -294,6 +316,69 @@ fn certificates(file: &Path) -> Result<Vec<Certificate>, String> {
         )),
     }
 }
+
+/// The user's own certificate, with which a server may let them in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnCertificate {
+    /// `sslcert`
+    pub(super) certificate: Option<String>,
+    /// `sslkey`
+    pub(super) key: Option<String>,
+}
+
+impl OwnCertificate {
+    /// Certificate and key from the files that the URL names, or `PGSSLCERT` and `PGSSLKEY`, or those in `~/.postgresql`
+    /// where the certificate is there.
+    fn identity(self) -> Result<Option<Identity>, String> {
+        let of_environment = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let of_home = |name: &str| {
+            let home = PathBuf::from(env::var_os("HOME")?);
+            Some(home.join(".postgresql").join(name))
+        };
+        let certificate = self.certificate.or_else(|| of_environment("PGSSLCERT"));
+        let certificate = certificate.map(PathBuf::from);
+        let default = || of_home("postgresql.crt").filter(|file| file.exists());
+        let Some(certificate) = certificate.or_else(default) else {
+            return Ok(None);
+        };
+        let key = self.key.or_else(|| of_environment("PGSSLKEY"));
+        let key = key.map(PathBuf::from).or_else(|| of_home("postgresql.key"));
+        let key = key.ok_or("sslcert needs the certificate's key; give it with sslkey=FILE")?;
+        identity(&certificate, &key).map(Some)
+    }
+}
+
+fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
+    let (shown, key_shown) = (certificate.display(), key.display());
+    let chain = input::named(certificate).map_err(|error| format!("sslcert {shown}: {error}"))?;
+    match Certificate::stack_from_pem(chain.as_bytes()) {
+        Ok(certificates) if !certificates.is_empty() => {}
+        Ok(_) | Err(_) => {
+            return Err(format!(
+                "sslcert {shown} holds no certificate; give a file in PEM format (-----BEGIN CERTIFICATE-----)"
+            ));
+        }
+    }
+    let text = input::private_key(key).map_err(|error| format!("sslkey {key_shown}: {error}"))?;
+    if text.contains("ENCRYPTED") {
+        return Err(format!(
+            "sslkey {key_shown} has a passphrase, which dbstow does not ask for; write it without one to a file that only \
+             you can read (openssl pkey -in KEY -out NEW)"
+        ));
+    }
+    // What the library takes; older tools write forms of their own.
+    let Some(start) = text.find(PKCS8) else {
+        return Err(format!(
+            "sslkey {key_shown} holds no private key in PKCS #8 form ({PKCS8}); convert it with openssl pkcs8 -topk8 \
+             -nocrypt -in KEY -out NEW"
+        ));
+    };
+    Identity::from_pkcs8(chain.as_bytes(), &text.as_bytes()[start..]).map_err(|error| {
+        format!("sslcert {shown} and sslkey {key_shown} do not go together: {error}")
+    })
+}
+
+const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
 /// What the library says, sorted by what there is to do about it.
 fn refused(error: HandshakeError<TcpStream>, host: &str) -> TlsError {
@@ -365,8 +450,12 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_refused_before_connecting() {
         let of = |mode, root: &str| {
-            let root = Some(root.to_owned());
-            let refused = Encryption::of(&tcp(), Some(mode), root).err();
+            let asked = Asked {
+                mode: Some(mode),
+                root: Some(root.to_owned()),
+                ..Asked::default()
+            };
+            let refused = Encryption::of(&tcp(), asked).err();
             refused.expect("a file that cannot be used")
         };
         let error = of(Mode::VerifyCa, "/nowhere/ca.pem");
@@ -377,8 +466,13 @@ mod tests {
         let error = of(Mode::VerifyFull, &file.display().to_string());
         assert!(error.contains("holds no certificate"), "{error}");
         let socket = Address::Unix("/tmp/.s.PGSQL.5432".into());
-        let error = Encryption::of(&socket, Some(Mode::Require), None).err();
+        let required = Asked {
+            mode: Some(Mode::Require),
+            ..Asked::default()
+        };
+        let error = Encryption::of(&socket, required).err();
         assert!(error.expect("no TLS").contains("socket"));
-        assert!(Encryption::of(&socket, None, None).expect("plain").is_off());
+        let plain = Encryption::of(&socket, Asked::default());
+        assert!(plain.expect("plain").is_off());
     }
 }

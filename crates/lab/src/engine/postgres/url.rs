@@ -11,7 +11,7 @@ use nix::unistd::{User, geteuid};
 use percent_encoding::percent_decode_str;
 
 use super::target::{Address, Password, Target};
-use super::tls::{self, Encryption};
+use super::tls::{self, Asked, Encryption, OwnCertificate};
 use crate::engine::EngineError;
 use files::input;
 
@@ -48,14 +48,16 @@ struct Parts {
     database: Option<String>,
     sslmode: Option<tls::Mode>,
     sslrootcert: Option<String>,
+    sslcert: Option<String>,
+    sslkey: Option<String>,
 }
 
 impl ServerUrl {
-    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`, and this
-    /// machine's user.
+    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`,
+    /// `PGSSLCERT`, `PGSSLKEY`, and this machine's user.
     ///
     /// # Errors
-    /// When it is no such URL, or its root certificate cannot be read; the message does not show the URL, since it may
+    /// When it is no such URL, or a certificate or key cannot be used; the message does not show the URL, since it may
     /// hold a password.
     pub fn parse(text: &str) -> Result<ServerUrl, EngineError> {
         let parts = Parts::of(text).map_err(|why| {
@@ -84,7 +86,15 @@ impl ServerUrl {
             .password
             .or_else(|| env::var("PGPASSWORD").ok())
             .or_else(|| from_file(&address, port, &database, &user));
-        let encryption = Encryption::of(&address, parts.sslmode, parts.sslrootcert)
+        let asked = Asked {
+            mode: parts.sslmode,
+            root: parts.sslrootcert,
+            own: OwnCertificate {
+                certificate: parts.sslcert,
+                key: parts.sslkey,
+            },
+        };
+        let encryption = Encryption::of(&address, asked)
             .map_err(|why| EngineError::Missing(format!("--server: {why}")))?;
         let target = Target {
             encryption,
@@ -151,10 +161,13 @@ impl Parts {
             "dbname" => self.database = value,
             "sslmode" => self.sslmode = value.map(|mode| mode.parse()).transpose()?,
             "sslrootcert" => self.sslrootcert = value,
+            "sslcert" => self.sslcert = value,
+            "sslkey" => self.sslkey = value,
             // Not by its name: where a password holds a `?`, that is a part of it.
             _ => {
                 return Err(
-                    "it has an unknown parameter (known: host, port, user, password, dbname, sslmode, sslrootcert)"
+                    "it has an unknown parameter (known: host, port, user, password, dbname, sslmode, sslrootcert, sslcert, \
+                     sslkey)"
                         .to_owned(),
                 );
             }
