@@ -67,7 +67,10 @@ impl Given {
         let metadata = fs::metadata(&self.data_directory).map_err(|error| {
             EngineError::failed(
                 format!("find the server's files in {}", self.data_directory),
-                format!("{error}; the server has to be on this machine"),
+                format!(
+                    "{error}; a run needs the server on this machine, since it makes directories for it and reads the counters \
+                     of its disks; run dbstow there, or watch it from here with `dbstow record`"
+                ),
             )
         })?;
         let own = geteuid();
