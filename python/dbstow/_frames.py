@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -27,6 +28,7 @@ def records(folder: str | os.PathLike[str], frame: str | None = None) -> Table:
     Columns: ``experiment``, ``mode``, ``arm``, ``block`` (from 0), ``position`` (in its block, from 0), ``seed``,
     ``finished``; ``error`` of a trial that failed; then every metric, whose name ends in its unit, and
     ``time.CAUSE_ns``, how long sessions spent on what (FORMAT.md). What a trial does not have is missing in its row.
+    A file that is no record of this plan is left out with a warning, as the program leaves it out.
 
     Args:
         folder: A folder that ``dbstow run`` or :func:`dbstow.run` wrote.
@@ -36,12 +38,21 @@ def records(folder: str | os.PathLike[str], frame: str | None = None) -> Table:
         FileNotFoundError: The folder holds no results.
         ImportError: ``frame`` is not installed.
     """
-    if not Path(folder, "dbstow.json").is_file():
+    head = Path(folder, "dbstow.json")
+    if not head.is_file():
         raise FileNotFoundError(f"{os.fspath(folder)} holds no results of dbstow (no dbstow.json)")
-    files = Path(folder, "records").glob("*.json")
-    read = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    read.sort(key=lambda record: (record["block"], record["position"]))
-    return _table([_record_row(record) for record in read], frame)
+    digest = json.loads(head.read_text(encoding="utf-8"))["plan"]["digest"]
+    rows = []
+    for file in Path(folder, "records").glob("*.json"):
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+            if record["plan"] != digest:
+                raise ValueError("it is a record of another plan")
+            rows.append(_record_row(record))
+        except (ValueError, KeyError, TypeError) as error:
+            warnings.warn(f"{file} is left out: {error!r}", stacklevel=2)
+    rows.sort(key=lambda row: (row["block"], row["position"]))
+    return _table(rows, frame)
 
 
 def findings(folder: str | os.PathLike[str], frame: str | None = None) -> Table:

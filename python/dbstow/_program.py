@@ -108,3 +108,8 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    except KeyboardInterrupt:
+        # The program ends at once on a second one.
+        process.send_signal(_INTERRUPT)
+        process.wait()
+        raise

@@ -46,6 +46,17 @@ class Run(unittest.TestCase):
         self.assertTrue(all(row["finished"] for row in rows))
         self.assertTrue(all(row["elapsed_s"] > 0 and row["time.cpu_ns"] > 0 for row in rows))
 
+    def test_files_that_are_no_records_of_the_plan_are_left_out_with_a_warning(self) -> None:
+        folder = self.run_quick().folder
+        (folder / "records" / "damaged.json").write_text('{"plan": ', encoding="utf-8")
+        other = json.loads(next((folder / "records").glob("000-*.json")).read_text(encoding="utf-8"))
+        other["plan"] = "0" * 16
+        (folder / "records" / "other.json").write_text(json.dumps(other), encoding="utf-8")
+        with self.assertWarnsRegex(UserWarning, "left out") as warned:
+            rows = dbstow.records(folder, "list")
+        self.assertEqual(len(rows), 5)
+        self.assertEqual(len(warned.warnings), 2)
+
     def test_frames_of_what_is_installed(self) -> None:
         folder = self.run_quick().folder
         for frame in FRAMES:
