@@ -181,6 +181,20 @@ fn a_run_that_ends_shows_its_verdicts_and_leaves_the_screen() {
 }
 
 #[test]
+fn a_key_after_the_screen_is_for_whoever_reads_next() {
+    let place = Place::new();
+    let command = run(&place, 1) + "; read line; echo got-$line";
+    let mut terminal = InTerminal::start(&place, &command);
+    // It is printed once the terminal is as it was.
+    terminal.wait("takes at least 2 s");
+
+    terminal.press(b"early\n");
+
+    let printed = terminal.end();
+    assert!(printed.contains("got-early"), "{printed}");
+}
+
+#[test]
 fn ctrl_c_leaves_the_screen_and_stops_the_run() {
     let place = Place::new();
     let command = run(&place, 50);

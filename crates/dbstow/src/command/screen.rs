@@ -31,8 +31,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Whether a screen is shown.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Held while a frame is drawn, so that none is drawn after the screen was left.
+/// Held while the screen is entered, a frame is drawn or a key is read, so that none of it happens after the screen was
+/// left.
 static DRAWING: Mutex<()> = Mutex::new(());
+
+/// Held while the screen is left: whoever comes second may end the process, and waits until the terminal is restored.
+static LEAVING: Mutex<()> = Mutex::new(());
 
 /// What follows on leaving.
 static AFTER: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
@@ -80,8 +84,12 @@ pub(super) fn show(
     });
     *AFTER.lock() = Some(Box::new(after));
     output::hold();
-    SHOWN.store(true, Ordering::SeqCst);
-    let entered = enable_raw_mode().and_then(|()| execute!(output::screen(), EnterAlternateScreen));
+    let entered = {
+        // A signal that comes meanwhile waits here, and leaves what was entered.
+        let _entering = DRAWING.lock();
+        SHOWN.store(true, Ordering::SeqCst);
+        enable_raw_mode().and_then(|()| execute!(output::screen(), EnterAlternateScreen))
+    };
     let terminal = entered
         .and_then(|()| Terminal::new(CrosstermBackend::new(BufWriter::new(output::screen()))));
     let mut terminal = terminal
@@ -116,15 +124,18 @@ pub(super) fn show(
 
 /// Leaves the screen, where one is shown: the terminal is as it was before.
 pub(super) fn leave() {
+    // A panic may have come from here.
+    let leaving = LEAVING.try_lock_for(2 * PATIENCE);
     if !SHOWN.swap(false, Ordering::SeqCst) {
         return;
     }
     // A panic may have come from within a frame.
-    let _drawing = DRAWING.try_lock_for(PATIENCE);
+    let drawing = DRAWING.try_lock_for(PATIENCE);
     // There is nobody to tell that a terminal is gone.
     let _ = execute!(output::screen(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     output::release();
+    drop((drawing, leaving));
     let after = AFTER.lock().take();
     if let Some(after) = after {
         after();
@@ -157,6 +168,11 @@ fn key() -> io::Result<Key> {
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
+    let _reading = DRAWING.lock();
+    if !is_shown() {
+        // It was left meanwhile: this key is for whoever reads next.
+        return Ok(Key::Other);
+    }
     // Past std's buffer, so that whoever asks a question later finds all of its answer there.
     let mut terminal = File::from(stdin.as_fd().try_clone_to_owned()?);
     let mut keys = [0; 64];
@@ -180,7 +196,7 @@ fn key() -> io::Result<Key> {
 fn key() -> io::Result<Key> {
     use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-    if !event::poll(EVERY)? {
+    if !event::poll(EVERY)? || !is_shown() {
         return Ok(Key::Other);
     }
     Ok(match event::read()? {
