@@ -316,6 +316,28 @@ fn metrics_go_nowhere_that_was_not_meant() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn metrics_of_a_mount_end_with_what_unmounting_wrote_back() {
+    use place::{Place, succeeds};
+
+    let place = Place::new();
+    let directory = place.text("disk");
+    let file = format!("--metrics={}", place.text("mount.txt"));
+    succeeds(&["mount", "unlimited", &directory, "--size=1GiB", &file]);
+    // Not synced: where there is a page cache, it is in there.
+    fs::write(place.path("disk/file"), vec![7; 8 << 20]).unwrap();
+    succeeds(&["unmount", &directory]);
+
+    let text = fs::read_to_string(place.path("mount.txt")).unwrap();
+    let of_writes = |name: &str| {
+        name.starts_with("dbstow_disk_bytes_total") && name.contains("operation=\"write\"")
+    };
+    let written = samples(&text).into_iter().find(|(name, _)| of_writes(name));
+    let (_, written) = written.unwrap();
+    assert!(written >= f64::from(8 << 20), "{written}");
+}
+
 /// Without metrics that only a recording has: tests/record.rs looks at those.
 #[cfg(target_os = "linux")]
 fn is_of_a_recording(name: &str) -> bool {

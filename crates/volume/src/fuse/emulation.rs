@@ -166,6 +166,12 @@ impl Emulation {
         self.take_down()
     }
 
+    /// As [`Emulation::stop`], and gives the last counters, with what unmounting wrote back.
+    pub(super) fn stop_and_count(mut self) -> (Result<(), EmulationError>, Reading) {
+        let stopped = self.take_down();
+        (stopped, self.reading())
+    }
+
     fn take_down(&mut self) -> Result<(), EmulationError> {
         let mut failures = Vec::new();
         while let Some(volume) = self.volumes.pop() {

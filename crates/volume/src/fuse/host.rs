@@ -47,10 +47,12 @@ pub struct Host {
 pub struct Counters(Arc<Shared>);
 
 impl Counters {
-    /// Counters so far; `None` while the emulation is being changed, and once it has ended.
+    /// Counters so far, or the last ones once the emulation has ended; `None` while it is being changed.
     pub fn reading(&self) -> Option<Reading> {
-        let emulation = self.0.emulation.try_lock()?;
-        emulation.as_ref().map(Emulation::reading)
+        match &*self.0.emulation.try_lock()? {
+            Some(emulation) => Some(emulation.reading()),
+            None => self.0.last.lock().clone(),
+        }
     }
 }
 
@@ -60,6 +62,8 @@ pub struct Leave(Sender<()>);
 
 struct Shared {
     emulation: Mutex<Option<Emulation>>,
+    /// Counters of an emulation that has ended.
+    last: Mutex<Option<Reading>>,
     looked: Mutex<Option<Reading>>,
     leave: Leave,
 }
@@ -126,6 +130,7 @@ impl Host {
         let listener = UnixListener::bind(folder.join(SOCKET)).map_err(cannot_listen)?;
         let shared = Arc::new(Shared {
             emulation: Mutex::new(Some(emulation)),
+            last: Mutex::default(),
             looked: Mutex::default(),
             leave: leaving.leave,
         });
@@ -172,9 +177,7 @@ impl Host {
         // An error would mean that no one can tell it any more, which is an order as well.
         let _ = self.left.recv();
         let mut left = Vec::new();
-        if let Some(emulation) = self.shared.emulation.lock().take()
-            && let Err(failure) = emulation.stop()
-        {
+        if let Err(failure) = self.shared.end(&mut self.shared.emulation.lock()) {
             left.push(failure.to_string());
         }
         left.extend(self.own.finish().err().into_iter().flatten());
@@ -288,8 +291,18 @@ impl Shared {
             let (directory, users) = (directory.display(), users.join(", "));
             return Err(format!("{directory} is {IN_USE} {users}"));
         }
-        let stopped = emulation.take().map_or(Ok(()), Emulation::stop);
-        stopped.map_err(|failure| failure.to_string())
+        self.end(&mut emulation)
+            .map_err(|failure| failure.to_string())
+    }
+
+    /// Stops the emulation, if it has not ended, and keeps its last counters.
+    fn end(&self, emulation: &mut Option<Emulation>) -> Result<(), EmulationError> {
+        let Some(emulation) = emulation.take() else {
+            return Ok(());
+        };
+        let (stopped, reading) = emulation.stop_and_count();
+        *self.last.lock() = Some(reading);
+        stopped
     }
 }
 

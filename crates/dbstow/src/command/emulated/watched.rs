@@ -52,7 +52,7 @@ impl Watched {
         });
         let mut state = self.state.lock();
         let (last, totals) = &mut *state;
-        // Otherwise it is ending, or caches are being dropped: what was counted until then stands.
+        // Otherwise it is being unmounted, or caches are being dropped: what was counted until then stands.
         if let Some(now) = self.counters.reading() {
             let done = last.as_ref().and_then(|last| now.since(last).ok());
             let from = match (&done, &last) {
