@@ -129,8 +129,9 @@ impl State {
 
     fn ended(&mut self, trial: &Trial, record: &Record) {
         let running = self.running.remove(&trial.index);
-        if !running.is_some_and(|running| running.is_read) {
-            self.totals.add_record(record);
+        match running.is_some_and(|running| running.is_read) {
+            true => self.totals.idle(),
+            false => self.totals.add_record(record),
         }
         let name = told_apart(&self.arms, &trial.arm);
         let arm = self.arms.entry(name).or_default();

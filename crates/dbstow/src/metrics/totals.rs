@@ -119,6 +119,16 @@ impl Totals {
         }
     }
 
+    /// Its disks are at rest: what is said of the last second is that nothing happened.
+    pub fn idle(&mut self) {
+        for in_flight in self.disks.values_mut().flat_map(|disk| &mut disk.in_flight) {
+            *in_flight = 0;
+        }
+        for limit in self.limits.values_mut() {
+            limit.utilisation = 0.0;
+        }
+    }
+
     /// Adds what a trial recorded of the disks in its measured phases, where nothing was read while it ran.
     pub fn add_record(&mut self, record: &Record) {
         let measured = record.phases.iter().filter(|phase| phase.measured);
@@ -236,5 +246,43 @@ impl PacingTotal {
         self.late += done.late;
         self.error.add(&done.error);
         self.cpu_ns += done.cpu_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_at_rest_keep_what_they_counted() {
+        let name = DiskName {
+            volume: "d".to_owned(),
+            disk: "d.1".to_owned(),
+        };
+        let disk = Disk {
+            cache_hits: 3,
+            in_flight: Some(2),
+            ..Disk::default()
+        };
+        let limit = Limit::of_disk("d.1", reading::cause::Measure::Iops);
+        let used = LimitTotal {
+            used: 5,
+            rate: 100.0,
+            utilisation: 0.05,
+            credits: Some(7.0),
+        };
+        let mut totals = Totals {
+            disks: BTreeMap::from([(name.clone(), disk)]),
+            limits: BTreeMap::from([(limit.clone(), used)]),
+            ..Totals::new(ClockKind::Real)
+        };
+
+        totals.idle();
+
+        let disk = &totals.disks[&name];
+        assert_eq!((disk.cache_hits, disk.in_flight), (3, Some(0)));
+        let limit = &totals.limits[&limit];
+        assert_eq!((limit.used, limit.credits), (5, Some(7.0)));
+        assert!(limit.utilisation <= 0.0, "{limit:?}");
     }
 }
