@@ -294,11 +294,16 @@ fn a_server_of_metrics_answers_while_others_take_their_time() {
 #[test]
 fn metrics_go_nowhere_that_was_not_meant() {
     let folder = tempfile::tempdir().unwrap();
+    #[cfg(unix)]
+    make_fifo(&folder.path().join("fifo"));
     for (option, remedy) in [
         ("--listen=0.0.0.0:9187", "--allow-remote"),
         ("--listen=[::]:9187", "--allow-remote"),
         ("--listen=localhost", "127.0.0.1:9187"),
         ("--metrics=/dev/null", "regular file"),
+        ("--metrics=.", "regular file"),
+        #[cfg(unix)]
+        ("--metrics=fifo", "regular file"),
         ("--allow-remote", "--listen"),
     ] {
         let command = [
@@ -314,6 +319,36 @@ fn metrics_go_nowhere_that_was_not_meant() {
         assert!(said.contains(remedy), "{option}: {said}");
         assert!(!folder.path().join("out").exists());
     }
+}
+
+#[cfg(unix)]
+fn make_fifo(path: &Path) {
+    let mode = nix::sys::stat::Mode::from_bits_truncate(0o600);
+    nix::unistd::mkfifo(path, mode).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_under_the_name_of_metrics_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, other) = (folder.path().join("metrics"), folder.path().join("other"));
+    fs::write(&other, "somebody's").unwrap();
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    let options = [
+        "run",
+        "tempdb-ssd-vs-premium",
+        "--quick",
+        "--out=out",
+        "--metrics=metrics",
+    ];
+    let status = dbstow(folder.path(), &options)
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert_eq!(fs::read_to_string(&other).unwrap(), "somebody's");
+    assert!(fs::symlink_metadata(&link).unwrap().is_file());
+    assert!(fs::read_to_string(&link).unwrap().ends_with("# EOF\n"));
 }
 
 #[cfg(target_os = "linux")]

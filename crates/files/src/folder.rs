@@ -206,7 +206,8 @@ impl Folder {
         self.sync()
     }
 
-    /// Writes a file that is written again and again, see [`super::write_often`].
+    /// As [`Folder::write`], but does not wait until the disk has it: for a file that is written again and again, which
+    /// nobody needs after a power cut, and whose flushes would disturb what is measured.
     ///
     /// # Errors
     /// As there.

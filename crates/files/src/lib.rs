@@ -101,16 +101,6 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), Fi
     folder.write(name, bytes, readers)
 }
 
-/// As [`write_whole`], but does not wait until the disk has it: for a file that is written again and again, which
-/// nobody needs after a power cut, and whose flushes would disturb what is measured.
-///
-/// # Errors
-/// As [`write_whole`].
-pub fn write_often(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
-    let (folder, name) = place(path)?;
-    folder.write_often(name, bytes, readers)
-}
-
 /// Writes a file whole or not at all, and only if nothing is under that name.
 ///
 /// # Errors

@@ -20,14 +20,15 @@ fn names(directory: &Path) -> Vec<String> {
 
 #[test]
 fn a_file_is_replaced_whole_and_nothing_else_is_left() {
-    let (directory, _) = folder();
+    let (directory, folder) = folder();
     let path = directory.path().join("report.html");
     fs::write(directory.path().join("report.part"), "notes").unwrap();
 
     write_whole(&path, b"one", Readers::Umask).unwrap();
     write_whole(&path, b"two", Readers::Umask).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two");
-    write_often(&path, b"three", Readers::Umask).unwrap();
+    let name = OsStr::new("report.html");
+    folder.write_often(name, b"three", Readers::Umask).unwrap();
 
     assert_eq!(fs::read(&path).unwrap(), b"three");
     assert_eq!(names(directory.path()), ["report.html", "report.part"]);

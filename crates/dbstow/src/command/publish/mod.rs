@@ -6,8 +6,9 @@
 mod accept;
 mod listen;
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::ValueHint;
-use files::Readers;
+use files::{FileError, Folder, Readers};
 use parking_lot::Mutex;
 
 use super::Mistake;
@@ -54,6 +55,13 @@ pub(super) struct Outlet {
     listener: Option<Listener>,
 }
 
+/// The file, in its directory, which is held open: nobody can put another one in its place.
+struct Target {
+    folder: Folder,
+    name: OsString,
+    is_older: bool,
+}
+
 /// Metrics that are published until this is dropped, and once more then.
 pub(super) struct Publishing {
     stop: Option<Sender<()>>,
@@ -79,10 +87,10 @@ impl PublishArgs {
         if self.metrics.is_none() && self.listen.is_none() {
             return Ok(None);
         }
-        if let Some(file) = self.metrics.as_ref().filter(|file| files::is_stream(file)) {
+        if let Some(file) = self.metrics.as_ref().filter(|file| !is_replaceable(file)) {
             let file = file.display();
             let message = format!(
-                "--metrics {file} is a device or a FIFO, and metrics replace a file every second; give a regular file"
+                "--metrics {file} is not a regular file, and metrics replace it every second; give a regular file"
             );
             return Err(Mistake(message).into());
         }
@@ -127,7 +135,36 @@ impl PublishArgs {
 
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse()
-        .map_err(|_| "it is no address with a port; give one such as 127.0.0.1:9187".to_owned())
+        .map_err(|_| "not an address with a port; give one such as 127.0.0.1:9187".to_owned())
+}
+
+/// Whether nothing is there, or a file or a link, which is replaced.
+fn is_replaceable(file: &Path) -> bool {
+    let is_other = |there: std::fs::Metadata| !there.is_file() && !there.is_symlink();
+    !files::is_stream(file) && !std::fs::symlink_metadata(file).is_ok_and(is_other)
+}
+
+impl Target {
+    /// # Errors
+    /// When its directory cannot be opened.
+    fn open(file: &Path) -> Result<Target> {
+        let name = file.file_name().context("a path that names no file")?;
+        let parent = file.parent().filter(|parent| *parent != Path::new(""));
+        Ok(Target {
+            folder: Folder::open(parent.unwrap_or(Path::new(".")))?,
+            name: name.to_owned(),
+            is_older: file.extension().is_some_and(|extension| extension == OLDER),
+        })
+    }
+
+    fn write(&self, page: &Page) -> Result<(), FileError> {
+        let text = match self.is_older {
+            true => &page.prometheus,
+            false => &page.openmetrics,
+        };
+        self.folder
+            .write_often(&self.name, text.as_bytes(), Readers::Umask)
+    }
 }
 
 impl Outlet {
@@ -142,32 +179,28 @@ impl Outlet {
     /// When the file cannot be written, or no thread can be started.
     pub(super) fn start(self, source: Source, note: Note) -> Result<Publishing> {
         let page = make(&source);
-        if let Some(file) = &self.file {
-            // Devices and sockets are refused; from then on the file is our own.
-            files::write_named(file, page.text_for(file).as_bytes())
-                .with_context(|| "--metrics".to_owned())?;
+        let target = self.file.as_deref().map(Target::open).transpose();
+        let target = target.context("--metrics")?;
+        if let Some(target) = &target {
+            target.write(&page).context("--metrics")?;
         }
         let shared = Arc::new(Mutex::new(Arc::new(page)));
         if let Some(listener) = self.listener {
             listener.serve(&shared)?;
         }
         let (stop, stopped) = mpsc::channel();
-        let file = self.file;
         let work = move || {
             let mut has_failed = false;
             loop {
                 let is_over = stopped.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);
                 let page = Arc::new(make(&source));
                 *shared.lock() = Arc::clone(&page);
-                if let Some(file) = &file {
-                    let text = page.text_for(file).as_bytes();
-                    let written = files::write_often(file, text, Readers::Umask);
+                if let Some(target) = &target {
+                    let written = target.write(&page);
                     if let Err(error) = &written
                         && !has_failed
                     {
-                        note(&format!(
-                            "--metrics: {error}; it is tried again each second"
-                        ));
+                        note(&format!("--metrics: {error}; retrying every second"));
                     }
                     has_failed = written.is_err();
                 }
@@ -191,15 +224,6 @@ fn make(source: &Source) -> Page {
     Page {
         prometheus: metrics::prometheus(&openmetrics),
         openmetrics,
-    }
-}
-
-impl Page {
-    fn text_for(&self, file: &std::path::Path) -> &str {
-        match file.extension().is_some_and(|extension| extension == OLDER) {
-            true => &self.prometheus,
-            false => &self.openmetrics,
-        }
     }
 }
 
