@@ -132,13 +132,13 @@ fn draw_volume(volume: &VolumeHistory, frame: &mut Frame<'_>, area: Rect) {
     let [name, columns] =
         Layout::vertical([Constraint::Length(1), Constraint::Length(3)]).areas(area);
     let limit = match &last.limit {
-        Some((limit, used)) => format!("{limit} is the limit used most, {}", percent(*used)),
-        None => "no limit".to_owned(),
+        Some((limit, used)) => format!("most-used limit: {limit}, {}", percent(*used)),
+        None => "no modelled limit".to_owned(),
     };
     let text = format!("{}: {limit}", volume.name);
     frame.render_widget(Line::raw(fit(&text).into_owned()), name);
     let latency = last.latency_ms.map_or_else(|| "-".to_owned(), number);
-    let charts = [
+    let mut charts = vec![
         Chart {
             label: format!("{} IOPS", number(last.iops)),
             of: |now| now.iops,
@@ -154,12 +154,14 @@ fn draw_volume(volume: &VolumeHistory, frame: &mut Frame<'_>, area: Rect) {
             of: |now| now.latency_ms.unwrap_or(0.0),
             most: None,
         },
-        Chart {
+    ];
+    if last.limit.is_some() {
+        charts.push(Chart {
             label: "% of that limit".to_owned(),
             of: |now| now.limit.as_ref().map_or(0.0, |(_, used)| *used),
             most: Some(1.0),
-        },
-    ];
+        });
+    }
     let places: [Rect; 4] = Layout::horizontal([Constraint::Fill(1); 4])
         .spacing(2)
         .areas(columns);

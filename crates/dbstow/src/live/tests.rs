@@ -68,12 +68,12 @@ fn a_run_shows_arms_volumes_and_verdicts() {
     two-disks   ████████░░░░░░░░░░░░  2 of 5, 1 running, 1 failed
     four-disks  ████████░░░░░░░░░░░░  2 of 5
 
-    d: disk.d.1.iops is the limit used most, 100 %
+    d: most-used limit: disk.d.1.iops, 100 %
     1,600 IOPS           4.00 MB/s           1.50 ms              % of that limit
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████      ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█
 
-    real: no limit
-    1,600 IOPS           4.00 MB/s           1.50 ms              % of that limit
+    real: no modelled limit
+    1,600 IOPS           4.00 MB/s           1.50 ms
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████
 
 
