@@ -175,9 +175,19 @@ fn a_run_that_ends_shows_its_verdicts_and_leaves_the_screen() {
         screen.contains("MB/s") && screen.contains("disk.d.1."),
         "{screen}"
     );
+    // That of the first block, while the second runs, such as "1.00x the operations per second".
+    assert!(has_ratio(screen), "{screen:?}");
     // What would have been printed beside the bar comes when the screen is left.
     assert!(after.contains("takes at least 4 s"), "{after}");
     assert!(after.contains("Records: out"), "{after}");
+}
+
+/// Whether a number with an x, as of a verdict, is among the words: between them, only the cursor moves.
+fn has_ratio(screen: &str) -> bool {
+    let words =
+        screen.split(|character: char| !character.is_ascii_digit() && !".x".contains(character));
+    let mut numbers = words.filter_map(|word| word.strip_suffix('x'));
+    numbers.any(|number| number.parse::<f64>().is_ok())
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod prometheus;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -171,8 +171,9 @@ fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
         if let Ok(text) = fs::read_to_string(&file) {
             assert!(text.ends_with("# EOF\n"), "{text}");
             for (name, value) in samples(&text) {
-                let is_counter = ["_total{", "_bucket{", "_count{", "_sum{"];
-                if is_counter.iter().any(|part| name.contains(part)) {
+                let family = name.split('{').next().unwrap_or_default();
+                let of_counters = ["_total", "_bucket", "_count", "_sum"];
+                if of_counters.iter().any(|end| family.ends_with(end)) {
                     let before = seen.insert(name.to_owned(), value).unwrap_or(0.0);
                     assert!(before <= value, "{name} was {before} and is {value}");
                 }
@@ -188,6 +189,8 @@ fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
     assert!(looks.len() > 2, "it was written {} times", looks.len());
     // Two arms, two blocks.
     assert_eq!(seen["dbstow_run_trials_total{outcome=\"finished\"}"], 4.0);
+    // One without labels.
+    assert!(seen["dbstow_emulator_requests_total"] > 0.0, "{seen:?}");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("dbstow_run_trials_planned 4"), "{text}");
     assert!(!text.contains("dbstow_run_trials_running"), "{text}");
@@ -263,6 +266,12 @@ fn a_server_of_metrics_answers_while_others_take_their_time() {
 
     let plain = get(address, "/metrics", "").unwrap();
     assert_eq!(plain.status, 200);
+    for stream in &slow {
+        // Neither answered nor closed: they are still waited for.
+        stream.set_nonblocking(true).unwrap();
+        let peeked = stream.peek(&mut [0]).map_err(|error| error.kind());
+        assert_eq!(peeked, Err(ErrorKind::WouldBlock));
+    }
     assert!(
         plain.headers.contains("text/plain; version=0.0.4"),
         "{plain:?}"
