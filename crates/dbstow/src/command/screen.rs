@@ -59,7 +59,7 @@ pub(super) fn check() -> Result<(), Mistake> {
     match io::stdin().is_terminal() && io::stderr().is_terminal() {
         true => Ok(()),
         false => Err(Mistake(
-            "--live needs a terminal, and stdin or stderr is none; leave it out".to_owned(),
+            "--live needs a terminal, but stdin or stderr is not one; omit --live".to_owned(),
         )),
     }
 }

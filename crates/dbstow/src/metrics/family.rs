@@ -117,13 +117,13 @@ pub static FAMILIES: &[Family] = families! {
     Counter Volumes "dbstow_disk_cache_hits" ["clock", "volume", "disk"]
         "Reads that a modelled host cache served";
     Gauge Volumes "dbstow_disk_requests_in_flight" ["clock", "volume", "disk"]
-        "Requests under way at the last look, in real time";
+        "Requests in flight at the last reading, in real time";
     Counter Emulated "dbstow_disk_service_seconds" in "seconds" ["clock", "volume", "disk", "operation"]
         "Time in which a modelled disk served requests, summed over them";
     Counter Emulated "dbstow_disk_queued_seconds" in "seconds" ["clock", "volume", "disk", "operation"]
-        "Time in which requests waited for a place in flight, summed over them";
+        "Time requests were queued, summed over requests";
     Counter Emulated "dbstow_disk_throttled_seconds" in "seconds" ["clock", "volume", "disk", "operation", "limit"]
-        "Time in which a limit held requests up, summed over them";
+        "Time requests were throttled by a limit, summed over requests";
 
     Counter Volumes "dbstow_limit_used_requests" ["clock", "limit"]
         "Requests that passed a modelled limit on IOPS, as it counts them";
@@ -134,7 +134,7 @@ pub static FAMILIES: &[Family] = families! {
     Gauge Volumes "dbstow_limit_bytes_per_second" ["clock", "limit"]
         "Sustained rate of a modelled limit on throughput";
     Gauge Volumes "dbstow_limit_utilization_ratio" in "ratio" ["clock", "limit"]
-        "Share of what a modelled limit could have let pass that did: in the last second, or in the last simulated trial";
+        "Fraction of a modelled limit that was used in the last second, or in the last simulated trial";
     Gauge Volumes "dbstow_limit_credits" ["clock", "limit"]
         "Burst credits left, in requests or bytes as the limit counts";
 
@@ -143,7 +143,7 @@ pub static FAMILIES: &[Family] = families! {
     Counter Emulated "dbstow_emulator_late_requests" []
         "Requests whose real files took longer than the model allowed";
     Histogram Emulated "dbstow_emulator_reply_error_seconds" in "seconds" []
-        "How far from its instant each reply that had to wait was sent, early or late";
+        "Difference between when a delayed reply was due and when it was sent";
     Counter Emulated "dbstow_emulator_cpu_seconds" in "seconds" [] "Processor time of the emulator";
 
     Info Mount "dbstow_mount" ["volume", "directory"] "Where a volume is mounted";

@@ -375,7 +375,7 @@ fn mounted(args: &Args, order: &Order) -> String {
         writeln!(text, "  dbstow unmount {directory}  ends it").expect("as above");
     }
     if let Some(address) = args.publish.listen {
-        writeln!(text, "  http://{address}/metrics  has its metrics").expect("as above");
+        writeln!(text, "  http://{address}/metrics  serves its metrics").expect("as above");
     }
     text
 }

@@ -183,7 +183,7 @@ fn answer<'a>(request: &[u8], page: &'a Page) -> Option<Answer<'a>> {
                 "the request is too large\n",
             ));
         }
-        Err(_) => return Some(plain("400 Bad Request", "this is no HTTP request\n")),
+        Err(_) => return Some(plain("400 Bad Request", "not an HTTP request\n")),
     }
     let head = match parsed.method {
         Some("GET") => false,
@@ -214,10 +214,7 @@ fn answer<'a>(request: &[u8], page: &'a Page) -> Option<Answer<'a>> {
             }
         }
         "/" => plain("200 OK", "dbstow: metrics are at /metrics\n"),
-        _ => plain(
-            "404 Not Found",
-            "there is nothing here; metrics are at /metrics\n",
-        ),
+        _ => plain("404 Not Found", "not found; metrics are at /metrics\n"),
     };
     Some(Answer { head, ..answer })
 }
@@ -254,7 +251,7 @@ mod tests {
             (
                 "GET /../etc/passwd HTTP/1.1\r\n\r\n",
                 "404 Not Found",
-                "there is nothing here; metrics are at /metrics\n",
+                "not found; metrics are at /metrics\n",
             ),
             (
                 "POST /metrics HTTP/1.1\r\n\r\n",
@@ -264,7 +261,7 @@ mod tests {
             (
                 "\u{16}\u{3}\u{1} tls\r\n\r\n",
                 "400 Bad Request",
-                "this is no HTTP request\n",
+                "not an HTTP request\n",
             ),
         ] {
             let page = page();

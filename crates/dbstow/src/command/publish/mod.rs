@@ -109,7 +109,7 @@ impl PublishArgs {
         }
         let port = address.port();
         Err(Mistake(format!(
-            "--listen {address} can be read by everybody who reaches this machine, without a password; give \
+            "--listen {address} would be readable without a password by anyone who can reach this machine; give \
              127.0.0.1:{port}, or add --allow-remote"
         )))
     }
