@@ -1,8 +1,11 @@
-//! A real Slurm of one node on the loopback interface, which ends with the test.
+//! A real Slurm of one node, which ends with the test.
+//!
+//! Its daemons listen on all interfaces (slurm.conf(5)), so it has a network namespace of its own with the loopback
+//! interface alone: nobody else reaches it, and its ports are free.
 
 use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -20,28 +23,30 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The node's memory, which is claimed and not looked at.
 const MEMORY_MIB: u32 = 1024;
 
+/// Ports of the controller and of the node's daemon.
+const PORTS: [u16; 2] = [6817, 6818];
+
 /// Controller, node and the daemon by which they know each other.
 pub(crate) struct Slurm {
     folder: TempDir,
+    network: Network,
     daemons: Vec<Child>,
 }
 
 impl Slurm {
-    /// Starts it; `None` on a machine without the programs, which is said.
+    /// Starts it; `None` for other users than root and on a machine without the programs, which is said.
     pub(crate) fn start() -> Option<Slurm> {
-        for program in ["munged", "slurmctld", "slurmd", "sbatch"] {
-            if find(program).is_none() {
-                let why = format!("{program} of slurm-wlm and munge is not installed");
-                assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
-                eprintln!("skipped: {why}");
-                return None;
-            }
+        if let Some(why) = missing() {
+            assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
+            eprintln!("skipped: {why}");
+            return None;
         }
         let folder = tempfile::tempdir().unwrap();
         // munged wants the way to its socket to be open to all users.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut slurm = Slurm {
             folder,
+            network: Network::start(),
             daemons: Vec::new(),
         };
         for name in ["run", "state", "spool", "work"] {
@@ -81,6 +86,7 @@ impl Slurm {
     /// Submits a script.
     pub(crate) fn submit(&self, script: &Path) {
         let output = self.client("sbatch", &[&script.display().to_string()]);
+        let output = output.unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}{}", self.logs());
     }
@@ -115,12 +121,15 @@ impl Slurm {
     }
 
     fn write_key(&self) {
-        let key = self.path("key-file");
+        let key = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(self.path("key-file"));
         let bytes: Vec<u8> = (0..64)
             .flat_map(|_| files::unique_name("").into_bytes())
             .collect();
-        fs::write(&key, &bytes[..1024]).unwrap();
-        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        key.unwrap().write_all(&bytes[..1024]).unwrap();
     }
 
     /// A task that is put back may start after `cred_expire`, for which 5 s are the least.
@@ -132,7 +141,7 @@ impl Slurm {
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let user = String::from_utf8(user).unwrap();
         let user = user.trim();
-        let [controller, node] = free_ports();
+        let [controller, node] = PORTS;
         let at = |name: &str| self.path(name).display().to_string();
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let lines = [
@@ -170,7 +179,7 @@ impl Slurm {
 
     fn daemon(&mut self, program: &str, arguments: impl IntoIterator<Item = String>) {
         let log = fs::File::create(self.path(&format!("{program}.out"))).unwrap();
-        let mut command = Command::new(find(program).unwrap());
+        let mut command = self.network.command(&find(program).unwrap());
         command
             .args(arguments)
             .env("SLURM_CONF", self.path("slurm.conf"))
@@ -180,32 +189,70 @@ impl Slurm {
         self.daemons.push(command.spawn().unwrap());
     }
 
-    fn client(&self, program: &str, arguments: &[&str]) -> Output {
-        Command::new(program)
+    fn client(&self, program: &str, arguments: &[&str]) -> io::Result<Output> {
+        self.network
+            .command(Path::new(program))
             .args(arguments)
             .env("SLURM_CONF", self.path("slurm.conf"))
             .current_dir(self.work())
             .output()
-            .unwrap()
     }
 
     fn answer(&self, program: &str, arguments: &[&str]) -> String {
-        let output = self.client(program, arguments);
-        match output.status.success() {
-            true => String::from_utf8(output.stdout).unwrap(),
+        match self.client(program, arguments) {
+            Ok(output) if output.status.success() => {
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            }
             // The controller may not be there yet.
-            false => "no answer".to_owned(),
+            Ok(_) | Err(_) => "no answer".to_owned(),
         }
+    }
+}
+
+/// A network namespace with the loopback interface alone, held by a process that ends with the test.
+///
+/// The interface has an address of TEST-NET-1 (RFC 5737) too: where 127.0.0.1 is the only one, getaddrinfo(3) finds none to
+/// listen on, by `AI_ADDRCONFIG`.
+struct Network(Child);
+
+impl Network {
+    fn start() -> Network {
+        let up = "ip link set lo up && ip address add 192.0.2.1/32 dev lo && echo up && exec cat";
+        let mut command = Command::new("unshare");
+        command.args(["--net", "sh", "-c", up]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut network = Network(command.spawn().unwrap());
+        let mut said = [0; 3];
+        let output = network.0.stdout.as_mut().unwrap();
+        output.read_exact(&mut said).unwrap();
+        assert_eq!(&said, b"up\n");
+        network
+    }
+
+    /// A program in it.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.0.id()));
+        command.arg("--").arg(program);
+        command
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 impl Drop for Slurm {
     fn drop(&mut self) {
-        // Tasks outlive the daemon that started them.
+        // Without a panic, which would leave the daemons if it came in another. Tasks outlive the daemon that started them.
         let user = Command::new("id").arg("-un").output();
         let user = user.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
         if let (3, Ok(user)) = (self.daemons.len(), user) {
-            self.client("scancel", &["--user", &user]);
+            let _ = self.client("scancel", &["--user", &user]);
             let clock = Clock::start();
             let is_empty = || self.answer("squeue", &["--noheader"]).trim().is_empty();
             while !is_empty() && clock.now().since(Instant::ZERO) < Duration::from_secs(10) {
@@ -234,10 +281,23 @@ pub(crate) fn wait(what: &str, mut is_there: impl FnMut() -> bool) {
     }
 }
 
-/// Two ports that nobody has.
-fn free_ports() -> [u16; 2] {
-    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port())
+/// What it cannot start without here, if anything.
+fn missing() -> Option<String> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("a network namespace needs root".to_owned());
+    }
+    let programs = [
+        "munged",
+        "slurmctld",
+        "slurmd",
+        "sbatch",
+        "unshare",
+        "nsenter",
+        "ip",
+    ];
+    let missing = programs.iter().find(|program| find(program).is_none())?;
+    let packages = "slurm-wlm, munge, util-linux and iproute2";
+    Some(format!("{missing} of {packages} is not installed"))
 }
 
 /// A program, also where only root has it in the path.
