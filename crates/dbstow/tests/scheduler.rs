@@ -235,6 +235,24 @@ fn an_index_that_is_not_of_the_plan_is_a_usage_error() {
 }
 
 #[test]
+fn a_plan_whose_trials_were_removed_is_refused() {
+    let place = Place::new();
+    place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
+    let plan = fs::read_to_string(place.path("plan.json")).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    plan["trials"] = serde_json::json!([]);
+    fs::write(place.path("plan.json"), plan.to_string()).unwrap();
+    for asked in [
+        &["trial", "plan.json", "--index", "0", "--out", "results"][..],
+        &["submit", "plan.json", "--to", "slurm"],
+    ] {
+        let (code, out, error) = place.dbstow(asked);
+        assert_eq!((code, &out[..]), (2, ""), "{error}");
+        assert!(error.contains("its trials are not those"), "{error}");
+    }
+}
+
+#[test]
 fn a_run_and_trials_keep_out_of_one_another() {
     let place = Place::new();
     place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());

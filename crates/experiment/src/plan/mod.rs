@@ -103,6 +103,11 @@ pub enum PlanError {
         /// The digest of its content.
         actual: String,
     },
+    /// Its trials, which no digest covers, are not those of its arms and blocks.
+    #[error(
+        "this plan was changed after it was made: its trials are not those of its arms in {0} blocks; plan it again"
+    )]
+    Trials(u32),
 }
 
 impl Plan {
@@ -244,14 +249,28 @@ impl Plan {
         }
         let plan: Plan = serde_json::from_str(text)?;
         let actual = digest::of(&plan);
-        if plan.digest == actual {
-            Ok(plan)
-        } else {
-            Err(PlanError::Changed {
+        if plan.digest != actual {
+            return Err(PlanError::Changed {
                 stored: plan.digest,
                 actual,
-            })
+            });
         }
+        // Another version may have drawn another order; its records can still be reported.
+        if plan.version == env!("CARGO_PKG_VERSION") && !plan.has_its_trials() {
+            return Err(PlanError::Trials(plan.protocol.blocks));
+        }
+        Ok(plan)
+    }
+
+    /// Whether the trials are those of the arms, variations and blocks, at least one. Their number is compared first, so
+    /// that a huge number of blocks takes no time.
+    fn has_its_trials(&self) -> bool {
+        let blocks = self.protocol.blocks;
+        let compared = self.arms.len().checked_mul(blocks as usize);
+        let count = compared.and_then(|count| count.checked_add(self.variations.len()));
+        let is_empty = self.arms.is_empty() || blocks == 0;
+        let own = (0..blocks).flat_map(|block| self.block(block));
+        !is_empty && count == Some(self.trials.len()) && own.eq(self.trials.iter().cloned())
     }
 }
 

@@ -118,6 +118,49 @@ fn a_stored_plan_is_read_back_and_a_changed_or_cut_one_is_refused() {
 }
 
 #[test]
+fn a_stored_plan_whose_trials_are_not_those_of_its_blocks_is_refused() {
+    let stored = |overrides: &[(&str, &str)], twin: bool| {
+        let plan = Plan::new(&spec(overrides), twin);
+        serde_json::from_str::<serde_json::Value>(&plan.to_json()).expect("JSON")
+    };
+    let error = |plan: &serde_json::Value| Plan::from_json(&plan.to_string()).err();
+    // Blocks that were added later, and trials without their blocks.
+    let mut plan = stored(&[], true);
+    let longer = stored(&[("protocol.blocks", "7")], true);
+    assert_eq!(plan["digest"], longer["digest"]);
+    assert!(error(&longer).is_none());
+    plan["trials"] = longer["trials"].clone();
+    assert!(matches!(error(&plan), Some(PlanError::Trials(5))));
+
+    type Change = fn(&mut serde_json::Value);
+    let changes: [(&str, Change); 7] = [
+        ("none", |plan| plan["trials"] = serde_json::json!([])),
+        ("no blocks", |plan| {
+            plan["trials"] = serde_json::json!([]);
+            plan["protocol"]["blocks"] = 0.into();
+        }),
+        ("one less", |plan| {
+            plan["trials"].as_array_mut().expect("a list").pop();
+        }),
+        ("an unknown arm", |plan| {
+            plan["trials"][3]["arm"] = "three-disks".into();
+        }),
+        ("another seed", |plan| plan["trials"][3]["seed"] = 7.into()),
+        ("another place", |plan| {
+            plan["trials"][3]["index"] = 4.into()
+        }),
+        ("endless", |plan| {
+            plan["protocol"]["blocks"] = u32::MAX.into();
+        }),
+    ];
+    for (what, change) in changes {
+        let mut plan = stored(&[], false);
+        change(&mut plan);
+        assert!(matches!(error(&plan), Some(PlanError::Trials(_))), "{what}");
+    }
+}
+
+#[test]
 fn a_plan_says_what_would_run() {
     let text = Plan::new(&spec(&[("protocol.blocks", "1")]), true).describe();
     for line in [
