@@ -83,9 +83,10 @@ pub fn run(args: &Args) -> Result<()> {
     if !outstanding.is_empty() {
         execute(args, &file, &outstanding)?;
     }
+    let outcomes = outcomes(&args.out, &file.plan, trials)?;
     let there = trials.len() - outstanding.len();
     print(&summary(&trials[0], trials.len(), there, args))?;
-    check_completed(&args.out, &file.plan, trials)
+    check_completed(trials.iter().zip(outcomes))
 }
 
 /// The plan in a file.
@@ -223,14 +224,33 @@ fn summary(first: &Trial, count: usize, there: usize, args: &Args) -> String {
     )
 }
 
-/// Refuses to call failed trials a success. They are recorded; in virtual time, running them again gives the same.
-fn check_completed(folder: &Path, plan: &Plan, trials: &[Trial]) -> Result<()> {
-    let failed = trials.iter().filter_map(|trial| {
-        let record = Results::record_of(folder, plan, trial)?;
-        match record.outcome {
-            Outcome::Failed { error } => Some((trial, error)),
-            Outcome::Finished => None,
+/// How each of the trials ended, as their records in `folder` have it.
+///
+/// # Errors
+/// When one has no record that can be read: whatever removed or damaged it, the task is not done.
+fn outcomes(folder: &Path, plan: &Plan, trials: &[Trial]) -> Result<Vec<Outcome>> {
+    let (mut outcomes, mut missing) = (Vec::new(), Vec::new());
+    for trial in trials {
+        match Results::record_of(folder, plan, trial) {
+            Some(record) => outcomes.push(record.outcome),
+            None => missing.push(trial.index),
         }
+    }
+    let Some(first) = missing.first() else {
+        return Ok(outcomes);
+    };
+    let folder = folder.display();
+    match missing.len() - 1 {
+        0 => bail!("trial {first} has no record in {folder}; repeat it"),
+        others => bail!("trial {first} and {others} more have no record in {folder}; repeat them"),
+    }
+}
+
+/// Refuses to call failed trials a success. They are recorded; in virtual time, running them again gives the same.
+fn check_completed<'a>(trials: impl Iterator<Item = (&'a Trial, Outcome)>) -> Result<()> {
+    let failed = trials.filter_map(|(trial, outcome)| match outcome {
+        Outcome::Failed { error } => Some((trial, error)),
+        Outcome::Finished => None,
     });
     let failed: Vec<(&Trial, String)> = failed.collect();
     let Some((trial, error)) = failed.first() else {
@@ -246,4 +266,24 @@ fn check_completed(folder: &Path, plan: &Plan, trials: &[Trial]) -> Result<()> {
         trial.block + 1,
         trial.arm
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::spec::{Spec, Variant};
+
+    use super::*;
+
+    #[test]
+    fn a_trial_without_a_record_is_no_success() {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        let plan = Plan::new(&spec.expect("it is built in"), false);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let error = |trials| outcomes(folder.path(), &plan, trials).expect_err("no record");
+        let all = plan.trials();
+        let one = error(&all[3..4]).to_string();
+        assert!(one.starts_with("trial 3 has no record in "), "{one}");
+        let three = error(&all[..3]).to_string();
+        assert!(three.starts_with("trial 0 and 2 more have"), "{three}");
+    }
 }
