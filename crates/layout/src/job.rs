@@ -96,6 +96,8 @@ pub enum Claim {
 pub struct Submission {
     /// The script or manifest.
     pub text: String,
+    /// What has to be done before the commands, in a sentence.
+    pub preparation: Option<String>,
     /// The commands that submit it, in their order.
     pub commands: Vec<String>,
 }
@@ -137,6 +139,7 @@ impl Job {
         };
         Submission {
             text: script.render().expect("texts and numbers only") + "\n",
+            preparation: None,
             commands: vec![format!("sbatch {}", shell_words::quote(file))],
         }
     }
@@ -146,14 +149,20 @@ impl Job {
         let name = self.name();
         let is_mapped = pods.plan_size <= CONFIG_MAP_MAX;
         let apply = format!("kubectl apply --filename {}", shell_words::quote(file));
-        let commands = match is_mapped {
+        let (commands, preparation) = match is_mapped {
             true => {
                 let plan = shell_words::quote(&self.plan);
                 let from = format!("--from-file plan.json={plan}");
-                vec![format!("kubectl create configmap {name} {from}"), apply]
+                let create = format!("kubectl create configmap {name} {from}");
+                (vec![create, apply], None)
             }
-            // Whoever can write to the volume can put it there.
-            false => vec![apply],
+            // How it gets there depends on the volume.
+            false => {
+                let copy = format!(
+                    "The plan is too large for a ConfigMap: first copy it to the volume, as plan-{name}.json."
+                );
+                (vec![apply], Some(copy))
+            }
         };
         let manifest = Kubernetes {
             job: self,
@@ -167,9 +176,14 @@ impl Job {
                 .time_limit
                 .map(|limit| limit.as_nanos().div_ceil(1_000_000_000)),
             commands: &commands,
+            preparation: preparation.as_deref(),
         };
         let text = manifest.render().expect("texts and numbers only") + "\n";
-        Submission { text, commands }
+        Submission {
+            text,
+            preparation,
+            commands,
+        }
     }
 }
 
@@ -211,6 +225,7 @@ struct Kubernetes<'a> {
     memory_mib: u64,
     seconds: Option<u64>,
     commands: &'a [String],
+    preparation: Option<&'a str>,
 }
 
 #[cfg(test)]
@@ -256,6 +271,30 @@ mod tests {
         let text = few.slurm("job.sh").text;
         assert!(text.contains("#SBATCH --array=0-13%4\n"), "{text}");
         assert!(text.contains("#SBATCH --time=2\n"), "{text}");
+    }
+
+    #[test]
+    fn a_plan_that_no_config_map_holds_is_read_from_the_volume_and_has_to_be_copied_there() {
+        let of = |plan_size: Bytes| {
+            let pods = Pods {
+                image: "dbstow:1".to_owned(),
+                claim: Claim::Existing("shared".to_owned()),
+                plan_size,
+            };
+            job().kubernetes(&pods, "job.yaml")
+        };
+        let mapped = of(CONFIG_MAP_MAX);
+        assert_eq!((mapped.commands.len(), &mapped.preparation), (2, &None));
+        assert!(mapped.text.contains("- \"/plan/plan.json\"\n"));
+
+        let large = of(Bytes(CONFIG_MAP_MAX.0 + 1));
+        assert_eq!(large.commands, ["kubectl apply --filename job.yaml"]);
+        let name = "plan-dbstow-mine-2-01234567.json";
+        let preparation = large.preparation.expect("it has to be copied");
+        assert!(preparation.contains(name), "{preparation}");
+        assert!(large.text.contains(&format!("# {preparation}\n")));
+        assert!(large.text.contains(&format!("- \"/records/{name}\"\n")));
+        assert!(!large.text.contains("configMap"));
     }
 
     #[test]

@@ -113,8 +113,10 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(print(&submission.text)?);
     };
     write_named(out, submission.text.as_bytes())?;
+    let preparation = submission.preparation.map(|text| text + " ");
+    let preparation = preparation.unwrap_or_default();
     note(&format!(
-        "dbstow: {} trials in {} tasks, {} of memory each; nothing is submitted yet. Submit them with:",
+        "dbstow: {} trials in {} tasks, {} of memory each; nothing is submitted yet. {preparation}Submit them with:",
         job.trials,
         job.tasks(),
         job.memory
@@ -167,7 +169,12 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
         plan: args.plan.display().to_string(),
         results: match &args.results {
             Some(results) => results.clone(),
-            None => default_folder(plan).display().to_string(),
+            // Tasks run on Unix, wherever this is written.
+            None => {
+                let folder = default_folder(plan);
+                let parts = folder.iter().map(|part| part.to_string_lossy());
+                parts.collect::<Vec<_>>().join("/")
+            }
         },
         program: args.program.clone(),
         cores: args.cores,
