@@ -101,7 +101,7 @@ pub enum ResultsError {
     },
     /// A run writes there, or trials do that share it.
     #[error(
-        "another run{by} writes to {folder} at this moment; wait for its end, or give another folder with --out"
+        "another run{by} or dbstow trial is writing to {folder}; wait until it ends, or give another folder with --out"
     )]
     InUse {
         /// The folder.
