@@ -131,16 +131,16 @@ fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
     let mut least = 3;
     loop {
         let index = kill_one(&plan, least);
-        let put_back = format!("task {index} is put back");
+        let requeued = format!("task {index} is requeued");
         let ended = format!("trial {index} ");
         let mut outputs = String::new();
         wait("the killed task", || {
             outputs = slurm.outputs();
-            outputs.contains(&put_back) || outputs.contains(&ended)
+            outputs.contains(&requeued) || outputs.contains(&ended)
         });
-        if outputs.contains(&put_back) {
+        if outputs.contains(&requeued) {
             assert!(
-                outputs.contains(&format!("exit code 137: {put_back}")),
+                outputs.contains(&format!("exit code 137: {requeued}")),
                 "{outputs}"
             );
             break;

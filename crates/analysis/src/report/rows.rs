@@ -29,10 +29,11 @@ pub enum Values {
 
 /// The table of `records`, which answer `question`.
 ///
-/// What a trial is comes first, with the value of each swept key of which more costs more (`sweep_<key>`); then its metrics by their names, the
-/// length of its phases (`phase_<name>_ns`), where its sessions' time went (`time_<cause>_ns`), what reached its volumes
-/// (`volume_<name>_reads`, `_writes`, `_flushes`, `_read_bytes`, `_write_bytes`), how much of its limits was used
-/// (`limit_<name>_share`) and the engine's counters (`counter_<name>`). Series and histograms stay in the records.
+/// What a trial is comes first, with the value of each swept key whose larger values cost more (`sweep_<key>`); then its
+/// metrics by their names, the length of its phases (`phase_<name>_ns`), where its sessions' time went
+/// (`time_<cause>_ns`), what reached its volumes (`volume_<name>_reads`, `_writes`, `_flushes`, `_read_bytes`,
+/// `_write_bytes`), how much of its limits was used (`limit_<name>_share`) and the engine's counters
+/// (`counter_<name>`). Series and histograms stay in the records.
 pub fn columns(question: &Question, records: &[Record]) -> Vec<Column> {
     let mut columns = identity(question, records);
     columns.extend(named(records, |record| {

@@ -21,7 +21,7 @@ use layout::job::{Claim, Job, KUBERNETES_TASKS_MAX, Pods};
 /// What the program takes of memory beside its trials.
 const MEMORY_OWN: Bytes = Bytes::mib(128);
 
-/// To what a task's memory is rounded up.
+/// Task memory is rounded up to a multiple of this.
 const MEMORY_STEP: Bytes = Bytes::mib(256);
 
 /// Arguments of `submit`.
@@ -209,7 +209,7 @@ fn memory(file: &PlanFile, cores: u32) -> Result<Bytes> {
         Err(error) if error.is_of_sql() => return Err(error.into()),
         Err(error) => {
             note(&format!(
-                "dbstow: memory is not estimated, since on few rows: {error}; give --memory"
+                "dbstow: memory could not be estimated: the scripts failed on few rows: {error}; give --memory"
             ));
             None
         }

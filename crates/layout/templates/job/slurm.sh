@@ -11,14 +11,14 @@
 {% endif %}#SBATCH --requeue
 #SBATCH --open-mode=append
 
-# Whoever ends the task, by scancel or a limit, does not want it back.
+# A task ended by scancel or a limit is not requeued.
 trap 'exit 143' TERM
 code=0
 {{ job.program|sh }} trial {{ job.plan|sh }} --chunk {{ job.chunk }} --jobs {{ job.cores }} --out {{ job.results|sh }} || code=$?
 
 # What has a record is not run again. A mistake (exit code 2) would be one again; anything else is tried anew.
 if [ "$code" -ne 0 ] && [ "$code" -ne 2 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt {{ job.retries }} ]; then
-    echo "exit code $code: task $SLURM_ARRAY_TASK_ID is put back into the queue" >&2
+    echo "exit code $code: task $SLURM_ARRAY_TASK_ID is requeued" >&2
     scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
 fi
 exit "$code"

@@ -43,8 +43,8 @@ impl std::str::FromStr for Indices {
     }
 }
 
-/// What a task was told, and by whom.
-struct Told {
+/// An index and where it comes from.
+struct Source {
     by: String,
     indices: RangeInclusive<u32>,
 }
@@ -60,12 +60,12 @@ pub(super) fn chosen(
     chunk: u32,
     trials: u32,
 ) -> Result<RangeInclusive<u32>, Mistake> {
-    let Told { by, indices } = match asked {
-        Some(Indices(indices)) if indices.start() == indices.end() => Told {
+    let Source { by, indices } = match asked {
+        Some(Indices(indices)) if indices.start() == indices.end() => Source {
             by: format!("--index {}", indices.start()),
             indices: indices.clone(),
         },
-        Some(Indices(indices)) => Told {
+        Some(Indices(indices)) => Source {
             by: format!("--index {}-{}", indices.start(), indices.end()),
             indices: indices.clone(),
         },
@@ -88,7 +88,7 @@ pub(super) fn chosen(
 }
 
 /// What the one variable says that is set, or all that are.
-fn of_variables(variables: &[(&str, String)]) -> Result<Told, Mistake> {
+fn of_variables(variables: &[(&str, String)]) -> Result<Source, Mistake> {
     let Some(((name, value), others)) = variables.split_first() else {
         return Err(Mistake(format!(
             "no trial is named; give --index N, or run this as a task of an array, whose index is in one of {}",
@@ -102,10 +102,10 @@ fn of_variables(variables: &[(&str, String)]) -> Result<Told, Mistake> {
     }
     let index = value.parse().map_err(|_| {
         Mistake(format!(
-            "{name} is \"{value}\", which is no index from 0; give --index N"
+            "{name} is \"{value}\", which is not an index (0 or greater); give --index N"
         ))
     })?;
-    Ok(Told {
+    Ok(Source {
         by: format!("{name}={value}"),
         indices: index..=index,
     })
