@@ -136,6 +136,7 @@ impl Recorder<'_> {
             .env_remove("PGSSLROOTCERT")
             .env_remove("PGSSLCERT")
             .env_remove("PGSSLKEY")
+            .env_remove("PGSSLCERTMODE")
             .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -241,16 +242,18 @@ fn a_server_that_asks_for_a_certificate_gets_the_users_own() {
         let none = ["SQLSTATE 28000", "sslcert=FILE"];
         recorder.refused("localhost", &verified, &none);
         // Of an authority that the server does not know, and for another user.
+        let log = || fs::read_to_string(server.path("log")).unwrap();
+        let earlier = log().len();
         recorder.refused("localhost", &own("other"), &["localhost"]);
-        recorder.refused("localhost", &own("server"), &["SQLSTATE 28"]);
-    }
-
         // The server writes it after it has told the client.
         let clock = Clock::start();
         while !log()[earlier..].contains("could not accept SSL connection") {
             let seconds = clock.now().as_secs_f64();
             assert!(seconds < 30.0, "{}", &log()[earlier..]);
         }
+        recorder.refused("localhost", &own("server"), &["SQLSTATE 28"]);
+    }
+
     // A run's sessions, too.
     let url = format!(
         "postgresql://boss:{ENCODED}@localhost:{}/postgres?{}",
@@ -289,7 +292,37 @@ fn a_server_that_asks_for_a_certificate_gets_the_users_own() {
         certificates.path("client.pem"),
         certificates.path("other.key")
     );
-    recorder.refused("localhost", &parameters, &["do not go together"]);
+    recorder.refused("localhost", &parameters, &["do not match"]);
+}
+
+#[test]
+fn a_default_certificate_that_cannot_be_used_can_be_left_out() {
+    let Some(binaries) = binaries() else { return };
+    let certificates = Certificates::new();
+    let server = Theirs::made(&binaries, &binaries);
+    certificates.installed(&server, "server");
+    let recorder = Recorder::of(&server);
+    assert!(recorder.is_encrypted("127.0.0.1", "", &[]));
+
+    let home = recorder.folder.path().join(".postgresql");
+    fs::create_dir(&home).unwrap();
+    for (from, to, mode) in [
+        ("client.pem", "postgresql.crt", 0o644),
+        ("client.key", "postgresql.key", 0o644),
+    ] {
+        fs::copy(certificates.path(from), home.join(to)).unwrap();
+        fs::set_permissions(home.join(to), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let said = ["postgresql.key", "chmod 0600", "sslcertmode=disable"];
+    recorder.refused("127.0.0.1", "", &said);
+    assert!(recorder.is_encrypted("127.0.0.1", "sslcertmode=disable", &[]));
+    assert!(recorder.is_encrypted("127.0.0.1", "", &[("PGSSLCERTMODE", "disable")]));
+
+    let named = format!(
+        "sslcertmode=disable&sslcert={}",
+        certificates.path("client.pem")
+    );
+    recorder.refused("127.0.0.1", &named, &["sslcert has no effect"]);
 }
 
 #[test]

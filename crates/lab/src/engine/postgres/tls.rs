@@ -1,4 +1,4 @@
-//! Encrypted connections: `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a server's URL, as libpq has them.
+//! Encrypted connections: `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and `sslcertmode` of a server's URL, as libpq has them.
 //!
 //! Source: <https://www.postgresql.org/docs/18/libpq-ssl.html>, "SSL Support", read 2026-11-23. Where libpq verifies
 //! a certificate and goes on without encryption when that fails (`prefer` with a root certificate), the URL is
@@ -299,7 +299,7 @@ fn connector(
         // OpenSSL's, which looks at both only here.
         match error.contains("key values mismatch") {
             true => format!(
-                "sslcert and sslkey do not go together: {error}; give the key of that certificate"
+                "sslcert and sslkey do not match: {error}; give the key of that certificate"
             ),
             false => format!("TLS cannot be set up: {error}"),
         }
@@ -324,27 +324,73 @@ pub(super) struct OwnCertificate {
     pub(super) certificate: Option<String>,
     /// `sslkey`
     pub(super) key: Option<String>,
+    /// `sslcertmode`
+    pub(super) mode: Option<CertificateMode>,
+}
+
+/// Whether the server gets the user's own certificate; the default is libpq's. Its third, `require`, is not supported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CertificateMode {
+    Disable,
+    #[default]
+    Allow,
+}
+
+impl FromStr for CertificateMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CertificateMode, String> {
+        match text {
+            "disable" => Ok(CertificateMode::Disable),
+            "allow" => Ok(CertificateMode::Allow),
+            // Not repeated: it may be a part of a password.
+            _ => Err("its sslcertmode is unknown (known: disable, allow)".to_owned()),
+        }
+    }
 }
 
 impl OwnCertificate {
     /// Certificate and key from the files that the URL names, or `PGSSLCERT` and `PGSSLKEY`, or those in `~/.postgresql`
-    /// where the certificate is there.
+    /// where the certificate is there; none with `sslcertmode=disable`.
     fn identity(self) -> Result<Option<Identity>, String> {
         let of_environment = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let of_home = |name: &str| {
             let home = PathBuf::from(env::var_os("HOME")?);
             Some(home.join(".postgresql").join(name))
         };
+        let mode = match (self.mode, of_environment("PGSSLCERTMODE")) {
+            (Some(mode), _) => mode,
+            (None, Some(mode)) => mode
+                .parse()
+                .map_err(|why| format!("PGSSLCERTMODE: {why}"))?,
+            (None, None) => CertificateMode::default(),
+        };
+        match (mode, &self.certificate) {
+            (CertificateMode::Allow, _) => {}
+            (CertificateMode::Disable, None) => return Ok(None),
+            (CertificateMode::Disable, Some(_)) => {
+                return Err(
+                    "sslcert has no effect with sslcertmode=disable; leave one of them out"
+                        .to_owned(),
+                );
+            }
+        }
         let certificate = self.certificate.or_else(|| of_environment("PGSSLCERT"));
-        let certificate = certificate.map(PathBuf::from);
+        let is_default = certificate.is_none();
         let default = || of_home("postgresql.crt").filter(|file| file.exists());
-        let Some(certificate) = certificate.or_else(default) else {
+        let Some(certificate) = certificate.map(PathBuf::from).or_else(default) else {
             return Ok(None);
         };
         let key = self.key.or_else(|| of_environment("PGSSLKEY"));
         let key = key.map(PathBuf::from).or_else(|| of_home("postgresql.key"));
         let key = key.ok_or("sslcert needs the certificate's key; give it with sslkey=FILE")?;
-        identity(&certificate, &key).map(Some)
+        identity(&certificate, &key).map(Some).map_err(|why| match is_default {
+            true => format!(
+                "{why}; or connect without {}, which is used because it exists, with sslcertmode=disable",
+                certificate.display()
+            ),
+            false => why,
+        })
     }
 }
 
@@ -373,9 +419,8 @@ fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
              -nocrypt -in KEY -out NEW"
         ));
     };
-    Identity::from_pkcs8(chain.as_bytes(), &text.as_bytes()[start..]).map_err(|error| {
-        format!("sslcert {shown} and sslkey {key_shown} do not go together: {error}")
-    })
+    Identity::from_pkcs8(chain.as_bytes(), &text.as_bytes()[start..])
+        .map_err(|error| format!("sslcert {shown} and sslkey {key_shown} do not match: {error}"))
 }
 
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";

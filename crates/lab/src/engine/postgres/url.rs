@@ -11,7 +11,7 @@ use nix::unistd::{User, geteuid};
 use percent_encoding::percent_decode_str;
 
 use super::target::{Address, Password, Target};
-use super::tls::{self, Asked, Encryption, OwnCertificate};
+use super::tls::{self, Asked, CertificateMode, Encryption, OwnCertificate};
 use crate::engine::EngineError;
 use files::input;
 
@@ -50,11 +50,12 @@ struct Parts {
     sslrootcert: Option<String>,
     sslcert: Option<String>,
     sslkey: Option<String>,
+    sslcertmode: Option<CertificateMode>,
 }
 
 impl ServerUrl {
     /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`,
-    /// `PGSSLCERT`, `PGSSLKEY`, and this machine's user.
+    /// `PGSSLCERT`, `PGSSLKEY`, `PGSSLCERTMODE`, and this machine's user.
     ///
     /// # Errors
     /// When it is no such URL, or a certificate or key cannot be used; the message does not show the URL, since it may
@@ -92,6 +93,7 @@ impl ServerUrl {
             own: OwnCertificate {
                 certificate: parts.sslcert,
                 key: parts.sslkey,
+                mode: parts.sslcertmode,
             },
         };
         let encryption = Encryption::of(&address, asked)
@@ -163,11 +165,14 @@ impl Parts {
             "sslrootcert" => self.sslrootcert = value,
             "sslcert" => self.sslcert = value,
             "sslkey" => self.sslkey = value,
+            "sslcertmode" => {
+                self.sslcertmode = value.map(|mode| mode.parse()).transpose()?;
+            }
             // Not by its name: where a password holds a `?`, that is a part of it.
             _ => {
                 return Err(
                     "it has an unknown parameter (known: host, port, user, password, dbname, sslmode, sslrootcert, sslcert, \
-                     sslkey)"
+                     sslkey, sslcertmode)"
                         .to_owned(),
                 );
             }
@@ -311,6 +316,7 @@ mod tests {
             "mysql://ann:hunter2@db/sales",
             "postgresql://ann:hunter2@db:port/sales",
             "postgresql://ann:hunter2@db/sales?sslmode=hunter2",
+            "postgresql://ann:hunter2@db/sales?sslcertmode=hunter2",
             "postgresql://ann:hunter2@/sales?host=/run/pg&sslmode=require",
             "postgresql://ann@db/sales?password=hunter2&colour=red",
         ] {
