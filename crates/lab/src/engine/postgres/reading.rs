@@ -104,8 +104,9 @@ pub(super) fn check_programs(binaries: &Binaries, arms: &[Arm]) -> Result<(), En
     }
 }
 
-/// Whether the server knows the method, which is refused before it looks for a data directory.
+/// Whether the server knows the method: with an empty configuration it prints the value, or refuses it.
 fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
+    let asked = "ask PostgreSQL for its I/O methods";
     let output = Command::new(binaries.program("postgres"))
         // Only with this first does it start as root too, and it starts no server.
         .args([
@@ -113,14 +114,20 @@ fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
             "io_method",
             "-c",
             "io_method=io_uring",
+            "-c",
+            "config_file=/dev/null",
             "-D",
-            "/dev/null",
+            "/dev",
         ])
         .env("LC_ALL", "C")
         .output()
-        .map_err(|error| EngineError::failed("ask PostgreSQL for its I/O methods", error))?;
+        .map_err(|error| EngineError::failed(asked, error))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    Ok(!said.contains("invalid value for parameter \"io_method\""))
+    match output.status.success() {
+        true => Ok(true),
+        false if said.contains("invalid value for parameter \"io_method\"") => Ok(false),
+        false => Err(EngineError::failed(asked, said.trim())),
+    }
 }
 
 /// Refuses what only the owner of a server can set.
