@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::Bytes;
 use volume::leftovers::Registration;
 
 use super::login::{OBSERVER, open};
@@ -116,25 +117,38 @@ fn check_logs(arms: &[Arm]) -> Result<(), String> {
     }
 }
 
-/// Looks which version a given server is, before any trial.
+/// Looks which version a given server is, and what it allows, before any trial.
 fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
     let mut connection = open(url.target(), OBSERVER)?;
-    let rows = connection
-        .query("SELECT current_setting('server_version_num'), current_setting('server_version')")
-        .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
-    let column = |place: usize| {
-        let row = rows.first().and_then(|row| row[place].clone());
-        row.unwrap_or_default()
+    let mut value = |expression: &str| -> Result<String, EngineError> {
+        let rows = connection
+            .query(&format!("SELECT {expression}"))
+            .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
+        Ok(rows
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next()
+            .unwrap_or_default())
     };
-    let major = column(0).parse::<u32>().unwrap_or(0) / 10_000;
-    let server = format!("{url} is {}", column(1));
+    let number = value("current_setting('server_version_num')")?;
+    let major = number.parse::<u32>().unwrap_or(0) / 10_000;
+    let server = format!("{url} is {}", value("current_setting('server_version')")?);
     reading::check_version(
         arms,
         major,
         &server,
         "use another server, or leave the key out",
     )
-    .map_err(EngineError::Missing)
+    .map_err(EngineError::Missing)?;
+    if major < 18 {
+        return Ok(());
+    }
+    let allowed = value("pg_size_bytes(current_setting('io_max_combine_limit'))")?;
+    let allowed = allowed.parse().map(Bytes).map_err(|error| {
+        EngineError::failed(format!("read io_max_combine_limit of {url}"), error)
+    })?;
+    reading::check_combined(arms, allowed, &server).map_err(EngineError::Missing)
 }
 
 struct Run {

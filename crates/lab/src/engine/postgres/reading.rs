@@ -130,6 +130,24 @@ fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
     }
 }
 
+/// Refuses reads larger than `allowed`, the `io_max_combine_limit` of a server from 18 on, which would shorten them
+/// without a word; `server` says which it is.
+pub(super) fn check_combined(arms: &[Arm], allowed: Bytes, server: &str) -> Result<(), String> {
+    for arm in arms {
+        if let Some(limit) = arm.settings.engine.postgres.io_combine_limit
+            && limit > allowed
+        {
+            return Err(format!(
+                "arm \"{}\" sets engine.postgres.io_combine_limit to \"{limit}\", and {server}, whose io_max_combine_limit \
+                 allows \"{allowed}\"; set at most that, raise io_max_combine_limit in its postgresql.conf and restart it, \
+                 or leave --server out for a private server",
+                arm.name
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses what only the owner of a server can set.
 pub(super) fn check_given(arms: &[Arm]) -> Result<(), String> {
     for arm in arms {
@@ -218,6 +236,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_read_larger_than_a_given_server_allows_is_refused_with_both_sizes() {
+        let asked = arms("io_combine_limit = \"256 KiB\"");
+        let said = check_combined(&asked, Bytes::kib(128), "S").unwrap_err();
+        for part in [
+            "arm \"a\"",
+            "\"256 KiB\"",
+            "S, whose",
+            "\"128 KiB\"",
+            "restart",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert_eq!(check_combined(&asked, Bytes::kib(256), "S"), Ok(()));
+        assert_eq!(check_combined(&arms(""), Bytes::kib(8), "S"), Ok(()));
     }
 
     #[test]
