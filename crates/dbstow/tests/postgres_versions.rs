@@ -9,6 +9,8 @@
 
 #[path = "support/server.rs"]
 mod server;
+#[path = "support/theirs.rs"]
+mod theirs;
 #[path = "support/versions.rs"]
 mod versions;
 
@@ -16,23 +18,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
-use experiment::spec::Temperature;
+use experiment::spec::{self, IoMethod, Temperature};
 use lab::engine::postgres::{Binaries, Postgres};
 use lab::engine::{Engine, WaitKind};
+use model::Bytes;
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use serde_json::Value;
-use server::{Folders, RUN, SessionContext, experiment, load, run, start_with};
+use server::{Folders, RUN, SessionContext, binaries, experiment, load, run, start_with};
 use tempfile::TempDir;
+use theirs::Theirs;
 use versions::{copied, programs_folder, versions};
 use volume::clock::Clock;
 use workload::{Dialect, Names, Script, Variables};
 
-/// A moment on one volume, with more pages than the buffers have.
+/// A few operations, on more pages than the buffers have.
 const TRIAL: &str = r#"name = "trial"
 question = "Does it run?"
 
@@ -54,7 +58,7 @@ log = { volumes = "l" }
 [workload]
 name = "trade"
 sessions = 2
-duration = "1 s"
+operations = 200
 
 [workload.parameters]
 customers = 200
@@ -90,7 +94,9 @@ fn a_private_server_of_each_version_lives_through_a_trial() {
 /// Placement, load, cold start, counters, waits, a crash, and nothing left.
 fn lives(binaries: &Binaries) {
     let major = binaries.major;
-    let (settings, workload) = experiment("version-store", "postgres", 2, 1);
+    let (mut settings, workload) = experiment("version-store", "postgres", 2, 1);
+    let (asked, in_force) = reading(major);
+    settings.engine.postgres = asked;
     let site = Folders::new(2);
     let mut engine = start_with(binaries, &site, &settings, &workload);
     let record = engine.describe();
@@ -101,6 +107,9 @@ fn lives(binaries: &Binaries) {
         ("full_page_writes", "on"),
         ("temp_tablespaces", "temp_1, temp_2"),
     ] {
+        assert_eq!(record.settings[name], value, "PostgreSQL {major}: {name}");
+    }
+    for (name, value) in in_force {
         assert_eq!(record.settings[name], value, "PostgreSQL {major}: {name}");
     }
     load(&engine, &workload, 1);
@@ -145,6 +154,32 @@ fn lives(binaries: &Binaries) {
     load(&engine, &workload, 1);
     engine.stop().unwrap();
     assert_eq!(site.content(), [""; 0], "PostgreSQL {major}");
+}
+
+/// None of them a default: what a version has of `[engine.postgres]`, and what its server says then.
+fn reading(major: u32) -> (spec::Postgres, Vec<(&'static str, &'static str)>) {
+    let all = spec::Postgres {
+        effective_io_concurrency: Some(32),
+        ..spec::Postgres::default()
+    };
+    let concurrency = ("effective_io_concurrency", "32");
+    if major < 18 {
+        return (all, vec![concurrency]);
+    }
+    let asked = spec::Postgres {
+        io_method: Some(IoMethod::Sync),
+        io_workers: Some(5),
+        io_combine_limit: Some(Bytes::kib(256)),
+        ..all
+    };
+    let in_force = [
+        concurrency,
+        ("io_method", "sync"),
+        ("io_workers", "5"),
+        ("io_combine_limit", "256kB"),
+        ("io_max_combine_limit", "256kB"),
+    ];
+    (asked, in_force.to_vec())
 }
 
 /// Waits until the counters have what the sessions did: a session hands them in when it ends, and before 15 they go through
@@ -291,20 +326,33 @@ fn has_files(folder: &Path) -> bool {
     })
 }
 
-/// Runs the small experiment; gives its only record.
-fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_dbstow"))
-        .args([
-            "run",
-            "trial.toml",
-            "--engine",
-            "postgres",
-            "--postgres-bin",
-        ])
-        .arg(&binaries.folder)
+const MEASURE: [&str; 6] = ["--mode", "measure", "--volume", "d=vd", "--volume", "l=vl"];
+
+/// A folder with the small experiment and a directory for each of its volumes.
+fn trial_folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.path().join("trial.toml"), TRIAL).unwrap();
+    for volume in ["vd", "vl"] {
+        fs::create_dir(folder.path().join(volume)).unwrap();
+    }
+    folder
+}
+
+/// A run of the small experiment.
+fn run_of(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+    command
+        .args(["run", "trial.toml", "--engine", "postgres", "--out", "r"])
         .args(arguments)
-        .args(["--out", "r"])
-        .current_dir(folder)
+        .current_dir(folder);
+    command
+}
+
+/// Runs it on a private server; gives its only record.
+fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
+    let programs = ["--postgres-bin", binaries.folder.to_str().unwrap()];
+    let output = run_of(folder, &[&programs, arguments].concat())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -325,12 +373,7 @@ fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
 fn a_trial_runs_on_each_version_from_its_load_to_its_record() {
     let Some(all) = all() else { return };
     for (binaries, _folder) in &all {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::write(folder.path().join("trial.toml"), TRIAL).unwrap();
-        for volume in ["vd", "vl"] {
-            fs::create_dir(folder.path().join(volume)).unwrap();
-        }
+        let folder = trial_folder();
         match binaries.major {
             ..16 => measured(binaries, folder.path()),
             _ if has_block_mode() => emulated(binaries, folder.path()),
@@ -341,6 +384,76 @@ fn a_trial_runs_on_each_version_from_its_load_to_its_record() {
             assert_eq!(left, 0, "PostgreSQL {}: {volume}", binaries.version);
         }
     }
+}
+
+/// Asserts that the run stopped before its first trial, for a reason with `texts`.
+fn refused(folder: &Path, output: &Output, texts: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    for text in texts {
+        assert!(said.contains(text), "{said}");
+    }
+    for volume in ["vd", "vl"] {
+        assert_eq!(fs::read_dir(folder.join(volume)).unwrap().count(), 0);
+    }
+}
+
+/// The programs of one version.
+fn of_major(all: &[(Binaries, TempDir)], major: u32) -> &Binaries {
+    let found = all.iter().find(|(binaries, _)| binaries.major == major);
+    &found.expect("scripts/postgres-versions has it").0
+}
+
+#[test]
+fn a_method_that_a_server_does_not_have_is_refused_before_the_run() {
+    let Some(all) = all() else { return };
+    for (major, why) in [(18, "was built without it"), (17, "since version 18")] {
+        let folder = trial_folder();
+        let programs = of_major(&all, major).folder.to_str().unwrap();
+        let set = ["--set", "engine.postgres.io_method=io_uring"];
+        let asked = [&["--postgres-bin", programs], &set[..], &MEASURE].concat();
+        let said = ["arm \"apart\"", "\"io_uring\"", why];
+        let output = run_of(folder.path(), &asked).output().unwrap();
+        refused(folder.path(), &output, &said);
+    }
+}
+
+#[test]
+fn a_read_that_a_given_server_would_shorten_is_refused_before_the_run() {
+    let (Some(all), Some(clients)) = (all(), binaries()) else {
+        return;
+    };
+    let folder = trial_folder();
+    // Its io_max_combine_limit is 128 kB unless it is set.
+    let server = Theirs::with_clients(of_major(&all, 18), &clients, &[]);
+    // Its password is in the file.
+    let url = server.url("").replace(":@", "@");
+    let set = ["--set", "engine.postgres.io_combine_limit='256 KiB'"];
+    let asked = [&["--server", &url], &set[..], &MEASURE].concat();
+    let said = ["arm \"apart\"", "\"256 KiB\"", "\"128 KiB\""];
+    let output = run_of(folder.path(), &asked)
+        .env("PGPASSFILE", server.path("pgpass"))
+        .output()
+        .unwrap();
+    refused(folder.path(), &output, &said);
+    assert!(!server.content().contains("dbstow"));
+}
+
+#[test]
+fn a_drill_refuses_a_server_that_cannot_check_its_tables() {
+    let Some(all) = all() else { return };
+    if !has_block_mode() {
+        return;
+    }
+    let folder = trial_folder();
+    let programs = of_major(&all, 13).folder.to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_dbstow"))
+        .args(["drill", "trial.toml", "--postgres-bin", programs])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = ["has no verify_heapam", "version 14 or later"];
+    refused(folder.path(), &output, &said);
 }
 
 /// Whether this machine can have file systems on modelled disks; says what is needed where it cannot.
@@ -357,8 +470,7 @@ fn has_block_mode() -> bool {
 }
 
 fn measured(binaries: &Binaries, folder: &Path) {
-    let measure = ["--mode", "measure", "--volume", "d=vd", "--volume", "l=vl"];
-    ran(binaries, &trial(folder, binaries, &measure));
+    ran(binaries, &trial(folder, binaries, &MEASURE));
 }
 
 fn emulated(binaries: &Binaries, folder: &Path) {
