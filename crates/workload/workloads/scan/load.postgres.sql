@@ -1,3 +1,3 @@
 INSERT INTO readings (id, device, value, body)
-SELECT value, value * 19 % :devices, value, rpad(value::text, 980)
+SELECT value, value::bigint * 19 % :devices, value, rpad(value::text, 980)
 FROM generate_series(1, :rows) AS value;
