@@ -30,14 +30,31 @@ pub(super) fn estimates(trials: &[&Record]) -> BTreeMap<String, Metric> {
     estimated(trials.iter().map(|record| of_trial(record)).collect())
 }
 
-/// Estimates of every counter that any of `trials` has, over those that have it.
+/// Estimates of every counter that any of `trials` has, over those that have it; `io.` counters by process, which a record
+/// leaves out where they are zero, are zero in each trial that has any.
 pub(super) fn counters(trials: &[&Record]) -> BTreeMap<String, Metric> {
     let finite = |record: &&Record| {
         let mut counters = record.counters.clone();
         counters.retain(|_, value| value.is_finite());
         counters
     };
-    estimated(trials.iter().map(finite).collect())
+    let mut trials: Vec<BTreeMap<String, f64>> = trials.iter().map(finite).collect();
+    let is_io = |name: &&String| name.starts_with("io.");
+    let names: BTreeSet<String> = trials
+        .iter()
+        .flat_map(BTreeMap::keys)
+        .filter(is_io)
+        .cloned()
+        .collect();
+    for trial in trials
+        .iter_mut()
+        .filter(|trial| trial.keys().any(|name| is_io(&name)))
+    {
+        for name in &names {
+            trial.entry(name.clone()).or_insert(0.0);
+        }
+    }
+    estimated(trials)
 }
 
 fn estimated(trials: Vec<BTreeMap<String, f64>>) -> BTreeMap<String, Metric> {
@@ -146,6 +163,35 @@ mod tests {
 
         assert!((metrics["operation_latency_p50_ms"] - 2.0).abs() < 0.01);
         assert_eq!(metrics["elapsed_s"], 10.0);
+    }
+
+    #[test]
+    fn a_process_that_did_nothing_in_a_trial_counts_as_zero_there() {
+        let with = |block, all: &[(&str, f64)]| {
+            let mut record = trial("p30", block, 10.0);
+            let all = all.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            record.counters = all.collect();
+            record
+        };
+        let (backend, checkpointer) = (
+            "io.relation.client_backend.normal.write_bytes",
+            "io.relation.checkpointer.normal.write_bytes",
+        );
+        let both = with(
+            0,
+            &[(backend, 60.0), (checkpointer, 40.0), ("lock_waits", 2.0)],
+        );
+        let one = with(1, &[(backend, 100.0)]);
+        // Of a server that does not count by process.
+        let without = with(2, &[("physical_reads", 5.0)]);
+
+        let counters = counters(&[&both, &one, &without]);
+
+        // (60 + 100) / 2 and (40 + 0) / 2; others are means over those that have them.
+        assert_eq!(counters[backend].mean, 80.0);
+        assert_eq!(counters[checkpointer].mean, 20.0);
+        assert_eq!(counters["lock_waits"].mean, 2.0);
+        assert_eq!(counters["physical_reads"].mean, 5.0);
     }
 
     #[test]
