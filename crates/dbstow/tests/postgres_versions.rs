@@ -506,7 +506,9 @@ fn ran(binaries: &Binaries, record: &Value) {
         "{said} is not {version}"
     );
     assert!(record["metrics"]["operations_per_s"].as_f64() > Some(0.0));
-    assert!(record["counters"]["logical_reads"].as_f64() > Some(0.0));
+    // Sessions report what they did at most once a second, which may be after the end of so short a run; the other test
+    // of all versions waits for it.
+    assert!(record["counters"]["logical_reads"].is_number(), "{record}");
     let shares = record["time_split_ns"].as_object().unwrap();
     assert!(!shares.is_empty(), "PostgreSQL {version}: {record}");
 }
