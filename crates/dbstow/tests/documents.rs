@@ -24,6 +24,20 @@ fn readme_has_at_most_120_lines() {
 }
 
 #[test]
+fn the_settings_of_sqlite_to_install_with_are_those_of_a_checkout() {
+    let config = read(&root().join(".cargo/config.toml"));
+    let setting = config
+        .lines()
+        .find_map(|line| line.strip_prefix("LIBSQLITE3_FLAGS = "))
+        .expect("the checkout sets them");
+    let page = read(&root().join("docs/install.md"));
+    assert!(
+        page.contains(&format!("export LIBSQLITE3_FLAGS={setting}\n")),
+        "{setting}"
+    );
+}
+
+#[test]
 fn links_lead_to_files_and_headings() {
     let mut broken = Vec::new();
     for file in documents() {

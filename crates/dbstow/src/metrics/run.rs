@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::{ClockKind, OTHER, Sample, Totals, Value};
 
-/// Arms that are told apart; others are counted together.
+/// Arms with metrics of their own; the others are counted together.
 const ARMS_MAX: usize = 128;
 
 /// Counts of a run under way. Events may come from several threads.

@@ -9,11 +9,11 @@ use reading::{DiskReading, Latencies, Pacing, Reading};
 
 use super::{Latency, OTHER};
 
-/// Disks that are told apart; what others do is counted together. A machine has a hundred at most, but each arm of a
+/// Disks with metrics of their own; the others are counted together. A machine has a hundred at most, but each arm of a
 /// sweep may name its own.
 const DISKS_MAX: usize = 128;
 
-/// Limits that are told apart; others are left out.
+/// Limits with metrics of their own; others are left out.
 const LIMITS_MAX: usize = 2 * DISKS_MAX;
 
 /// The clock by which time is counted.

@@ -46,7 +46,7 @@ pub struct PublishArgs {
 /// What metrics are made of, once a second.
 pub(super) type Source = Box<dyn Fn() -> Vec<Sample> + Send>;
 
-/// What a user is told while metrics are published.
+/// Messages while metrics are published.
 pub(super) type Note = Box<dyn Fn(&str) + Send>;
 
 /// Where metrics will go, with all checked.
