@@ -152,7 +152,10 @@ fn pages_written_twice_are_twice_the_bytes_and_hardly_more_requests() {
         ..spec()
     };
     let twice = StoreSpec {
-        doublewrite: Some(DoublewriteSpec { batch: 16 }),
+        doublewrite: Some(DoublewriteSpec {
+            batch: 16,
+            volume: None,
+        }),
         ..once.clone()
     };
 
@@ -167,6 +170,37 @@ fn pages_written_twice_are_twice_the_bytes_and_hardly_more_requests() {
         (1.04..1.25).contains(&more),
         "{more}: a copy for 16 pages or less"
     );
+}
+
+#[test]
+fn copies_go_to_the_volume_that_is_named_and_pages_to_their_own() {
+    let volumes = [
+        VolumeSpec::of("data", disk(1_000)),
+        VolumeSpec::of("copies", disk(1_000)),
+    ];
+    let storage = Storage::new(&MachineSpec::unlimited(), &volumes, 1);
+    let spec = StoreSpec {
+        write_gather: PageSize::DEFAULT.bytes(),
+        writes_in_flight: 64,
+        checkpoint: Some(Duration::SECOND),
+        doublewrite: Some(DoublewriteSpec {
+            batch: 16,
+            volume: Some(1),
+        }),
+        ..spec_of(Bytes::mib(64))
+    };
+    let mut store = Store::new(&spec, storage, 1);
+    let file = store.create(Role::Data);
+    for page in 0..32 {
+        let step = store.write(Instant::ZERO, file, page);
+        assert_eq!(step, Ok(Step::Done));
+    }
+    store.advance(Instant::ZERO + Duration::from_secs(10));
+    let usage = store.storage().usage(Instant::ZERO).into_iter();
+    let iops = usage.filter(|usage| usage.measure == Measure::Iops);
+    let used: Vec<u64> = iops.map(|usage| usage.used).collect();
+    // 32 pages, and two batches of 16.
+    assert_eq!(used, [32, 2]);
 }
 
 #[test]

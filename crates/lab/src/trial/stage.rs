@@ -425,6 +425,7 @@ fn store(settings: &Settings) -> StoreSpec {
         log_capacity: (engine.log_capacity > Bytes::ZERO).then_some(engine.log_capacity),
         doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {
             batch: engine.doublewrite_pages,
+            volume: None,
         }),
         full_page_images: engine.full_page_images,
         commit: match engine.commit {

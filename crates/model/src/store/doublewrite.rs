@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::page::PageSize;
 use super::writer::Run;
-use super::{Files, StoreSpec};
+use super::{FileSpec, Files, StoreSpec};
 use crate::request::Request;
 use crate::time::{Duration, Instant};
+use crate::units::Bytes;
 
 /// Longest that a page waits for others to be copied with: InnoDB's page cleaner turns once a second
 /// (<https://dev.mysql.com/blog-archive/page-cleaner-tuning/>).
@@ -23,9 +24,12 @@ const WAIT_MAX: Duration = Duration::SECOND;
 pub struct DoublewriteSpec {
     /// Pages whose copies are written together, at most; at least 1.
     pub batch: u32,
+    /// Volume of the area; `None`: that of the first data file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<usize>,
 }
 
-/// The area on the first file's volume, behind its files, and the pages that wait for their copies.
+/// The area on its volume, behind the files there, and the pages that wait for their copies.
 pub(super) struct Doublewrite {
     batch: u64,
     page: PageSize,
@@ -52,16 +56,21 @@ pub(super) struct Batch {
 
 impl Doublewrite {
     /// The area of a store; `None` where its pages are written once.
-    pub(super) fn of(spec: &StoreSpec, files: &Files) -> Option<Doublewrite> {
-        let batch = spec.doublewrite?.batch.max(1);
-        let volume = files.first_volume();
+    pub(super) fn of(spec: &StoreSpec, files: &mut Files) -> Option<Doublewrite> {
+        let DoublewriteSpec { batch, volume } = spec.doublewrite?;
+        let batch = batch.max(1);
         let page = spec.page_size;
+        let half = page.of(u64::from(batch)).max(spec.write_gather);
+        let (volume, base) = files.append(FileSpec {
+            volume: volume.unwrap_or(files.first_volume()),
+            size: Some(Bytes(2 * half.0)),
+        });
         Some(Doublewrite {
             batch: u64::from(batch),
             page,
             volume,
-            base: files.behind(volume),
-            half: page.of(u64::from(batch)).max(spec.write_gather).0,
+            base,
+            half: half.0,
             second_half: false,
             waiting: Vec::new(),
             pages: 0,

@@ -124,11 +124,8 @@ impl Files {
         let files = data.iter().chain(temp).chain([&log]);
         let files = files
             .map(|spec| {
-                ends.resize(ends.len().max(spec.volume + 1), 0);
-                let base = ends[spec.volume];
-                let size = spec.size.map_or(GROWING, |size| size.0);
-                ends[spec.volume] = base.saturating_add(size);
-                let capacity = size / EXTENT.0;
+                let base = base(&mut ends, *spec);
+                let capacity = spec.size.map_or(GROWING, |size| size.0) / EXTENT.0;
                 DataFile {
                     volume: spec.volume,
                     base,
@@ -161,9 +158,10 @@ impl Files {
         self.files[0].volume
     }
 
-    /// A volume's room behind its files.
-    pub(super) fn behind(&self, volume: usize) -> u64 {
-        self.ends[volume]
+    /// Makes room for a file without pages, behind the other files of its volume; volume and start of it.
+    pub(super) fn append(&mut self, file: FileSpec) -> (usize, u64) {
+        let base = base(&mut self.ends, file);
+        (file.volume, base)
     }
 
     /// A table space without pages.
@@ -290,6 +288,15 @@ impl Files {
     pub fn forget(&mut self, file: FileId) {
         self.unused.push(file);
     }
+}
+
+/// Where a file begins that follows what its volume has, which then ends behind it.
+fn base(ends: &mut Vec<u64>, file: FileSpec) -> u64 {
+    ends.resize(ends.len().max(file.volume + 1), 0);
+    let base = ends[file.volume];
+    let size = file.size.map_or(GROWING, |size| size.0);
+    ends[file.volume] = base.saturating_add(size);
+    base
 }
 
 #[cfg(test)]

@@ -231,11 +231,12 @@ impl Store {
     pub fn new(spec: &StoreSpec, storage: Storage, seed: u64) -> Store {
         let page_size = spec.page_size;
         let frames = (spec.memory.0 / page_size.bytes().0).max(64);
-        let files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
+        let mut files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
+        let doublewrite = Doublewrite::of(spec, &mut files);
         let versions = |versions| Versions::new(versions, page_size, seed);
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
-            writer: Writer::new(spec, Doublewrite::of(spec, &files)),
+            writer: Writer::new(spec, doublewrite),
             log: Log::new(
                 spec.commit,
                 spec.log_flush,

@@ -706,7 +706,10 @@ mod tests {
 
     fn doublewrite_spec(batch: u32) -> StoreSpec {
         StoreSpec {
-            doublewrite: Some(DoublewriteSpec { batch }),
+            doublewrite: Some(DoublewriteSpec {
+                batch,
+                volume: None,
+            }),
             ..spec()
         }
     }
@@ -717,8 +720,8 @@ mod tests {
             volume: 0,
             size: Some(Bytes::mib(1)),
         };
-        let files = Files::new(PageSize::DEFAULT, &[file], &[], file);
-        let doublewrite = Doublewrite::of(&doublewrite_spec(batch), &files);
+        let mut files = Files::new(PageSize::DEFAULT, &[file], &[], file);
+        let doublewrite = Doublewrite::of(&doublewrite_spec(batch), &mut files);
         Writer::new(&spec(), doublewrite)
     }
 
