@@ -434,6 +434,7 @@ fn store(settings: &Settings) -> StoreSpec {
         },
         log_block: engine.log_gather,
         log_flush: engine.log_flush,
+        binlog: None,
         page_cache: engine.page_cache,
         versions: engine.versions.map(|versions| VersionSpec {
             bytes_per_row: versions.bytes_per_row,

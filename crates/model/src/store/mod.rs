@@ -6,6 +6,7 @@
 //!                                     │    ▼
 //!                              background writer, checkpoint (gathered writes)
 //!  session ── commit (bytes) ────► log (group commit) ──► log volume
+//!          │                        └─► binary log, the same ──► its volume
 //!          └─ row versions ──────► temp files, until they expire
 //! ```
 //!
@@ -13,8 +14,8 @@
 //! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
 //!
 //! Engines differ in their habits, which are all in [`StoreSpec`]: the size of a page, pages that are written
-//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be restored, row versions in temp space
-//! (SQL Server).
+//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be restored, a second log (MySQL, MariaDB), row
+//! versions in temp space (SQL Server).
 //!
 //! Not modelled: latches and allocation contention, recovery, reads of row versions.
 
@@ -29,6 +30,7 @@ use crate::storage::{Observer, Storage};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
+mod binlog;
 mod doublewrite;
 mod files;
 mod images;
@@ -40,6 +42,7 @@ mod read_ahead;
 mod versions;
 mod writer;
 
+pub use binlog::BinlogSpec;
 pub use doublewrite::DoublewriteSpec;
 pub use files::{FileId, FileSpec, Files, Full, PageAddress, Role};
 pub use log::{Commit, LOG_BLOCK};
@@ -91,6 +94,8 @@ pub struct StoreSpec {
     pub log_block: Bytes,
     /// Whether a log write is durable only once its volume was flushed; not where it is written through (SQL Server).
     pub log_flush: bool,
+    /// The binary log, which a commit has to be in after the log; `None`: there is none.
+    pub binlog: Option<BinlogSpec>,
     /// Pages that the operating system keeps besides the buffer pool; zero where files are read past its cache.
     pub page_cache: Bytes,
     /// Row versions written to temp space, where the engine keeps them there.
@@ -125,6 +130,7 @@ impl StoreSpec {
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
             log_flush: false,
+            binlog: None,
             page_cache: Bytes::ZERO,
             versions: None,
             data: vec![file],
@@ -172,7 +178,7 @@ pub enum Cause {
     Read,
     /// A dirty page to go out, so that its frame can be used, or the log be overwritten.
     Write,
-    /// Log records to be durable.
+    /// Log records to be durable, in the log or the binary log.
     Log,
 }
 
@@ -204,15 +210,18 @@ pub struct Counters {
     pub pages_discarded: u64,
     /// Bytes of log written.
     pub log_bytes: u64,
+    /// Bytes of the binary log written.
+    pub binlog_bytes: u64,
 }
 
-/// Buffer pool, data files, background writer and log, over the volumes of a machine.
+/// Buffer pool, data files, background writer and logs, over the volumes of a machine.
 pub struct Store {
     storage: Storage,
     files: Files,
     pool: Pool,
     writer: Writer,
     log: Log,
+    binlog: Option<Log>,
     images: Option<Images>,
     page_cache: Option<PageCache>,
     versions: Option<Versions>,
@@ -233,6 +242,7 @@ impl Store {
         let frames = (spec.memory.0 / page_size.bytes().0).max(64);
         let mut files = Files::new(page_size, &spec.data, &spec.temp, spec.log);
         let doublewrite = Doublewrite::of(spec, &mut files);
+        let binlog = spec.binlog.map(|binlog| binlog.log(spec, &mut files));
         let versions = |versions| Versions::new(versions, page_size, seed);
         Store {
             pool: Pool::new(u32::try_from(frames).unwrap_or(u32::MAX)),
@@ -243,6 +253,7 @@ impl Store {
                 spec.log_block,
                 files.log_place(),
             ),
+            binlog,
             images: spec.full_page_images.then(|| Images::new(spec.checkpoint)),
             page_cache: PageCache::of(spec.page_cache),
             versions: spec.versions.map(versions),
@@ -455,14 +466,25 @@ impl Store {
         }
         let Store {
             log,
+            binlog,
             storage,
             counters,
             ..
         } = self;
-        Ok(log.commit(now, ticket, &mut |now, volume, request| {
+        let logged = log.commit(now, ticket, &mut |now, volume, request| {
             counters.log_bytes += request.length.0;
             storage.submit(now, volume, request)
-        }))
+        });
+        let (Step::Done, Some(binlog)) = (logged, binlog) else {
+            return Ok(logged);
+        };
+        let mut second = ticket.in_binlog();
+        let step = binlog.commit(now, &mut second, &mut |now, volume, request| {
+            counters.binlog_bytes += request.length.0;
+            storage.submit(now, volume, request)
+        });
+        ticket.binlog_end = second.log_end;
+        Ok(step)
     }
 
     /// Puts records of a transaction that goes on into the log: done where its buffer has room.
@@ -500,6 +522,8 @@ impl Store {
                     counters.log_bytes += request.length.0;
                     storage.submit(now, volume, request)
                 });
+            } else if self.binlog.as_ref().and_then(Log::next_due) == Some(due) {
+                self.finish_binlog(due);
             } else if self.versions.as_ref().and_then(Versions::next_due) == Some(due) {
                 if let Some(file) = self.versions.as_mut().and_then(Versions::expire) {
                     self.drop_file(file);
@@ -510,13 +534,35 @@ impl Store {
         }
     }
 
+    fn finish_binlog(&mut self, due: Instant) {
+        let Store {
+            binlog: Some(binlog),
+            storage,
+            counters,
+            ..
+        } = self
+        else {
+            return;
+        };
+        binlog.finish(due, &mut |now, volume, request| {
+            counters.binlog_bytes += request.length.0;
+            storage.submit(now, volume, request)
+        });
+    }
+
     /// When something becomes due next.
     pub fn next_due(&self) -> Option<Instant> {
+        let binlog = self.binlog.as_ref().and_then(Log::next_due);
         let versions = self.versions.as_ref().and_then(Versions::next_due);
-        [self.writer.next_due(), self.log.next_due(), versions]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.writer.next_due(),
+            self.log.next_due(),
+            binlog,
+            versions,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The writer, the pool that it writes from, and where its writes go.
@@ -663,8 +709,12 @@ pub struct CommitTicket {
     pub log_bytes: u64,
     /// Rows whose old versions are not yet kept.
     pub rows: u64,
+    /// Bytes of the transaction's records that [`Store::stream_log`] has put into the log before.
+    pub streamed: u64,
     /// Up to where the log has to be durable, once the records are in it.
     pub(crate) log_end: Option<u64>,
+    /// The same of the binary log.
+    pub(crate) binlog_end: Option<u64>,
 }
 
 impl CommitTicket {
@@ -674,8 +724,13 @@ impl CommitTicket {
             session,
             log_bytes,
             rows,
-            log_end: None,
+            ..CommitTicket::default()
         }
+    }
+
+    /// The commit of a transaction that has put so many bytes of records into the log while it went on.
+    pub fn after_streaming(self, streamed: u64) -> CommitTicket {
+        CommitTicket { streamed, ..self }
     }
 }
 

@@ -335,15 +335,22 @@ impl Session {
     /// When the temp files are full of versions.
     pub fn commit(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
         self.unlogged_rows.set(0);
-        self.commit_rest(log_bytes.saturating_sub(self.streamed.take()), rows)
+        let streamed = self.streamed.take();
+        self.commit_rest(log_bytes.saturating_sub(streamed), streamed, rows)
     }
 
-    fn commit_rest(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
-        if self.traced(Act::Commit { log_bytes, rows }) {
+    /// Commits with `log_bytes` of records besides those that were `streamed`.
+    fn commit_rest(&self, log_bytes: u64, streamed: u64, rows: u64) -> Result<(), Full> {
+        let act = Act::Commit {
+            log_bytes,
+            streamed,
+            rows,
+        };
+        if self.traced(act) {
             return Ok(());
         }
         self.settle();
-        let mut ticket = CommitTicket::new(self.id, log_bytes, rows);
+        let mut ticket = CommitTicket::new(self.id, log_bytes, rows).after_streaming(streamed);
         self.until_done(|store, now| store.commit(now, &mut ticket))
     }
 
@@ -482,7 +489,11 @@ impl Session {
                 Act::Lock(key) => self.lock_in_transaction(Key::Application(key))?,
                 Act::Unlock(key) => self.unlock(key),
                 Act::Sleep(span) => self.sleep(span),
-                Act::Commit { log_bytes, rows } => self.commit_rest(log_bytes, rows)?,
+                Act::Commit {
+                    log_bytes,
+                    streamed,
+                    rows,
+                } => self.commit_rest(log_bytes, streamed, rows)?,
             }
         }
         Ok(())

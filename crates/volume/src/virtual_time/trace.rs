@@ -27,6 +27,8 @@ pub(super) enum Act {
     Commit {
         /// Records for the log.
         log_bytes: u64,
+        /// Records of the transaction that are in it already.
+        streamed: u64,
         /// Rows changed.
         rows: u64,
     },
