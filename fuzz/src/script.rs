@@ -12,7 +12,8 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     let sqlite = executed(text, Dialect::Sqlite);
     let postgres = executed(text, Dialect::Postgres);
     let sqlserver = executed(text, Dialect::SqlServer);
-    sqlite.or(postgres).or(sqlserver)
+    let mariadb = executed(text, Dialect::Mariadb);
+    sqlite.or(postgres).or(sqlserver).or(mariadb)
 }
 
 fn executed(text: &str, dialect: Dialect) -> Result<(), String> {

@@ -172,7 +172,12 @@ mod tests {
         fs::write(at("settings.json"), SETTINGS).expect("it can be written");
 
         for name in ["inner", "one.sql", "settings.json"] {
-            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::SqlServer] {
+            for dialect in [
+                Dialect::Sqlite,
+                Dialect::Postgres,
+                Dialect::SqlServer,
+                Dialect::Mariadb,
+            ] {
                 let path = at(name);
                 let here = Workload::from_path(&path, dialect, Reach::Beneath).expect("sound");
                 let files = Workload::files(&path, dialect, Reach::Beneath).expect("sound");

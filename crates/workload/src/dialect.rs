@@ -10,6 +10,17 @@ pub enum Dialect {
     Postgres,
     /// SQL Server's: T-SQL
     SqlServer,
+    /// MariaDB's, from 10.6 on
+    Mariadb,
+}
+
+/// How statements of a dialect refer to their parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placeholder {
+    /// By this and a number from 1: a variable that comes twice is one parameter.
+    Numbered(&'static str),
+    /// By this alone: a variable that comes twice is two parameters.
+    InOrder(&'static str),
 }
 
 /// What only T-SQL has.
@@ -51,24 +62,44 @@ const POSTGRES: &[&str] = &[
     "ARRAY[",
 ];
 
+/// What only MariaDB and MySQL have.
+const MARIADB: &[&str] = &[
+    "AUTO_INCREMENT",
+    "ENGINE=INNODB",
+    "ENGINE = INNODB",
+    "ON DUPLICATE KEY",
+    "INSERT IGNORE",
+    "LAST_INSERT_ID(",
+    "GET_LOCK(",
+    "FROM SEQ_1_TO_",
+    "STRAIGHT_JOIN",
+    "/*!",
+    "/*M!",
+];
+
 impl Dialect {
     /// The dialect other than SQLite's that `sql` has words of, if any.
     pub fn looks_like(sql: &str) -> Option<Dialect> {
         let sql = sql.to_ascii_uppercase();
         let has = |words: &&[&str]| words.iter().any(|word| sql.contains(word));
         // In the order of how sure they are: what both have is in neither list.
-        [(TSQL, Dialect::SqlServer), (POSTGRES, Dialect::Postgres)]
-            .into_iter()
-            .find(|(words, _)| has(words))
-            .map(|(_, dialect)| dialect)
+        [
+            (MARIADB, Dialect::Mariadb),
+            (TSQL, Dialect::SqlServer),
+            (POSTGRES, Dialect::Postgres),
+        ]
+        .into_iter()
+        .find(|(words, _)| has(words))
+        .map(|(_, dialect)| dialect)
     }
 
-    /// How a statement names its parameter `number`, from 1.
-    pub(super) fn parameter(self, number: usize) -> String {
+    /// How a statement refers to its parameters.
+    pub(super) fn placeholder(self) -> Placeholder {
         match self {
-            Dialect::Sqlite => format!("?{number}"),
-            Dialect::Postgres => format!("${number}"),
-            Dialect::SqlServer => format!("@p{number}"),
+            Dialect::Sqlite => Placeholder::Numbered("?"),
+            Dialect::Postgres => Placeholder::Numbered("$"),
+            Dialect::SqlServer => Placeholder::Numbered("@p"),
+            Dialect::Mariadb => Placeholder::InOrder("?"),
         }
     }
 
@@ -84,7 +115,7 @@ impl Dialect {
             let suffix = dialect.suffix();
             suffix.is_some_and(|suffix| script.ends_with(suffix))
         };
-        let others = [Dialect::Postgres, Dialect::SqlServer];
+        let others = [Dialect::Postgres, Dialect::SqlServer, Dialect::Mariadb];
         others.into_iter().find(own).unwrap_or(Dialect::Sqlite)
     }
 
@@ -94,6 +125,7 @@ impl Dialect {
             Dialect::Sqlite => None,
             Dialect::Postgres => Some(".postgres.sql"),
             Dialect::SqlServer => Some(".sqlserver.sql"),
+            Dialect::Mariadb => Some(".mariadb.sql"),
         }
     }
 }
@@ -109,6 +141,14 @@ mod tests {
             ("select * into #t from orders", Some(Dialect::SqlServer)),
             ("DO $$ BEGIN PERFORM 1; END $$", Some(Dialect::Postgres)),
             ("SELECT id::text FROM t", Some(Dialect::Postgres)),
+            (
+                "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT)",
+                Some(Dialect::Mariadb),
+            ),
+            (
+                "insert ignore into t select seq from seq_1_to_10",
+                Some(Dialect::Mariadb),
+            ),
             ("SELECT * FROM t ORDER BY x LIMIT 10", None),
         ] {
             assert_eq!(Dialect::looks_like(sql), dialect, "{sql}");

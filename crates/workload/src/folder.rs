@@ -68,8 +68,8 @@ impl Folder for OnDisk<'_> {
 impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts this names.
     ///
-    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there, and
-    /// `load.sqlserver.sql` in SQL Server's. Other files are left alone. `reach` says whether scripts may be
+    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there,
+    /// `load.sqlserver.sql` in SQL Server's, and `load.mariadb.sql` in MariaDB's. Other files are left alone. `reach` says whether scripts may be
     /// elsewhere.
     ///
     /// # Errors
@@ -328,7 +328,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
                 ));
             }
             dialect if dialect != self.dialect => return Ok(None),
-            Dialect::Postgres | Dialect::SqlServer => {}
+            Dialect::Postgres | Dialect::SqlServer | Dialect::Mariadb => {}
         }
         for variable in [LOOP_FIRST, LOOP_COUNT] {
             if parameters.contains_key(variable) {

@@ -252,7 +252,7 @@ impl Asked {
 impl Asked {
     fn script(&self, dialect: Dialect, names: &mut Names) -> Result<Script, ScriptError> {
         match dialect {
-            Dialect::Sqlite | Dialect::Postgres => {
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mariadb => {
                 Script::parse(&self.file, &self.sql, dialect, names)
             }
             Dialect::SqlServer => {

@@ -15,8 +15,8 @@ pub trait Driver {
 
     /// Executes one statement.
     ///
-    /// `index` is [`Statement::index`], a key for prepared statements; `arguments` belong to `?1`,
-    /// `?2`, .. in order.
+    /// `index` is [`Statement::index`], a key for prepared statements; `arguments` are the values of
+    /// [`Statement::parameters`], in their order.
     ///
     /// # Errors
     /// When the operation is not to go on; a failure that is to be counted only is the driver's.

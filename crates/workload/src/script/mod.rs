@@ -6,6 +6,7 @@
 
 mod error;
 mod execute;
+mod mariadb;
 mod parse;
 mod scan;
 mod split;
@@ -89,9 +90,10 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     /// The SQL, with `?1`, `?2`, .. (PostgreSQL: `$1`, `$2`, ..) where `:name` stood, and without the `;`.
-    /// T-SQL has `@p1`, `@p2`, .., and keeps its `;`.
+    /// T-SQL has `@p1`, `@p2`, .., and keeps its `;`; MariaDB has `?` for each.
     pub text: String,
-    /// The variables behind these parameters, in that order.
+    /// The variables behind these parameters, in that order. As MariaDB's have no numbers, a variable that comes
+    /// twice is there twice.
     pub parameters: Vec<String>,
     /// Line in the file, from 1.
     pub line: u32,

@@ -1,7 +1,8 @@
 //! SQL as a row of lexemes: enough to find the ends of statements and the `:names` within them.
 //!
 //! It is no parser of SQL: it knows quotes, comments and words. Dialects share most of them; T-SQL also has
-//! `[names]`, comments inside one another, and words that begin with `@` or `#`.
+//! `[names]`, comments inside one another, and words that begin with `@` or `#`. MariaDB has comments that begin
+//! with `#`, and backslashes in texts; its `--` needs a blank behind it, and what is in `/*! .. */` is SQL.
 
 use super::super::dialect::Dialect;
 
@@ -10,7 +11,7 @@ use super::super::dialect::Dialect;
 pub(super) enum Kind {
     /// Blanks, line ends included.
     Blank,
-    /// `-- ..` or `/* .. */`
+    /// `-- ..`, `/* .. */` or MariaDB's `# ..`
     Comment,
     /// `'..'`, `".."`, and `` `..` `` or T-SQL's `[..]`
     Quoted,
@@ -62,13 +63,19 @@ impl<'a> Iterator for Scanner<'a> {
         let rest = &self.text[start..];
         let first = rest.chars().next()?;
         let tsql = self.dialect == Dialect::SqlServer;
+        let mariadb = self.dialect == Dialect::Mariadb;
         let (kind, length) = match first {
             ';' => (Kind::Semicolon, 1),
             '\\' => (Kind::Backslash, 1),
+            '\'' | '"' if mariadb => escaped(rest, first),
             '\'' | '"' => quoted(rest, first),
             '`' if !tsql => quoted(rest, first),
             '[' if tsql => quoted(rest, ']'),
-            _ if rest.starts_with("--") => (Kind::Comment, rest.find('\n').unwrap_or(rest.len())),
+            '#' if mariadb => line_comment(rest),
+            '-' if mariadb && is_minus_of_minus(rest) => (Kind::Other, 2),
+            _ if rest.starts_with("--") => line_comment(rest),
+            _ if mariadb && rest.starts_with("/*!") => (Kind::Other, 3),
+            _ if mariadb && rest.starts_with("/*M!") => (Kind::Other, 4),
             _ if rest.starts_with("/*") && tsql => nested_comment(rest),
             _ if rest.starts_with("/*") => block_comment(rest),
             _ if rest.starts_with("::") => (Kind::Other, 2),
@@ -100,6 +107,35 @@ fn quoted(rest: &str, close: char) -> (Kind, usize) {
         position += 1;
     }
     (Kind::Unclosed, rest.len())
+}
+
+/// As [`quoted`], where a character behind a backslash is part of the text too.
+///
+/// Source: <https://mariadb.com/kb/en/string-literals/> (read 2026-11-25).
+fn escaped(rest: &str, close: char) -> (Kind, usize) {
+    let mut position = 1;
+    while let Some(inside) = rest[position..].find([close, '\\']) {
+        position += inside + 1;
+        let behind = &rest[position..];
+        match rest[..position].ends_with('\\') {
+            true => position += behind.chars().next().map_or(0, char::len_utf8),
+            false if behind.starts_with(close) => position += 1,
+            false => return (Kind::Quoted, position),
+        }
+    }
+    (Kind::Unclosed, rest.len())
+}
+
+fn line_comment(rest: &str) -> (Kind, usize) {
+    (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
+}
+
+/// Whether a text begins with two minus signs that MariaDB takes for such: `5--1` is 6 there.
+///
+/// Source: <https://mariadb.com/kb/en/comment-syntax/> (read 2026-11-25).
+fn is_minus_of_minus(rest: &str) -> bool {
+    let behind = rest.strip_prefix("--").and_then(|rest| rest.chars().next());
+    behind.is_some_and(|next| !next.is_whitespace() && !next.is_control())
 }
 
 fn block_comment(rest: &str) -> (Kind, usize) {

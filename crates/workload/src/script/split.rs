@@ -2,6 +2,7 @@
 
 use super::super::dialect::Dialect;
 use super::ScriptProblem;
+use super::mariadb;
 use super::scan::{Kind, Lexeme, Scanner};
 use super::tsql::{self, BlockEnd, Separator};
 use super::unsupported::unsupported;
@@ -73,6 +74,7 @@ struct Open {
 enum End {
     Trigger(TriggerEnd),
     Block(BlockEnd),
+    Program(mariadb::BlockEnd),
     /// A `GO` or a command, which may stand behind a `;` only.
     Batch {
         after_semicolon: bool,
@@ -86,7 +88,7 @@ impl<'a> Splitter<'a> {
             Kind::Backslash => return self.command(lexeme.start),
             Kind::Semicolon => self.semicolon(lexeme.start)?,
             Kind::Word | Kind::Quoted | Kind::Parameter | Kind::Other => {
-                if self.dialect == Dialect::SqlServer && self.separated(lexeme)? {
+                if self.of_the_client(lexeme)? {
                     return Ok(());
                 }
                 let line = self.line;
@@ -110,8 +112,26 @@ impl<'a> Splitter<'a> {
         };
         match (ends, self.dialect) {
             (false, _) => Ok(()),
-            (true, Dialect::Sqlite | Dialect::Postgres) => self.close(start),
+            (true, Dialect::Sqlite | Dialect::Postgres | Dialect::Mariadb) => self.close(start),
             (true, Dialect::SqlServer) => self.close(start + 1),
+        }
+    }
+
+    /// Whether the lexeme is no SQL, but for the program that sends it.
+    fn of_the_client(&mut self, lexeme: Lexeme<'_>) -> Result<bool, (u32, ScriptProblem)> {
+        match self.dialect {
+            Dialect::Sqlite | Dialect::Postgres => Ok(false),
+            Dialect::SqlServer => self.separated(lexeme),
+            Dialect::Mariadb => match self.open.is_none() && mariadb::is_delimiter(lexeme) {
+                false => Ok(false),
+                true => Err((
+                    self.line,
+                    ScriptProblem::Unsupported {
+                        command: lexeme.text.to_owned(),
+                        remedy: "remove it: a `;` inside `BEGIN .. END` does not end a statement",
+                    },
+                )),
+            },
         }
     }
 
@@ -134,10 +154,7 @@ impl<'a> Splitter<'a> {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        if let End::Block(block) = &open.end
-            && let Some(line) = block.open()
-        {
-            let what = "a block (a transaction takes `BEGIN TRANSACTION`)";
+        if let Some((line, what)) = open.end.open_block() {
             return Err((line, ScriptProblem::Unclosed { what, close: "END" }));
         }
         self.pieces.push(Piece::Sql {
@@ -217,6 +234,7 @@ impl End {
                 after_semicolon: false,
             },
             (Unit::Statement, Dialect::SqlServer) => End::Block(BlockEnd::default()),
+            (Unit::Statement, Dialect::Mariadb) => End::Program(mariadb::BlockEnd::default()),
             (Unit::Statement, Dialect::Sqlite | Dialect::Postgres) => {
                 End::Trigger(TriggerEnd::default())
             }
@@ -227,6 +245,7 @@ impl End {
         match self {
             End::Trigger(trigger) => trigger.word(lexeme),
             End::Block(block) => block.take(lexeme, line),
+            End::Program(program) => program.take(lexeme, line),
             End::Batch { after_semicolon } => *after_semicolon = false,
         }
     }
@@ -235,6 +254,7 @@ impl End {
         match self {
             End::Trigger(trigger) => trigger.semicolon_ends(),
             End::Block(block) => block.semicolon_ends(),
+            End::Program(program) => program.semicolon_ends(),
             End::Batch { after_semicolon } => {
                 *after_semicolon = true;
                 false
@@ -242,9 +262,22 @@ impl End {
         }
     }
 
+    /// The line of a block that is open, and what to call it.
+    fn open_block(&self) -> Option<(u32, &'static str)> {
+        let (line, what) = match self {
+            End::Trigger(_) | End::Batch { .. } => return None,
+            End::Block(block) => (
+                block.open(),
+                "a block (a transaction takes `BEGIN TRANSACTION`)",
+            ),
+            End::Program(program) => (program.open(), "a block"),
+        };
+        line.map(|line| (line, what))
+    }
+
     fn is_behind_semicolon(&self) -> bool {
         match self {
-            End::Trigger(_) | End::Block(_) => false,
+            End::Trigger(_) | End::Block(_) | End::Program(_) => false,
             End::Batch { after_semicolon } => *after_semicolon,
         }
     }

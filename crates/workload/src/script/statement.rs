@@ -1,12 +1,12 @@
 //! Replaces the `:names` of a statement by positional parameters.
 
-use super::super::dialect::Dialect;
+use super::super::dialect::{Dialect, Placeholder};
 use super::Statement;
 use super::scan::{Kind, Scanner};
 use crate::variables::Slot;
 
 impl Statement {
-    /// A statement from its SQL at `line`; a name that comes twice is one parameter.
+    /// A statement from its SQL at `line`; a name that comes twice is one parameter where these have numbers.
     ///
     /// Unlike pgbench, which replaces names inside quotes too, quoted texts and comments stay as they
     /// are: a value cannot become part of a text by accident. `mapped` are words of T-SQL that are variables
@@ -18,7 +18,10 @@ impl Statement {
         resolve: &mut dyn FnMut(&str) -> Slot,
     ) -> Statement {
         let mut text = String::with_capacity(sql.len());
-        let mut parameters: Vec<String> = Vec::new();
+        let mut parameters = Parameters {
+            placeholder: dialect.placeholder(),
+            names: Vec::new(),
+        };
         for lexeme in Scanner::new(sql, dialect) {
             let name = match lexeme.kind {
                 Kind::Parameter => Some(&lexeme.text[1..]),
@@ -31,17 +34,12 @@ impl Statement {
                 | Kind::Other
                 | Kind::Unclosed => None,
             };
-            let Some(name) = name else {
-                text.push_str(lexeme.text);
-                continue;
-            };
-            let known = parameters.iter().position(|parameter| parameter == name);
-            let number = known.unwrap_or_else(|| {
-                parameters.push(name.to_owned());
-                parameters.len() - 1
-            });
-            text.push_str(&dialect.parameter(number + 1));
+            match name {
+                Some(name) => text.push_str(&parameters.refer_to(name)),
+                None => text.push_str(lexeme.text),
+            }
         }
+        let parameters = parameters.names;
         let slots = parameters.iter().map(|name| resolve(name)).collect();
         Statement {
             text,
@@ -50,6 +48,36 @@ impl Statement {
             index,
             slots,
         }
+    }
+}
+
+/// The parameters of a statement, as far as it is read.
+struct Parameters {
+    placeholder: Placeholder,
+    /// The variables behind them, in order.
+    names: Vec<String>,
+}
+
+impl Parameters {
+    /// The text that stands for variable `name` where it comes next.
+    fn refer_to(&mut self, name: &str) -> String {
+        match self.placeholder {
+            Placeholder::Numbered(prefix) => {
+                let known = self.names.iter().position(|known| known == name);
+                let place = known.unwrap_or_else(|| self.add(name));
+                format!("{prefix}{}", place + 1)
+            }
+            Placeholder::InOrder(mark) => {
+                self.add(name);
+                mark.to_owned()
+            }
+        }
+    }
+
+    /// Adds a parameter; its place, from 0.
+    fn add(&mut self, name: &str) -> usize {
+        self.names.push(name.to_owned());
+        self.names.len() - 1
     }
 }
 

@@ -289,6 +289,10 @@ fn hint(workload: &Workload) -> &'static str {
             "; this looks like PostgreSQL's SQL, and simulate executes SQLite's: write it so, or run it on PostgreSQL \
              (--mode emulate --engine postgres)"
         }
+        Some(Dialect::Mariadb) => {
+            "; this looks like MariaDB's SQL, and simulate executes SQLite's: write it so, or run it on MariaDB \
+             (--mode emulate --engine mariadb)"
+        }
         Some(Dialect::Sqlite) | None => "",
     }
 }
