@@ -1,0 +1,1 @@
+INSERT INTO test_rows (body) VALUES (RPAD('X', 2000, ' '));
