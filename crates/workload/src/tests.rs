@@ -236,15 +236,91 @@ fn every_builtin_workload_is_there_in_tsql() {
     }
 }
 
+/// What other dialects have, and MariaDB has not, or means something else by.
+const FOREIGN_TO_MARIADB: [&str; 14] = [
+    "generate_series",
+    "printf(",
+    "format(",
+    "app_lock",
+    "app_unlock",
+    "pg_",
+    "lastval",
+    "last_insert_rowid",
+    " / ",
+    " || ",
+    "ON CONFLICT",
+    "OR IGNORE",
+    "SERIAL",
+    "TEMP TABLE",
+];
+
 #[test]
-fn operations_take_as_many_round_trips_in_tsql_as_in_sqlite() {
+fn every_builtin_workload_is_there_in_mariadbs_sql() {
     for name in Workload::builtin_names() {
-        let counts = [Dialect::Sqlite, Dialect::SqlServer].map(|dialect| {
+        let (load, run) = notes(&tiny_in(name, Dialect::Mariadb), 500);
+        assert!(load.len() >= 2 && run.len() >= 500, "{name}");
+        for text in load.iter().chain(&run) {
+            let foreign: Vec<&str> = FOREIGN_TO_MARIADB
+                .into_iter()
+                .filter(|word| text.contains(word))
+                .collect();
+            assert_eq!(foreign, [""; 0], "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn operations_take_as_many_round_trips_in_other_dialects_as_in_sqlite() {
+    for name in Workload::builtin_names() {
+        let counts = [Dialect::Sqlite, Dialect::SqlServer, Dialect::Mariadb].map(|dialect| {
             let (_, run) = notes(&tiny_in(name, dialect), 200);
             run.len()
         });
-        assert_eq!(counts[0], counts[1], "{name}");
+        assert_eq!(counts, [counts[0]; 3], "{name}");
     }
+}
+
+/// The tables that are declared `PARTITION BY HASH`, which an engine spreads over files.
+fn spread_tables(name: &str, dialect: Dialect) -> Vec<String> {
+    let (load, _) = notes(&tiny_in(name, dialect), 0);
+    let spread = load
+        .iter()
+        .filter(|text| text.contains("PARTITION BY HASH ("));
+    let table = |text: &String| {
+        let words = text.split_whitespace();
+        words
+            .skip_while(|word| *word != "TABLE")
+            .nth(1)
+            .expect("it makes a table")
+            .to_owned()
+    };
+    spread.map(table).collect()
+}
+
+#[test]
+fn the_same_tables_are_spread_in_mariadb_as_in_postgresql() {
+    for name in Workload::builtin_names() {
+        let expected = match tiny(name).tables {
+            Tables::Data => spread_tables(name, Dialect::Postgres),
+            // A temporary table of MariaDB has no partitions.
+            Tables::Temp => Vec::new(),
+        };
+        assert_eq!(spread_tables(name, Dialect::Mariadb), expected, "{name}");
+    }
+}
+
+#[test]
+fn statements_of_mariadb_list_a_variable_as_often_as_it_comes() {
+    let workload = tiny_in("set-based", Dialect::Mariadb);
+    let update = &workload.run.scripts[0].script.commands[1];
+    let Command::Sql(statement) = update else {
+        panic!("{update:?}");
+    };
+    assert_eq!(
+        statement.text,
+        "UPDATE test_rows SET body = RPAD('Y', 2000, ' ')\nWHERE id > ? AND id <= ? + ?"
+    );
+    assert_eq!(statement.parameters, ["low", "low", "range"]);
 }
 
 #[test]
@@ -264,7 +340,7 @@ fn statements_of_tsql_name_their_parameters_in_order() {
 #[test]
 fn loops_on_the_server_are_for_the_server_that_has_them() {
     for name in ["tempdb-oltp", "read-only", "write-only"] {
-        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mariadb] {
             assert_eq!(tiny_in(name, dialect).run.server_loop, None, "{name}");
         }
         let workload = tiny_in(name, Dialect::SqlServer);

@@ -371,6 +371,90 @@ fn a_mistake_in_tsql_is_told_with_its_line_and_the_remedy() {
     assert!(inside[0].starts_with("test.sql:2: `\\sleep` stands inside"));
 }
 
+/// The statements of a script in MariaDB's SQL.
+fn mariadb(text: &str) -> Vec<String> {
+    let mut names = Names::new();
+    statements(Script::parse(
+        "test.sql",
+        text,
+        Dialect::Mariadb,
+        &mut names,
+    ))
+}
+
+#[test]
+fn a_name_of_mariadb_is_a_parameter_each_time_it_comes() {
+    let text = "\\set b 2\n\\set a 1\nSELECT :b, :a, :b, @c := :a";
+    let mut names = Names::new();
+    let script = Script::parse("test.sql", text, Dialect::Mariadb, &mut names).expect(text);
+    let mut notebook = Notebook::default();
+    let mut variables = Variables::new(Arc::new(names), 0, 1);
+    script
+        .execute(&mut variables, &mut stream(1, "keys"), &mut notebook)
+        .expect("both are set");
+    assert_eq!(notebook.0, ["0: SELECT ?, ?, ?, @c := ? [2,1,2,1]"]);
+}
+
+#[test]
+fn quotes_and_comments_of_mariadb_are_its_own() {
+    for (text, expected) in [
+        (r"SELECT 'it\'s; :a', :a;", r"SELECT 'it\'s; :a', ?"),
+        (r"SELECT '\\', :a;", r"SELECT '\\', ?"),
+        (
+            r#"SELECT "a\";:a", `b\`, 'c'';';"#,
+            r#"SELECT "a\";:a", `b\`, 'c'';'"#,
+        ),
+        ("SELECT 1 # it's; :a\n, :a;", "SELECT 1 # it's; :a\n, ?"),
+        ("SELECT 5--:a;", "SELECT 5--?"),
+        ("SELECT 5 -- :a;\n;", "SELECT 5 -- :a;"),
+        (
+            "/*!100100 SET @a = ':a', @b = :b */;",
+            "/*!100100 SET @a = ':a', @b = ? */",
+        ),
+        ("/*M! SELECT :a */;", "/*M! SELECT ? */"),
+    ] {
+        assert_eq!(mariadb(text), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_block_of_a_stored_program_is_part_of_its_statement() {
+    for text in [
+        "CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET NEW.b = 1",
+        "CREATE OR REPLACE DEFINER = `a`@localhost PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; SELECT 2; END",
+        "CREATE FUNCTION f() RETURNS INT BEGIN BEGIN SET @a = 1; END; RETURN CASE WHEN 1 THEN 2 END; END",
+        "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO BEGIN CASE 1 WHEN 1 THEN SELECT 1; END CASE; END",
+        "BEGIN NOT ATOMIC WHILE @a < 2 DO SET @a = @a + 1; END WHILE; END",
+        "CREATE TABLE t (begin INT, event INT)",
+        "XA BEGIN 'a'",
+    ] {
+        let texts = mariadb(&format!("{text};\nBEGIN;\nSELECT 1;\nCOMMIT"));
+        assert_eq!(texts, [text, "BEGIN", "SELECT 1", "COMMIT"]);
+    }
+}
+
+#[test]
+fn a_mistake_in_mariadbs_sql_is_told_with_its_line_and_the_remedy() {
+    for (text, start, remedy) in [
+        (
+            "SELECT 1;\nDELIMITER //",
+            "test.sql:2: `DELIMITER` is not supported",
+            "remove it",
+        ),
+        (
+            "\nCREATE PROCEDURE p() BEGIN\nSELECT 1;",
+            "test.sql:2: a block",
+            "`END`",
+        ),
+        (r"SELECT 'a\'", "test.sql:1: a text", "`'`"),
+    ] {
+        let texts = mariadb(text);
+        let error = texts.first().expect("a mistake");
+        assert!(error.starts_with(start), "{text}: {error}");
+        assert!(error.contains(remedy), "{text}: {error}");
+    }
+}
+
 #[test]
 fn depth_is_bounded_where_it_would_cost_stack() {
     assert!(error(&"\\if 1\n".repeat(1_000)).contains("more than 32 `\\if`"));
@@ -428,6 +512,10 @@ fn scriptish() -> impl Strategy<Value = String> {
         "[",
         "]",
         "@a",
+        "#",
+        "/*!",
+        "NOT ATOMIC ",
+        "IF ",
         "ü",
         "\u{2028}",
         "9223372036854775807 ",
@@ -439,7 +527,7 @@ proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in ".*", words in scriptish()) {
         for text in [&text, &words] {
-            for dialect in [Dialect::Sqlite, Dialect::SqlServer] {
+            for dialect in [Dialect::Sqlite, Dialect::SqlServer, Dialect::Mariadb] {
                 let _ = Script::parse("test.sql", text, dialect, &mut Names::new());
             }
             let _ = Script::parse_batches("test.sql", text, &["@a".to_owned()], &mut Names::new());
