@@ -59,7 +59,7 @@ const WRITERS: [(&str, &str); 36] = [
         "listens on the address that --listen names",
     ),
     (
-        "lab/src/engine/postgres/directories.rs",
+        "lab/src/engine/own_server/directories.rs",
         "removes what a server made in its own directories",
     ),
     (
@@ -67,7 +67,7 @@ const WRITERS: [(&str, &str); 36] = [
         "a random name, written down before it is made",
     ),
     (
-        "lab/src/engine/postgres/run_directory.rs",
+        "lab/src/engine/own_server/run_directory.rs",
         "a private server's directory; its modes",
     ),
     (
@@ -83,7 +83,7 @@ const WRITERS: [(&str, &str); 36] = [
         "removes the folder that it has just made",
     ),
     (
-        "lab/src/engine/postgres/memory.rs",
+        "lab/src/engine/own_server/memory.rs",
         "control groups, for root alone",
     ),
     ("lab/src/engine/raw/fio.rs", "a file without a name"),

@@ -7,6 +7,8 @@ mod check;
 mod mark;
 mod options;
 #[cfg(all(unix, feature = "postgres"))]
+mod own_server;
+#[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
 mod provider;
 pub mod raw;

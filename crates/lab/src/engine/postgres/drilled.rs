@@ -10,7 +10,6 @@ use volume::leftovers::Registration;
 use volume::site::Site;
 
 use super::cluster::Cluster;
-use super::directories::{self, Directories, Owner};
 use super::find::Binaries;
 use super::login::{OBSERVER, SESSION, open};
 use super::tablespaces::{self, Tablespaces};
@@ -18,6 +17,7 @@ use super::wire::Connection;
 use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
 use crate::drill::{Found, Kind, Verdict};
 use crate::engine::EngineError;
+use crate::engine::own_server::{Directories, Owner, home};
 use experiment::spec::{Commit, Role, Settings};
 
 /// Connections besides those that write the ledger.
@@ -37,8 +37,8 @@ impl Places {
     fn of(site: &dyn Site, settings: &Settings) -> Places {
         let placement = &settings.placement;
         Places {
-            data: directories::home(site, settings, &placement.data[0]).join("cluster"),
-            log: directories::home(site, settings, &placement.log).join("wal"),
+            data: home(site, settings, &placement.data[0]).join("cluster"),
+            log: home(site, settings, &placement.log).join("wal"),
             tablespaces: Tablespaces::of_placement("", site, settings),
         }
     }
@@ -176,7 +176,7 @@ impl Product for PostgresProduct {
         let drilled = self.server(spec, cluster);
         drilled.cluster.start()?;
         let loaded = drilled.load(&places.tablespaces);
-        let stopped = drilled.cluster.shut_down();
+        let stopped = drilled.cluster.server().shut_down();
         let ended = drilled.end();
         loaded.and(stopped)?;
         ended.map_err(|why| EngineError::failed("end PostgreSQL", why))
@@ -345,16 +345,16 @@ impl Server for Drilled {
     }
 
     fn shut_down(&self) -> Result<(), EngineError> {
-        self.cluster.shut_down()
+        self.cluster.server().shut_down()
     }
 
     fn end(&self) -> Result<(), String> {
-        self.cluster.end(false)
+        self.cluster.server().end(false)
     }
 
     fn obituary(&self) -> Option<String> {
-        let obituary = self.cluster.obituary()?;
-        Some(self.cluster.cause().unwrap_or(obituary))
+        let obituary = self.cluster.server().obituary()?;
+        Some(self.cluster.server().cause().unwrap_or(obituary))
     }
 
     fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError> {

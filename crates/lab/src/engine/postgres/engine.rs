@@ -8,10 +8,12 @@ use volume::clock::Clock;
 
 use super::counters::Detail;
 use super::login::{OBSERVER, SESSION, open};
+use super::product::POSTGRESQL;
 use super::server::{Host, Postgres};
 use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{client, counters, waits};
+use crate::engine::own_server::cleared;
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use experiment::spec::Temperature;
@@ -26,7 +28,7 @@ impl Engine for Postgres {
     fn describe(&self) -> EngineRecord {
         let mut record = self.record.clone();
         let page_cache = match &self.host {
-            Host::Private(cluster) => cluster.page_cache(),
+            Host::Private(cluster) => cluster.server().page_cache(),
             Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
         };
         record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
@@ -79,13 +81,13 @@ impl Engine for Postgres {
     ) -> Result<Vec<String>, EngineError> {
         let mut notes = Vec::new();
         match (&self.host, temperature) {
-            (Host::Private(cluster), Temperature::Warm) => cluster.tighten(),
+            (Host::Private(cluster), Temperature::Warm) => cluster.server().tighten(),
             (Host::Private(cluster), Temperature::Cold) => {
                 *self.observer.lock() = None;
-                cluster.shut_down()?;
+                cluster.server().shut_down()?;
                 notes.extend(forget()?);
                 cluster.start()?;
-                cluster.tighten();
+                cluster.server().tighten();
             }
             (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
             (Host::Given(given), Temperature::Cold) => {
@@ -123,7 +125,7 @@ impl Engine for Postgres {
 
     fn abandon(&self) {
         match &self.host {
-            Host::Private(cluster) => cluster.abandon(),
+            Host::Private(cluster) => cluster.server().abandon(),
             // Where the server is gone, the statement comes back by itself.
             Host::Given(_) => drop(self.cancel_own()),
         }
@@ -143,21 +145,10 @@ impl Engine for Postgres {
         }
         *self.observer.lock() = None;
         let ended = match &self.host {
-            Host::Private(cluster) => cluster.end(self.directories.are_kept()),
+            Host::Private(cluster) => cluster.server().end(self.directories.are_kept()),
             Host::Given(given) => given.remove(&self.tablespaces),
         };
-        let removed = self.directories.remove();
-        let left: Vec<String> = [ended, removed]
-            .into_iter()
-            .filter_map(Result::err)
-            .collect();
-        match left.is_empty() {
-            true => Ok(()),
-            false => Err(EngineError::failed(
-                "clear up after PostgreSQL",
-                left.join("; "),
-            )),
-        }
+        cleared(&POSTGRESQL, ended, self.directories.remove())
     }
 }
 

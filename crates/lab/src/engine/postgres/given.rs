@@ -5,7 +5,6 @@ use std::os::unix::fs::MetadataExt;
 
 use nix::unistd::geteuid;
 
-use super::directories::Owner;
 use super::find::VERSIONS;
 use super::login::{OBSERVER, open};
 use super::tablespaces::Tablespaces;
@@ -14,6 +13,7 @@ use super::url::ServerUrl;
 use super::wire::Connection;
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
+use crate::engine::own_server::Owner;
 
 /// A server that others own.
 pub(super) struct Given {

@@ -8,21 +8,19 @@
 //!  the rest    ─► data directory         on the first data file's volume
 //! ```
 
+mod access;
 mod client;
 mod cluster;
 mod counters;
-mod directories;
 #[cfg(target_os = "linux")]
 pub(crate) mod drilled;
 mod engine;
 mod find;
 mod given;
-mod log;
 mod login;
-mod memory;
+mod product;
 pub(in crate::engine) mod provider;
 mod reading;
-mod run_directory;
 mod server;
 mod settings;
 mod tablespaces;
@@ -33,7 +31,8 @@ mod waits;
 pub mod watch;
 mod wire;
 
-pub use directories::{Owner, owner};
+pub use super::own_server::Owner;
 pub use find::{Binaries, VERSIONS};
+pub use product::owner;
 pub use server::Postgres;
 pub use url::ServerUrl;

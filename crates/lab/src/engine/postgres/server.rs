@@ -8,15 +8,15 @@ use volume::leftovers::Registration;
 use volume::site::Site;
 
 use super::cluster::Cluster;
-use super::directories::{self, Directories, Owner};
 use super::find::Binaries;
 use super::given::Given;
 use super::login::{OBSERVER, open};
+use super::settings;
 use super::tablespaces::{self, Tablespaces};
 use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::{Connection, Row};
-use super::{memory, settings};
+use crate::engine::own_server::{Directories, Owner, check_memory, home};
 use crate::engine::{Engine, EngineError};
 use experiment::record::EngineRecord;
 use experiment::spec::Settings;
@@ -66,11 +66,11 @@ impl Postgres {
         registration: &Arc<Registration>,
         (site, settings, workload): (&dyn Site, &Settings, &Workload),
     ) -> Result<Postgres, EngineError> {
-        memory::check(settings)?;
+        check_memory(settings)?;
         let mut directories = Directories::new(owner);
         let placement = &settings.placement;
-        let data = directories::home(site, settings, &placement.data[0]).join("cluster");
-        let log = directories::home(site, settings, &placement.log).join("wal");
+        let data = home(site, settings, &placement.data[0]).join("cluster");
+        let log = home(site, settings, &placement.log).join("wal");
         let made = Cluster::create(
             (binaries, owner),
             registration,
@@ -81,7 +81,7 @@ impl Postgres {
         );
         let cluster = match made {
             Ok(cluster) => cluster,
-            Err(error) => return Err(with_remains(error, directories.remove())),
+            Err(error) => return Err(error.with_remains(directories.remove())),
         };
         let target = cluster.target("dbstow");
         let host = Host::Private(cluster);
@@ -112,7 +112,7 @@ impl Postgres {
     /// Process number of a private server while it runs.
     pub fn postmaster(&self) -> Option<u32> {
         match &self.host {
-            Host::Private(cluster) => cluster.postmaster(),
+            Host::Private(cluster) => cluster.server().process(),
             Host::Given(_) => None,
         }
     }
@@ -149,7 +149,7 @@ impl Postgres {
             Ok(()) => Ok(engine),
             Err(error) => {
                 let left = engine.stop();
-                Err(with_remains(error, left.map_err(|error| error.to_string())))
+                Err(error.with_remains(left.map_err(|error| error.to_string())))
             }
         }
     }
@@ -256,7 +256,7 @@ impl Postgres {
     /// How a private server ended that was not told to.
     pub(super) fn obituary(&self) -> Option<String> {
         match &self.host {
-            Host::Private(cluster) => cluster.obituary(),
+            Host::Private(cluster) => cluster.server().obituary(),
             Host::Given(_) => None,
         }
     }
@@ -266,12 +266,5 @@ impl Postgres {
             Some(obituary) => EngineError::failed(error.to_string(), obituary),
             None => error,
         }
-    }
-}
-
-fn with_remains(error: EngineError, removed: Result<(), String>) -> EngineError {
-    match removed {
-        Ok(()) => error,
-        Err(left) => EngineError::failed(error.to_string(), left),
     }
 }

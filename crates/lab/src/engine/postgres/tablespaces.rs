@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use volume::site::Site;
 
-use super::directories;
 use super::wire::{Connection, Failure};
+use crate::engine::own_server::home;
 use experiment::spec::{Role, Settings};
 use workload::Tables;
 
@@ -34,7 +34,7 @@ impl Tablespaces {
                 .map(|(number, file)| {
                     let name = format!("{role}_{number}");
                     Tablespace {
-                        directory: directories::home(site, settings, file).join(&name),
+                        directory: home(site, settings, file).join(&name),
                         name: format!("{prefix}{name}"),
                     }
                 })

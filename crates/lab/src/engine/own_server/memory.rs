@@ -1,8 +1,9 @@
 //! Bounds a private server's memory, so that the machine's page cache is no second buffer pool.
 //!
-//! PostgreSQL reads and writes through the operating system's page cache, which takes all memory that is free: on a
-//! machine with much of it, data of the experiment's size would reach its disks only once. A control group counts
-//! the pages that its processes bring in, together with their own memory, and takes them back at the limit.
+//! A server without direct I/O, such as PostgreSQL, reads and writes through the operating system's page cache, which
+//! takes all memory that is free: on a machine with much of it, data of the experiment's size would reach its disks only
+//! once. A control group counts the pages that its processes bring in, together with their own memory, and takes them back
+//! at the limit.
 //!
 //! Sources: <https://docs.kernel.org/admin-guide/cgroup-v2.html> (`memory.max`) and
 //! <https://docs.kernel.org/admin-guide/cgroup-v1/memory.html> (`memory.limit_in_bytes`), read 2026-11-21.
@@ -22,7 +23,7 @@ use crate::engine::EngineError;
 use experiment::record::NOT_LIMITED;
 use experiment::spec::Settings;
 
-/// What a backend needs for itself: catalogue caches, plans, stack.
+/// What a session needs for itself: catalogue caches, plans, stack.
 const SESSION: Bytes = Bytes::mib(8);
 
 /// What the server needs besides sessions and buffers, and the least page cache it can do with.
@@ -97,8 +98,8 @@ impl Memory {
         self.write("cgroup.procs", process.to_string());
     }
 
-    /// Puts the limit in force. Not before the load is done: `ANALYZE` takes as much memory as 30,000 rows
-    /// are long, which is no part of any trial.
+    /// Puts the limit in force. Not before the load is done: PostgreSQL's `ANALYZE` takes as much memory as
+    /// 30,000 rows are long, which is no part of any trial.
     pub(super) fn tighten(&mut self) {
         if let Memory::Limited(group) = self {
             let (file, limit) = (group.file, group.limit.0.to_string());
@@ -167,11 +168,11 @@ impl Drop for Group {
     }
 }
 
-/// Refuses what this machine has no room for, which PostgreSQL would say less plainly.
-pub(super) fn check(settings: &Settings) -> Result<(), EngineError> {
+/// Refuses what this machine has no room for, which a server would say less plainly.
+pub(in crate::engine) fn check(settings: &Settings) -> Result<(), EngineError> {
     let wanted = settings.engine.memory;
     let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    // Where the system does not tell, PostgreSQL will.
+    // Where the system does not tell, the server will.
     let there = System::new_with_specifics(ram).map_or(u64::MAX, |system| system.total_memory());
     let there = Bytes(there);
     if wanted < there {

@@ -14,6 +14,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use parking_lot::Mutex;
 
+use super::product::Product;
+
 /// Lines that are kept.
 const LINES: usize = 5;
 
@@ -29,25 +31,25 @@ struct Tail {
 }
 
 /// The last lines of a text, and what matters of those before.
-#[derive(Debug, Default)]
 struct Words {
+    product: &'static Product,
     /// A line without its end.
     begun: Vec<u8>,
     lines: VecDeque<String>,
-    /// The last line before them that told of a panic: it is said before all that follows from it.
-    panic: Option<String>,
+    /// The last line before them that told of a crash: it is said before all that follows from it.
+    crash: Option<String>,
     /// The first line that said why the server cannot go on, from that word on.
     cause: Option<String>,
 }
 
 impl Log {
     /// Reads `pipe` from now on, until nobody has its other end.
-    pub(super) fn follow(pipe: ChildStderr) -> io::Result<Log> {
+    pub(super) fn follow(pipe: ChildStderr, product: &'static Product) -> io::Result<Log> {
         let pipe = File::from(OwnedFd::from(pipe));
         let flags = OFlag::from_bits_retain(fcntl(&pipe, FcntlArg::F_GETFL)?);
         fcntl(&pipe, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
         let waiting = pipe.try_clone()?;
-        let words = Words::default();
+        let words = Words::of(product);
         let tail = Arc::new(Mutex::new(Tail { pipe, words }));
         let read = Arc::clone(&tail);
         thread::Builder::new()
@@ -70,14 +72,6 @@ impl Log {
         tail.drain();
         tail.words.cause.clone()
     }
-}
-
-/// Why a server cannot go on, where a line says so; not what it says to a client that came too early.
-fn cause(line: &str) -> Option<String> {
-    let words = ["PANIC:", "FATAL:"].into_iter();
-    let at = words.filter_map(|word| line.find(word)).min()?;
-    let is_early = line.contains("the database system is ");
-    (!is_early).then(|| line[at..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Waits until there is something to read, or the other end is closed.
@@ -105,6 +99,16 @@ impl Tail {
 }
 
 impl Words {
+    fn of(product: &'static Product) -> Words {
+        Words {
+            product,
+            begun: Vec::new(),
+            lines: VecDeque::new(),
+            crash: None,
+            cause: None,
+        }
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = match part.strip_suffix(b"\n") {
@@ -123,14 +127,14 @@ impl Words {
 
     fn push(&mut self, line: String) {
         if self.cause.is_none() {
-            self.cause = cause(&line);
+            self.cause = (self.product.cause)(&line);
         }
         self.lines.push_back(line);
         if self.lines.len() > LINES
             && let Some(first) = self.lines.pop_front()
-            && first.contains("PANIC")
+            && (self.product.tells_of_crash)(&first)
         {
-            self.panic = Some(first);
+            self.crash = Some(first);
         }
     }
 }
@@ -140,7 +144,7 @@ impl std::fmt::Display for Words {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let begun = String::from_utf8_lossy(&self.begun);
         let begun = (!begun.is_empty()).then_some(&*begun);
-        let lines = self.panic.iter().chain(&self.lines).map(String::as_str);
+        let lines = self.crash.iter().chain(&self.lines).map(String::as_str);
         let words: Vec<&str> = lines.chain(begun).collect();
         f.write_str(&words.join(" | "))
     }
@@ -150,10 +154,23 @@ impl std::fmt::Display for Words {
 mod tests {
     use std::process::{Command, Stdio};
 
+    use nix::sys::signal::Signal;
+
     use super::*;
 
+    const PRODUCT: &Product = &Product {
+        name: "Server",
+        process: "server",
+        users: ["server", "nobody"],
+        shut_down: Signal::SIGTERM,
+        quit: Signal::SIGKILL,
+        environment: &[],
+        cause: |line| line.strip_prefix("FATAL: ").map(str::to_owned),
+        tells_of_crash: |line| line.contains("PANIC"),
+    };
+
     fn words(text: &str) -> String {
-        let mut words = Words::default();
+        let mut words = Words::of(PRODUCT);
         // However it comes.
         for byte in text.as_bytes().chunks(3) {
             words.take(byte);
@@ -162,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_are_kept_and_a_panic_before_them() {
+    fn the_last_lines_are_kept_and_a_crash_before_them() {
         let text = "a\nPANIC: no\nb\n1\n2\n3\n4\n5\nha";
         assert_eq!(words(text), "PANIC: no | 1 | 2 | 3 | 4 | 5 | ha");
         assert_eq!(words("a\nb\n"), "a | b");
@@ -171,11 +188,10 @@ mod tests {
 
     #[test]
     fn the_first_reason_not_to_go_on_is_the_cause() {
-        let mut words = Words::default();
-        let text = "1 FATAL:  the database system is starting up\n2 PANIC:  no space\n3 FATAL:  gone\n4\n5\n6\n7\n8\n9\n";
+        let mut words = Words::of(PRODUCT);
+        let text = "0\nFATAL: no space\nFATAL: gone\n4\n5\n6\n7\n8\n9\n";
         words.take(text.as_bytes());
-        assert_eq!(words.cause.as_deref(), Some("PANIC: no space"));
-        assert_eq!(cause("LOG:  all is well"), None);
+        assert_eq!(words.cause.as_deref(), Some("no space"));
     }
 
     #[test]
@@ -191,7 +207,7 @@ mod tests {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let log = Log::follow(child.stderr.take().unwrap()).unwrap();
+        let log = Log::follow(child.stderr.take().unwrap(), PRODUCT).unwrap();
 
         child.wait().unwrap();
 

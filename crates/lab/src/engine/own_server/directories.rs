@@ -10,43 +10,45 @@ use nix::unistd::{User, geteuid};
 use volume::clock::Clock;
 use volume::site::Site;
 
+use super::product::Product;
 use crate::engine::EngineError;
 use experiment::spec::{File, Settings};
 
 /// User and group that a server runs as.
 pub type Owner = (u32, u32);
 
-/// As whom a private server has to run: PostgreSQL refuses root, so that root needs another; `postgres`
-/// where there is such a user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+/// As whom a private server of `product` has to run: servers refuse root, so that root needs another user, the first of
+/// [`Product::users`] that there is. `None`: as whom dbstow runs itself.
 ///
 /// # Errors
 /// When it is root and there is no other user.
-pub fn owner() -> Result<Option<Owner>, EngineError> {
+pub(in crate::engine) fn owner(product: &Product) -> Result<Option<Owner>, EngineError> {
     if !geteuid().is_root() {
         return Ok(None);
     }
-    let known = ["postgres", "nobody"]
+    let [first, second] = product.users;
+    let known = [first, second]
         .into_iter()
         .find_map(|name| User::from_name(name).ok().flatten());
     match known {
         Some(user) => Ok(Some((user.uid.as_raw(), user.gid.as_raw()))),
-        None => Err(EngineError::Missing(
-            "PostgreSQL does not run as root, and there is neither a user `postgres` nor `nobody`; \
-             add one, or run dbstow as another user"
-                .to_owned(),
-        )),
+        None => Err(EngineError::Missing(format!(
+            "{} does not run as root, and there is neither a user `{first}` nor `{second}`; \
+             add one, or run dbstow as another user",
+            product.name
+        ))),
     }
 }
 
 /// Directories that were made here, in order.
 #[derive(Debug)]
-pub(super) struct Directories {
+pub(in crate::engine) struct Directories {
     owner: Option<Owner>,
     made: Vec<PathBuf>,
 }
 
 impl Directories {
-    pub(super) fn new(owner: Option<Owner>) -> Directories {
+    pub(in crate::engine) fn new(owner: Option<Owner>) -> Directories {
         Directories {
             owner,
             made: Vec::new(),
@@ -54,7 +56,7 @@ impl Directories {
     }
 
     /// Makes one, for the server alone.
-    pub(super) fn make(&mut self, path: &Path) -> Result<(), EngineError> {
+    pub(in crate::engine) fn make(&mut self, path: &Path) -> Result<(), EngineError> {
         let failed = |why: String| EngineError::failed(format!("make {}", path.display()), why);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(failed("it has no parent directory".to_owned()));
@@ -75,17 +77,17 @@ impl Directories {
     }
 
     /// Leaves what was made so far.
-    pub(super) fn keep(&mut self) {
+    pub(in crate::engine) fn keep(&mut self) {
         self.made.clear();
     }
 
     /// Whether nothing is left to remove.
-    pub(super) fn are_kept(&self) -> bool {
+    pub(in crate::engine) fn are_kept(&self) -> bool {
         self.made.is_empty()
     }
 
     /// Removes what was made, and says what could not be.
-    pub(super) fn remove(&mut self) -> Result<(), String> {
+    pub(in crate::engine) fn remove(&mut self) -> Result<(), String> {
         let mut left = Vec::new();
         for path in self.made.drain(..).rev() {
             if let Err(error) = removed(&path)
@@ -97,6 +99,16 @@ impl Directories {
         match left.is_empty() {
             true => Ok(()),
             false => Err(format!("left behind: {}", left.join("; "))),
+        }
+    }
+}
+
+impl EngineError {
+    /// The same, with what could not be `removed` of what was made before it.
+    pub(in crate::engine) fn with_remains(self, removed: Result<(), String>) -> EngineError {
+        match removed {
+            Ok(()) => self,
+            Err(left) => EngineError::failed(self.to_string(), left),
         }
     }
 }
@@ -125,7 +137,11 @@ fn removed(path: &Path) -> io::Result<()> {
 }
 
 /// The directory of the volume that `file` lives on.
-pub(super) fn home<'a>(site: &'a dyn Site, settings: &Settings, file: &File) -> &'a Path {
+pub(in crate::engine) fn home<'a>(
+    site: &'a dyn Site,
+    settings: &Settings,
+    file: &File,
+) -> &'a Path {
     let used = settings.placement.volumes();
     let place = settings
         .volumes

@@ -1,0 +1,368 @@
+//! The process of a private server: started, waited for, stopped.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::Duration;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use parking_lot::Mutex;
+use volume::clock::Clock;
+use volume::leftovers::Registration;
+
+use super::directories::Owner;
+use super::log::Log;
+use super::memory::Memory;
+use super::product::Product;
+use super::run_directory::RunDirectory;
+use crate::engine::EngineError;
+use experiment::spec::Settings;
+
+/// Longest that a server may take to be ready, or to stop with all written: gigabytes on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Longest that a server may take to stop when nobody needs its files any more.
+const GRACE: Duration = Duration::from_secs(10);
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// A server of our own.
+pub(in crate::engine) struct OwnServer {
+    product: &'static Product,
+    owner: Option<Owner>,
+    /// Its data directory, where its processes work.
+    data: PathBuf,
+    running: Mutex<Option<Running>>,
+    /// Whether it is to start no more.
+    abandoned: AtomicBool,
+    registration: Arc<Registration>,
+    run: RunDirectory,
+    /// Last, so that it is taken away when all else has ended.
+    memory: Mutex<Memory>,
+}
+
+/// A server that was started.
+struct Running {
+    process: Child,
+    log: Log,
+}
+
+/// What a program of a product is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Task {
+    /// It fills a data directory, and ends.
+    Initialise,
+    /// It serves.
+    Serve,
+}
+
+impl OwnServer {
+    /// A server for the data directory `data`, which may be there already. It is not started yet; where it works is written
+    /// down, so that it is ended when this process is gone.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub(in crate::engine) fn new(
+        product: &'static Product,
+        owner: Option<Owner>,
+        registration: &Arc<Registration>,
+        (run, data): (RunDirectory, &Path),
+        settings: &Settings,
+    ) -> Result<OwnServer, EngineError> {
+        let user = owner.map_or(geteuid().as_raw(), |(user, _)| user);
+        for directory in [run.path(), data] {
+            registration
+                .serving(product.process, directory, user)
+                .map_err(|error| EngineError::failed("write down where a server works", error))?;
+        }
+        Ok(OwnServer {
+            product,
+            owner,
+            data: data.to_owned(),
+            running: Mutex::new(None),
+            abandoned: AtomicBool::new(false),
+            registration: Arc::clone(registration),
+            memory: Mutex::new(Memory::limited(settings, run.name(), registration)),
+            run,
+        })
+    }
+
+    /// Its data directory.
+    pub(in crate::engine) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Its run directory.
+    pub(in crate::engine) fn run(&self) -> &RunDirectory {
+        &self.run
+    }
+
+    /// Process number of the server while it runs.
+    pub(in crate::engine) fn process(&self) -> Option<u32> {
+        let running = self.running.lock();
+        running.as_ref().map(|running| running.process.id())
+    }
+
+    /// What is done about its page cache, in words.
+    pub(in crate::engine) fn page_cache(&self) -> String {
+        self.memory.lock().to_string()
+    }
+
+    /// From now on its processes and their page cache keep to the experiment's memory.
+    pub(in crate::engine) fn tighten(&self) {
+        self.memory.lock().tighten();
+    }
+
+    /// A program of the product, as the server's user. It ends with this thread: trials are run
+    /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
+    pub(in crate::engine) fn command(&self, program: &Path, task: Task) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.run.path())
+            .stdin(Stdio::null())
+            .env("LC_ALL", "C");
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        // Nothing of the user's own server is meant for this one, least of all a password.
+        for (name, _) in std::env::vars_os() {
+            if is_of(self.product, &name) {
+                command.env_remove(name);
+            }
+        }
+        end_with_parent(&mut command, self.product, task);
+        command
+    }
+
+    /// Starts the server by `command`, and waits until `ready` finds that it lets clients in.
+    ///
+    /// # Errors
+    /// When it ends, or is not ready in time, with the end of its log; when it was abandoned.
+    pub(in crate::engine) fn start<E: std::fmt::Display>(
+        &self,
+        mut command: Command,
+        mut ready: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), EngineError> {
+        let what = format!("start {}", self.product.name);
+        let failed = |error| EngineError::failed(&what, error);
+        self.check_abandoned(&what)?;
+        let mut process = command
+            // Not appended to a file in its data directory, which is another user's by now.
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        // Before it starts processes of its own.
+        self.memory.lock().hold(process.id());
+        match Log::follow(process.stderr.take().expect("it is piped"), self.product) {
+            Ok(log) => *self.running.lock() = Some(Running { process, log }),
+            Err(error) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(failed(error));
+            }
+        }
+        let clock = Clock::start();
+        loop {
+            self.check_abandoned(&what)?;
+            match ready() {
+                Ok(()) => return Ok(()),
+                Err(_) if self.obituary().is_some() => {
+                    let why = self.obituary().unwrap_or_default();
+                    return Err(EngineError::failed(what, why));
+                }
+                Err(error) if clock.now().as_nanos() > PATIENCE.as_nanos() => {
+                    let why = format!("not ready after {PATIENCE}: {error}; {}", self.last_words());
+                    return Err(EngineError::failed(what, why));
+                }
+                Err(_) => Clock::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// Stops the server with all it holds in memory written, so that it starts without recovery.
+    ///
+    /// # Errors
+    /// When it has ended before, or does not; when it was abandoned meanwhile.
+    pub(in crate::engine) fn shut_down(&self) -> Result<(), EngineError> {
+        let what = format!("stop {}", self.product.name);
+        if let Some(obituary) = self.obituary() {
+            return Err(EngineError::failed(what, obituary));
+        }
+        match self.stop(self.product.shut_down, PATIENCE) {
+            true => self.check_abandoned(&what),
+            false => {
+                let why = format!("still there after {PATIENCE}; {}", self.last_words());
+                Err(EngineError::failed(what, why))
+            }
+        }
+    }
+
+    /// Ends the server whatever its state. What it holds in memory is written only where its files are `kept`: on a slow disk
+    /// that takes longer than anybody waits who has pressed Ctrl-C.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub(in crate::engine) fn end(&self, kept: bool) -> Result<(), String> {
+        let ended = (kept && self.stop(self.product.shut_down, GRACE))
+            || self.stop(self.product.quit, GRACE)
+            || self.stop(Signal::SIGKILL, GRACE);
+        let gone = wait_until(GRACE, || !self.has_processes());
+        match ended && gone {
+            true => {
+                for directory in [self.run.path(), &self.data] {
+                    // What stays written down is looked for once more, and not found.
+                    let _ = self.registration.served(directory);
+                }
+                Ok(())
+            }
+            false => Err(format!(
+                "{} in {} does not end",
+                self.product.name,
+                self.data.display()
+            )),
+        }
+    }
+
+    /// Ends the server at once if it runs, and lets it start no more.
+    pub(in crate::engine) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::SeqCst);
+        self.stop(self.product.quit, GRACE);
+    }
+
+    /// How the server ended, if it was not told to, with the end of its log.
+    pub(in crate::engine) fn obituary(&self) -> Option<String> {
+        let mut running = self.running.lock();
+        let running = running.as_mut()?;
+        let status = running.process.try_wait().ok()??;
+        Some(format!(
+            "{} has ended ({status}); the end of its log: {}",
+            self.product.name,
+            running.log.last_words()
+        ))
+    }
+
+    /// Why the server could not go on, in its words, where it has said so.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "postgres")),
+        expect(
+            dead_code,
+            reason = "only drills need it, which are of PostgreSQL on Linux"
+        )
+    )]
+    pub(in crate::engine) fn cause(&self) -> Option<String> {
+        self.running.lock().as_ref()?.log.cause()
+    }
+
+    fn check_abandoned(&self, what: &str) -> Result<(), EngineError> {
+        match self.abandoned.load(Ordering::SeqCst) {
+            true => Err(EngineError::failed(what, "interrupted")),
+            false => Ok(()),
+        }
+    }
+
+    /// Asks the server to end, and waits. Others may ask meanwhile, in a way that takes less time.
+    fn stop(&self, signal: Signal, patience: Duration) -> bool {
+        if let Some(running) = self.running.lock().as_mut()
+            && !has_ended(running)
+        {
+            let id = i32::try_from(running.process.id());
+            let id = id.expect("process numbers are positive i32");
+            // It may have ended just now: then there is nothing to signal.
+            let _ = kill(Pid::from_raw(id), signal);
+        }
+        wait_until(patience, || {
+            let mut running = self.running.lock();
+            let ended = running.as_mut().is_none_or(has_ended);
+            if ended {
+                *running = None;
+            }
+            ended
+        })
+    }
+
+    fn last_words(&self) -> String {
+        let running = self.running.lock();
+        let words = running.as_ref().map(|running| running.log.last_words());
+        words.unwrap_or_default()
+    }
+
+    /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where
+    /// the system does not tell, none is.
+    fn has_processes(&self) -> bool {
+        let Ok(data) = fs::canonicalize(&self.data) else {
+            return false;
+        };
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok())
+            .any(|directory| directory == data)
+    }
+}
+
+/// Whether a server of `product` has `ended` and its directories were `removed`.
+///
+/// # Errors
+/// Says what was not.
+pub(in crate::engine) fn cleared(
+    product: &Product,
+    ended: Result<(), String>,
+    removed: Result<(), String>,
+) -> Result<(), EngineError> {
+    let left: Vec<String> = [ended, removed]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect();
+    match left.is_empty() {
+        true => Ok(()),
+        false => Err(EngineError::failed(
+            format!("clear up after {}", product.name),
+            left.join("; "),
+        )),
+    }
+}
+
+/// Whether a variable of the environment is meant for a server of `product`.
+fn is_of(product: &Product, variable: &OsStr) -> bool {
+    let variable = variable.to_string_lossy();
+    let mut beginnings = product.environment.iter();
+    beginnings.any(|beginning| variable.starts_with(beginning))
+}
+
+/// Out of reach of the terminal's Ctrl-C, and on Linux ended with this process.
+#[cfg(target_os = "linux")]
+fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
+    use volume::child::{ParentDeath, ends_with_parent};
+    let signal = match task {
+        Task::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
+        // Told to quit, it would first remove its data directory, while that may be another run's.
+        Task::Initialise | Task::Serve => ParentDeath::Kill,
+    };
+    ends_with_parent(command, signal);
+}
+
+/// Out of reach of the terminal's Ctrl-C.
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent(command: &mut Command, _product: &Product, _task: Task) {
+    command.process_group(0);
+}
+
+fn has_ended(running: &mut Running) -> bool {
+    matches!(running.process.try_wait(), Ok(Some(_)))
+}
+
+fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let clock = Clock::start();
+    while !done() {
+        if clock.now().as_nanos() > patience.as_nanos() {
+            return false;
+        }
+        Clock::sleep(LOOK_EVERY);
+    }
+    true
+}

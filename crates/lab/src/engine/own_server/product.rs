@@ -1,0 +1,24 @@
+//! What differs between the servers that dbstow starts.
+
+use nix::sys::signal::Signal;
+
+/// A product, as its servers are run.
+pub(in crate::engine) struct Product {
+    /// Its name in messages, such as `PostgreSQL`.
+    pub(in crate::engine) name: &'static str,
+    /// The name that the system has for its server's processes, by which those of a killed dbstow are found.
+    pub(in crate::engine) process: &'static str,
+    /// As whom a server runs where dbstow is root: the first of these users that there is.
+    pub(in crate::engine) users: [&'static str; 2],
+    /// Has it end with all that it holds in memory written.
+    pub(in crate::engine) shut_down: Signal,
+    /// Has it end at once, and is what the kernel sends it when dbstow is gone (on Linux): `SIGQUIT` where it then takes
+    /// its other processes along, `SIGKILL` otherwise.
+    pub(in crate::engine) quit: Signal,
+    /// How the names of environment variables begin that are meant for the user's own servers and clients.
+    pub(in crate::engine) environment: &'static [&'static str],
+    /// Why the server cannot go on, where a line of its log says so.
+    pub(in crate::engine) cause: fn(&str) -> Option<String>,
+    /// Whether a line of its log tells of a crash: it is kept, since many lines may follow it.
+    pub(in crate::engine) tells_of_crash: fn(&str) -> bool,
+}

@@ -1,0 +1,94 @@
+//! Who may log in to a private server, and where: files and settings of its run directory.
+//!
+//! ```text
+//!   /tmp/dbstow-AbC123/
+//!       pg_hba.conf       lets in the user `dbstow` alone, and only ..
+//!       pg_ident.conf     .. whom this machine knows as the user that dbstow runs as
+//!       socket/           the server's
+//! ```
+//!
+//! Source: <https://www.postgresql.org/docs/18/auth-peer.html> and
+//! <https://www.postgresql.org/docs/18/auth-username-maps.html>, read 2026-11-21.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use volume::leftovers::Registration;
+
+use super::product::POSTGRESQL;
+use crate::engine::EngineError;
+use crate::engine::own_server::{Owner, RunDirectory, own_name};
+
+/// The superuser of a private server, and the map of users that leads to it.
+pub(super) const USER: &str = "dbstow";
+
+const LOGINS: &str = "pg_hba.conf";
+
+const NAMES: &str = "pg_ident.conf";
+
+/// Makes the run directory of a server that runs as `owner`.
+pub(super) fn run_directory(
+    registration: &Arc<Registration>,
+    owner: Option<Owner>,
+) -> Result<RunDirectory, EngineError> {
+    let own = own_name(&POSTGRESQL)?;
+    let logins = format!("local all {USER} peer map={USER}\n");
+    let names = format!("{USER} {} {USER}\n", quoted(&own));
+    RunDirectory::make(registration, owner, &[(LOGINS, logins), (NAMES, names)])
+}
+
+/// Where the server listens.
+pub(super) fn socket(run: &RunDirectory) -> PathBuf {
+    run.socket_directory().join(".s.PGSQL.5432")
+}
+
+/// What the server has to be started with.
+pub(super) fn settings(run: &RunDirectory) -> [(&'static str, String); 6] {
+    let file = |name: &str| run.path().join(name).display().to_string();
+    let socket = run.socket_directory().display().to_string();
+    [
+        ("listen_addresses", String::new()),
+        ("unix_socket_directories", quoted(&socket)),
+        ("unix_socket_permissions", "0700".to_owned()),
+        ("port", "5432".to_owned()),
+        ("hba_file", file(LOGINS)),
+        ("ident_file", file(NAMES)),
+    ]
+}
+
+/// As PostgreSQL's files and lists want what may have a blank or a comma in it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    use nix::unistd::geteuid;
+
+    use super::*;
+
+    #[test]
+    fn who_may_log_in_is_not_for_the_server_to_change() {
+        let registration = Arc::new(Registration::new().unwrap());
+        let owner = geteuid().is_root().then_some((65_534, 65_534));
+
+        let run = run_directory(&registration, owner).unwrap();
+
+        for name in ["pg_hba.conf", "pg_ident.conf"] {
+            let found = fs::symlink_metadata(run.path().join(name)).unwrap();
+            assert_eq!(found.mode() & 0o7777, 0o644);
+            assert_eq!(found.uid(), geteuid().as_raw());
+        }
+        drop(run);
+        registration.finish().unwrap();
+    }
+
+    #[test]
+    fn names_are_quoted_as_postgresql_does() {
+        assert_eq!(quoted("a b"), "\"a b\"");
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+    }
+}
