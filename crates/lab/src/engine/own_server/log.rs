@@ -154,23 +154,11 @@ impl std::fmt::Display for Words {
 mod tests {
     use std::process::{Command, Stdio};
 
-    use nix::sys::signal::Signal;
-
+    use super::super::stand_in::STAND_IN;
     use super::*;
 
-    const PRODUCT: &Product = &Product {
-        name: "Server",
-        process: "server",
-        users: ["server", "nobody"],
-        shut_down: Signal::SIGTERM,
-        quit: Signal::SIGKILL,
-        environment: &[],
-        cause: |line| line.strip_prefix("FATAL: ").map(str::to_owned),
-        tells_of_crash: |line| line.contains("PANIC"),
-    };
-
     fn words(text: &str) -> String {
-        let mut words = Words::of(PRODUCT);
+        let mut words = Words::of(&STAND_IN);
         // However it comes.
         for byte in text.as_bytes().chunks(3) {
             words.take(byte);
@@ -188,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_first_reason_not_to_go_on_is_the_cause() {
-        let mut words = Words::of(PRODUCT);
+        let mut words = Words::of(&STAND_IN);
         let text = "0\nFATAL: no space\nFATAL: gone\n4\n5\n6\n7\n8\n9\n";
         words.take(text.as_bytes());
         assert_eq!(words.cause.as_deref(), Some("no space"));
@@ -207,7 +195,7 @@ mod tests {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let log = Log::follow(child.stderr.take().unwrap(), PRODUCT).unwrap();
+        let log = Log::follow(child.stderr.take().unwrap(), &STAND_IN).unwrap();
 
         child.wait().unwrap();
 

@@ -195,19 +195,8 @@ fn limit(settings: &Settings) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stand_in::settings;
     use super::*;
-    use experiment::spec::{EngineName, Mode, Spec, Variant};
-
-    fn settings(memory: &str) -> Settings {
-        let set = [("engine.memory".to_owned(), memory.to_owned())];
-        let variant = Variant {
-            mode: Mode::Emulate,
-            engine: EngineName::new("postgres"),
-            quick: true,
-        };
-        let spec = Spec::builtin("tempdb-ssd-vs-premium", &set, variant);
-        spec.expect("it is built in").arms.remove(0).settings
-    }
 
     #[test]
     fn a_limit_has_room_for_buffers_server_and_sessions() {

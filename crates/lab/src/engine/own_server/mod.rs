@@ -7,6 +7,8 @@ mod memory;
 mod process;
 mod product;
 mod run_directory;
+#[cfg(test)]
+mod stand_in;
 
 pub use directories::Owner;
 pub(in crate::engine) use directories::{Directories, home, owner};

@@ -366,3 +366,123 @@ fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::stand_in::{STAND_IN, settings};
+    use super::*;
+
+    /// A server that a shell stands in for.
+    struct Fixture {
+        server: OwnServer,
+        registration: Arc<Registration>,
+        folder: tempfile::TempDir,
+    }
+
+    impl Fixture {
+        fn new() -> Fixture {
+            let folder = tempfile::tempdir().unwrap();
+            let data = folder.path().join("data");
+            fs::create_dir(&data).unwrap();
+            let registration = Arc::new(Registration::new().unwrap());
+            let run = RunDirectory::make(&registration, None, &[]).unwrap();
+            let settings = settings("32 MiB");
+            let server = OwnServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
+            Fixture {
+                server: server.unwrap(),
+                registration,
+                folder,
+            }
+        }
+
+        /// What runs `script` in the data directory.
+        fn command(&self, script: &str) -> Command {
+            let mut command = self.server.command(Path::new("sh"), Task::Serve);
+            command
+                .arg("-c")
+                .arg(script)
+                .current_dir(self.server.data());
+            command
+        }
+
+        fn has(&self, file: &str) -> bool {
+            self.server.data().join(file).exists()
+        }
+
+        fn finish(self) {
+            self.server.end(false).unwrap();
+            drop(self.server);
+            self.registration.finish().unwrap();
+            self.folder.close().unwrap();
+        }
+    }
+
+    #[test]
+    fn one_that_ends_before_it_is_ready_is_quoted() {
+        let fixture = Fixture::new();
+        let command = fixture.command("echo 'FATAL: no room' >&2; exit 3");
+
+        let error = fixture
+            .server
+            .start(command, || Err("not yet"))
+            .unwrap_err();
+
+        assert_eq!(
+            error.to_string(),
+            "start Server: Server has ended (exit status: 3); the end of its log: FATAL: no room"
+        );
+        fixture.finish();
+    }
+
+    #[test]
+    fn the_products_signal_shuts_it_down_once_it_is_ready() {
+        let fixture = Fixture::new();
+        let command = fixture
+            .command("sleep 600 & trap 'kill $!; touch written; exit 0' TERM; touch ready; wait");
+        let ready = || fixture.has("ready").then_some(()).ok_or("not yet");
+
+        fixture.server.start(command, ready).unwrap();
+        assert!(fixture.has("ready") && fixture.server.process().is_some());
+        fixture.server.shut_down().unwrap();
+
+        assert!(fixture.has("written"));
+        assert_eq!(fixture.server.process(), None);
+        fixture.finish();
+    }
+
+    #[test]
+    fn an_abandoned_one_has_ended_and_starts_no_more() {
+        let fixture = Fixture::new();
+        let start = || {
+            let command = fixture.command("exec sleep 600");
+            fixture.server.start(command, || Ok::<(), String>(()))
+        };
+        start().unwrap();
+        assert!(fixture.server.has_processes() || cfg!(not(target_os = "linux")));
+
+        fixture.server.abandon();
+
+        assert_eq!(fixture.server.process(), None);
+        assert!(!fixture.server.has_processes());
+        assert_eq!(
+            start().unwrap_err().to_string(),
+            "start Server: interrupted"
+        );
+        fixture.finish();
+    }
+
+    #[test]
+    fn only_variables_of_the_product_are_kept_from_it() {
+        assert!(is_of(&STAND_IN, OsStr::new("SERVER_PASSWORD")));
+        assert!(!is_of(&STAND_IN, OsStr::new("HOME")));
+        assert!(!is_of(&STAND_IN, OsStr::new("MY_SERVER_PASSWORD")));
+    }
+
+    #[test]
+    fn all_that_is_left_is_said() {
+        let failed = |what: &str| Err(what.to_owned());
+        assert!(cleared(&STAND_IN, Ok(()), Ok(())).is_ok());
+        let left = cleared(&STAND_IN, failed("runs"), failed("files")).unwrap_err();
+        assert_eq!(left.to_string(), "clear up after Server: runs; files");
+    }
+}

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 pub(in crate::engine) struct Product {
     /// Its name in messages, such as `PostgreSQL`.
     pub(in crate::engine) name: &'static str,
-    /// The name that the system has for its server's processes, by which those of a killed dbstow are found.
+    /// Its server's program, for messages about processes that a killed dbstow has left: `ended postgres (..)`.
     pub(in crate::engine) process: &'static str,
     /// As whom a server runs where dbstow is root: the first of these users that there is.
     pub(in crate::engine) users: [&'static str; 2],
