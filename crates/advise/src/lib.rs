@@ -30,8 +30,8 @@
 //! };
 //! let load = Load::of_series(&DemandSeries::steady(demand, 500.0));
 //! let need = Need {
-//!     holdings: vec![Holding { roles: Role::ALL.into(), size: Bytes::gib(100) }],
-//!     separate: Role::ALL.into(),
+//!     holdings: vec![Holding { roles: Role::COMMON.into(), size: Bytes::gib(100) }],
+//!     separate: Role::COMMON.into(),
 //!     memory: Bytes::gib(16),
 //!     cloud: Some("aws".into()),
 //!     region: None,

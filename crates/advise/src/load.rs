@@ -131,6 +131,8 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
                 flushes: if log.is_flushed { commits } else { 0.0 },
             }]
         }
+        // A profile does not have them.
+        Role::Binlog | Role::Undo | Role::Doublewrite => Vec::new(),
     };
     all.retain(|asked| asked.per_operation > 0.0);
     all

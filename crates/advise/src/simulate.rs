@@ -237,7 +237,7 @@ impl Placed {
     fn least_s(&self, part: &Part) -> f64 {
         let on = |(at, volume): (usize, &VolumeSpec)| {
             let (disk, disks) = (&volume.disks[0], volume.disks.len() as u32);
-            let roles: Vec<Role> = Role::ALL
+            let roles: Vec<Role> = Role::COMMON
                 .into_iter()
                 .filter(|role| self.places.of(*role) == [at])
                 .collect();

@@ -12,7 +12,8 @@ use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
-    self, Arrival, EngineName, Known, KnownWorkload, Machine, Parameter, Recorded, Script, Volume,
+    self, Arrival, EngineName, Known, KnownWorkload, Machine, Mode, Parameter, Recorded, Role,
+    Script, Volume,
 };
 use files::input::{self, Reach};
 use workload::{Dialect, Files, Value, Workload};
@@ -238,6 +239,11 @@ impl Known for Inventory {
             Err(error) if !is_left_out => Err(error.to_string()),
             Ok(_) | Err(_) => Ok(()),
         }
+    }
+
+    fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
+        // One that is left out has those of its kind; whoever runs it looks it up.
+        provider(name).map_or(&Role::ALL, |engine| engine.roles(mode))
     }
 
     fn machine(&self, machine: &Machine) -> Result<(), String> {

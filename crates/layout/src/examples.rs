@@ -33,7 +33,7 @@ fn sets() -> Vec<(&'static str, LayoutRequest, Target)> {
     };
     let database = Some(ODD.to_owned());
     let all = |wish: &LayoutRequest| LayoutRequest {
-        roles: Role::ALL.into(),
+        roles: Role::COMMON.into(),
         database: database.clone(),
         ..wish.clone()
     };

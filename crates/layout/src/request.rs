@@ -81,12 +81,13 @@ impl LayoutRequest {
         }
     }
 
-    /// Files of a role.
+    /// Files of a role; none where no script places it.
     pub fn files(&self, role: Role) -> &[File] {
         match role {
             Role::Data => &self.data,
             Role::Temp => &self.temp,
             Role::Log => &self.log,
+            Role::Binlog | Role::Undo | Role::Doublewrite => &[],
         }
     }
 

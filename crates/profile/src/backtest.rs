@@ -129,7 +129,7 @@ impl BackTest {
             add(None, measure, all, replayed, true);
         }
         let waits = Waits::of(demand, &recorded);
-        for role in Role::ALL {
+        for role in Role::COMMON {
             let Some(rates) = recorded.get(&role) else {
                 continue;
             };

@@ -81,7 +81,7 @@ pub(super) const FIGURES: [(&str, Figure); 9] = [
 pub(super) fn all() -> impl Iterator<Item = Column> {
     let whole = WHOLE.map(|(_, figure)| Column::Whole(figure));
     let waiting = WAITING.map(|(_, wait)| Column::Waiting(wait));
-    let io = Role::ALL
+    let io = Role::COMMON
         .into_iter()
         .flat_map(|role| FIGURES.map(|(_, figure)| Column::Io(role, figure)));
     whole.into_iter().chain(waiting).chain(io)

@@ -71,12 +71,13 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where files of a role are.
+    /// Where files of a role are; nowhere where profiles do not have it.
     pub fn of(&self, role: Role) -> &[usize] {
         match role {
             Role::Data => &self.data,
             Role::Temp => &self.temp,
             Role::Log => std::slice::from_ref(&self.log),
+            Role::Binlog | Role::Undo | Role::Doublewrite => &[],
         }
     }
 }
@@ -233,7 +234,7 @@ impl Replay<'_> {
             operation: Duration::from_secs_f64(
                 run.took.as_secs_f64() / (operations as f64).max(1.0),
             ),
-            roles: Role::ALL
+            roles: Role::COMMON
                 .into_iter()
                 .map(|role| (role, run.counted[role as usize].io()))
                 .collect(),

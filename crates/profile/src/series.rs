@@ -95,7 +95,7 @@ impl DemandSeries {
                 operations_per_s,
                 demand,
             }],
-            separate: Role::ALL.into(),
+            separate: Role::COMMON.into(),
             merged: BTreeSet::new(),
         }
     }

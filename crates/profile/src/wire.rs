@@ -104,6 +104,7 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
             wire.format
         ));
     }
+    check_roles(&wire.volumes)?;
     Ok(Profile {
         origin: wire.origin,
         start: wire.start,
@@ -117,6 +118,17 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
             .collect(),
         assumptions: wire.assumptions,
     })
+}
+
+/// Refuses files on volumes that no column counts requests of.
+fn check_roles(volumes: &[Volume]) -> Result<(), String> {
+    let mut roles = volumes.iter().flat_map(|volume| &volume.roles);
+    match roles.find(|role| !Role::COMMON.contains(role)) {
+        Some(role) => Err(format!(
+            "a volume has the role `{role}`, and the roles of a profile are data, temp and log; leave `{role}` out"
+        )),
+        None => Ok(()),
+    }
 }
 
 fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {

@@ -8,24 +8,43 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// The binary log of MySQL and MariaDB: what replicas and a restore to a point in time read.
+    Binlog,
     /// Tables and indexes.
     Data,
-    /// The log.
+    /// The doublewrite area of InnoDB: copies of pages, from which a torn one is restored.
+    Doublewrite,
+    /// The log that an engine recovers from.
     Log,
     /// Temporary space.
     Temp,
+    /// Undo records of InnoDB: row versions before a change.
+    Undo,
 }
 
 impl Role {
-    /// All roles, in the order in which reports name them.
-    pub const ALL: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
+    /// All roles, in the order in which reports name them: first those that every engine has.
+    pub const ALL: [Role; 6] = [
+        Role::Data,
+        Role::Temp,
+        Role::Log,
+        Role::Binlog,
+        Role::Undo,
+        Role::Doublewrite,
+    ];
+
+    /// Roles that every engine has, and the only ones of profiles and of layouts, in the order in which reports name them.
+    pub const COMMON: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
 
     /// Its name in experiments, records and profiles.
     pub fn name(self) -> &'static str {
         match self {
+            Role::Binlog => "binlog",
             Role::Data => "data",
-            Role::Temp => "temp",
+            Role::Doublewrite => "doublewrite",
             Role::Log => "log",
+            Role::Temp => "temp",
+            Role::Undo => "undo",
         }
     }
 }
@@ -33,5 +52,19 @@ impl Role {
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_sort_by_their_names_and_the_common_ones_come_first() {
+        let mut sorted = Role::ALL;
+        sorted.sort_unstable();
+        let names = sorted.map(Role::name);
+        assert!(names.is_sorted(), "{names:?}");
+        assert_eq!(Role::ALL[..Role::COMMON.len()], Role::COMMON);
     }
 }

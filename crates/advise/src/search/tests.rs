@@ -22,7 +22,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
             hold(Role::Temp, 40),
             hold(Role::Log, 60),
         ],
-        separate: Role::ALL.into(),
+        separate: Role::COMMON.into(),
         memory: Bytes::gib(8),
         cloud: Some(cloud.to_owned()),
         region: None,

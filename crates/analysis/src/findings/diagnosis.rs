@@ -143,8 +143,8 @@ fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
     };
     let io = cause.io()?;
     let roles: &[Role] = match io {
-        Io::Read | Io::Write => &[Role::Data, Role::Temp],
-        Io::Log => &[Role::Log],
+        Io::Read | Io::Write => &[Role::Data, Role::Temp, Role::Undo, Role::Doublewrite],
+        Io::Log => &[Role::Log, Role::Binlog],
     };
     let holds = |volume: &&Volume| {
         let files = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);

@@ -103,10 +103,11 @@ fn counted(limit: &Limit, limits: &[LimitRecord]) -> BTreeSet<Io> {
 fn kinds_on(volume: &VolumeRecord) -> BTreeSet<Io> {
     let holds = |role: Role| volume.files.get(&role).is_some_and(|files| *files > 0);
     let mut kinds = BTreeSet::new();
-    if holds(Role::Log) {
+    if holds(Role::Log) || holds(Role::Binlog) {
         kinds.insert(Io::Log);
     }
-    if holds(Role::Data) || holds(Role::Temp) {
+    let pages = [Role::Data, Role::Temp, Role::Undo, Role::Doublewrite];
+    if pages.into_iter().any(holds) {
         kinds.extend([Io::Read, Io::Write]);
     }
     kinds

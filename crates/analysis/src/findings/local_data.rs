@@ -27,9 +27,9 @@ pub(super) fn warnings(findings: &Findings) -> Option<Warning> {
     ))
 }
 
-/// Whether data or log saw I/O on the local disk.
+/// Whether files that have to last saw I/O on the local disk.
 fn is_kept(arm: &Arm) -> bool {
-    let lasting = [Role::Data, Role::Log];
+    let lasting = Role::ALL.into_iter().filter(|role| *role != Role::Temp);
     let mut volumes = arm.volumes.iter().filter(|volume| {
         let named = OF_CATALOGUE.iter().any(|part| volume.disk.contains(part));
         volume.disk == LOCAL || named
@@ -37,7 +37,8 @@ fn is_kept(arm: &Arm) -> bool {
     volumes.any(|volume| {
         let holds = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         let mut disks = volume.disks.iter();
-        lasting.iter().any(holds) && disks.any(|disk| disk.read_iops + disk.write_iops > 0.0)
+        lasting.clone().any(|role| holds(&role))
+            && disks.any(|disk| disk.read_iops + disk.write_iops > 0.0)
     })
 }
 

@@ -460,7 +460,7 @@ fn layout_of(file: &str) -> Result<String> {
         held.map(|(number, _)| name(number)).collect()
     };
     let mut placement = build::Placement::on(&name(0));
-    for role in Role::ALL {
+    for role in Role::COMMON {
         let own = holding(role);
         // Files of which nothing was recorded are with the data.
         let volumes = if own.is_empty() {

@@ -323,7 +323,7 @@ fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
 }
 
 fn role(text: &str) -> Result<Role, String> {
-    let known = Role::ALL
+    let known = Role::COMMON
         .into_iter()
         .find(|role| role.name() == text.trim());
     known.ok_or_else(|| "give temp, data or log, or several with commas between".to_owned())

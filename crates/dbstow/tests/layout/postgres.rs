@@ -9,7 +9,7 @@ use crate::{made, refused, shown, wish};
 fn asked(folder: &str) -> LayoutRequest {
     let mut asked = wish("by hand", &[("a", folder)], 2, Bytes::gib(1));
     asked.data = asked.temp.clone();
-    asked.roles = Role::ALL.into();
+    asked.roles = Role::COMMON.into();
     asked.database = Some("sales \"x".to_owned());
     asked
 }
@@ -381,7 +381,7 @@ mod real {
             Bytes::gib(1),
         );
         wish.data = wish.temp.clone();
-        wish.roles = Role::ALL.into();
+        wish.roles = Role::COMMON.into();
         wish.database = Some(DATABASE.to_owned());
         wish.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
         wish

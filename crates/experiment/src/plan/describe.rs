@@ -90,8 +90,10 @@ fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {
     writeln!(out, "arm {}{of}", arm.name)?;
     writeln!(out, "  machine   {}", machine(&settings.machine))?;
     for role in Role::ALL {
-        let files = files(settings.placement.files(role));
-        writeln!(out, "  {:<9} {files}", role.name())?;
+        let placed = settings.placement.files(role);
+        if !placed.is_empty() {
+            writeln!(out, "  {:<9} {}", role.name(), files(placed))?;
+        }
     }
     for described in &settings.volumes {
         writeln!(out, "  volume    {}", volume(described))?;

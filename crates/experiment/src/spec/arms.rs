@@ -9,9 +9,9 @@ use toml_edit::Value;
 use super::bounds::{DISKS_MAX, TRIALS_MAX, VOLUME_MAX};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
-use super::placement::Placement;
+use super::placement::{Placement, Role};
 use super::settings::{Engine, Settings, Volume};
-use super::{Arm, Mode, Origin, Source, Spec, deal, protocol, resolve, wire};
+use super::{Arm, Mode, Origin, Source, Spec, deal, mariadb, protocol, resolve, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -137,7 +137,12 @@ fn settings(
     mode: Mode,
 ) -> Result<Settings, Fault> {
     let defined = text.in_order("volume", asked.volume.keys());
-    let placement = deal::placement(placement, &asked.placement[placement], &defined)?;
+    let mut placement = deal::placement(placement, &asked.placement[placement], &defined)?;
+    if asked.workload.profile.is_some() {
+        check_recorded(&placement)?;
+    }
+    mariadb::check_simulated(&asked.engine, mode)?;
+    mariadb::place_binlog(&mut placement, asked.engine.mariadb.binlog);
     let used = placement.volumes();
     let volumes = defined
         .iter()
@@ -178,6 +183,23 @@ fn settings(
         return Err(Fault::at(&["engine", "page_cache"], message));
     }
     Ok(settings)
+}
+
+/// Refuses files of roles that a profile does not have: nothing would reach them.
+fn check_recorded(placement: &Placement) -> Result<(), Fault> {
+    let is_unknown =
+        |role: &Role| !Role::COMMON.contains(role) && !placement.files(*role).is_empty();
+    let Some(role) = Role::ALL.into_iter().find(is_unknown) else {
+        return Ok(());
+    };
+    let message = format!(
+        "placement \"{}\" says where {role} lives, and a profile has requests for data, temp and log alone; remove {role}",
+        placement.name
+    );
+    Err(Fault::at(
+        &["placement", &placement.name, role.name()],
+        message,
+    ))
 }
 
 /// Refuses more disks than the model can tell from each other.

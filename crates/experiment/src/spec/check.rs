@@ -7,6 +7,8 @@ use model::Duration;
 use super::arms::{blamed, check_fits};
 use super::error::{Fault, remedy};
 use super::known::{Known, KnownWorkload, Recorded};
+use super::mode::{Mode, Variant};
+use super::placement::{Placement, Role};
 use super::settings::{Amount, Arrival, Disk, Machine, Parameter, Script, Settings, Workload};
 use super::{Spec, SpecError};
 
@@ -38,8 +40,11 @@ impl Spec {
                 .engine(name)
                 .map_err(|message| Fault::at(&["engine", "name"], message))?;
         }
+        let variant = &self.origin.variant;
         for arm in &mut self.arms {
-            settings(&mut arm.settings, known).map_err(|fault| {
+            let checked = roles(&arm.settings.placement, variant, known)
+                .and_then(|()| settings(&mut arm.settings, known));
+            checked.map_err(|fault| {
                 let set = asked.arm.get(&arm.name).map(|asked| &asked.set);
                 let none = BTreeMap::new();
                 blamed(&arm.name, set.unwrap_or(&none), fault)
@@ -47,6 +52,30 @@ impl Spec {
         }
         Ok(())
     }
+}
+
+/// Refuses files of roles that the engine does not have: it would have them elsewhere, or not at all.
+fn roles(placement: &Placement, variant: &Variant, known: &dyn Known) -> Result<(), Fault> {
+    let Variant { mode, engine, .. } = variant;
+    let had = known.roles(engine, *mode);
+    let is_lacking = |role: &Role| !had.contains(role) && !placement.files(*role).is_empty();
+    let Some(role) = Role::ALL.into_iter().find(is_lacking) else {
+        return Ok(());
+    };
+    let remedy = match mode {
+        Mode::Simulate => "leave --engine out",
+        Mode::Emulate | Mode::Measure => "add --engine mariadb",
+    };
+    let had: Vec<&str> = had.iter().map(|role| role.name()).collect();
+    let message = format!(
+        "placement \"{}\" says where {role} lives, and {engine} in {mode} has {} alone; {remedy}, or remove {role}",
+        placement.name,
+        had.join(", ")
+    );
+    Err(Fault::at(
+        &["placement", &placement.name, role.name()],
+        message,
+    ))
 }
 
 fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {

@@ -14,43 +14,70 @@ pub(crate) fn placement(
     defined: &[&String],
 ) -> Result<Placement, Fault> {
     let files = |role: Role| {
-        let files = match role {
-            Role::Data => &asked.data,
-            Role::Temp => &asked.temp,
-            Role::Log => &asked.log,
-        };
-        let path = ["placement", name, role.name()];
-        let Some(files) = files else {
-            return Err(Fault::at(
-                &path,
+        let files = asked_of(asked, role);
+        files.map(|files| dealt(name, role, files, defined))
+    };
+    let needed = |role: Role| {
+        files(role).unwrap_or_else(|| {
+            Err(Fault::at(
+                &["placement", name, role.name()],
                 format!(
                     "placement \"{name}\" does not say where {role} lives; \
                      add {role} = {{ volumes = \"...\" }} (defined: {})",
                     listed(defined)
                 ),
-            ));
-        };
-        dealt(name, role, files, defined)
+            ))
+        })
     };
-    let mut log = files(Role::Log)?;
-    let log = match (log.pop(), log.is_empty()) {
-        (Some(file), true) => file,
-        (_, _) => {
-            return Err(Fault::at(
-                &["placement", name, "log"],
-                format!(
-                    "placement \"{name}\" puts the log in several files, but a log is written in \
-                     one file at a time; to spread it, give its volume several disks (count)"
-                ),
-            ));
-        }
+    let optional = |role: Role| {
+        files(role)
+            .transpose()?
+            .map(|files| only(name, role, files))
+            .transpose()
     };
     Ok(Placement {
         name: name.to_owned(),
-        data: files(Role::Data)?,
-        temp: files(Role::Temp)?,
-        log,
+        log: only(name, Role::Log, needed(Role::Log)?)?,
+        data: needed(Role::Data)?,
+        temp: needed(Role::Temp)?,
+        binlog: optional(Role::Binlog)?,
+        undo: optional(Role::Undo)?,
+        doublewrite: optional(Role::Doublewrite)?,
     })
+}
+
+/// What is asked for the files of a role.
+fn asked_of(asked: &wire::Placement, role: Role) -> Option<&wire::Files> {
+    let files = match role {
+        Role::Binlog => &asked.binlog,
+        Role::Data => &asked.data,
+        Role::Doublewrite => &asked.doublewrite,
+        Role::Log => &asked.log,
+        Role::Temp => &asked.temp,
+        Role::Undo => &asked.undo,
+    };
+    files.as_ref()
+}
+
+/// The file of a role that has one.
+fn only(name: &str, role: Role, files: Vec<File>) -> Result<File, Fault> {
+    let why = match role {
+        Role::Binlog | Role::Log => "it is written in one file at a time",
+        Role::Undo | Role::Doublewrite | Role::Data | Role::Temp => {
+            "an engine has one directory for them"
+        }
+    };
+    match <[File; 1]>::try_from(files) {
+        Ok([file]) => Ok(file),
+        Err(files) => Err(Fault::at(
+            &["placement", name, role.name()],
+            format!(
+                "placement \"{name}\" gives {role} {} files, but {why}; give it one, and to spread it, give its volume \
+                 several disks (count)",
+                files.len()
+            ),
+        )),
+    }
 }
 
 /// Most files a role can have: what SQL Server allows a database (32,767).
@@ -194,11 +221,53 @@ mod tests {
         }
     }
 
+    const COMMON: &str =
+        "data = { volumes = \"d\" }\ntemp = { volumes = \"d\" }\nlog = { volumes = \"d\" }\n";
+
     #[test]
-    fn a_log_of_several_files_is_refused() {
-        let error = placed(
-            "data = { volumes = \"d\" }\ntemp = { volumes = \"d\" }\nlog = { volumes = \"d\", files = 2 }",
+    fn roles_that_few_engines_have_are_placed_only_where_they_are_asked_for() {
+        let plain = placed(COMMON).expect("a placement");
+        let written = serde_json::to_string(&plain).expect("it is plain data");
+        for role in [Role::Binlog, Role::Undo, Role::Doublewrite] {
+            assert_eq!(plain.files(role), []);
+            assert!(!written.contains(role.name()), "{written}");
+
+            let placed = placed(&format!("{COMMON}{role} = {{ volumes = \"e\" }}"));
+            let placed = placed.expect("a placement");
+            assert_eq!(placed.files(role).len(), 1);
+            assert_eq!(placed.volumes(), ["d", "e"].into());
+            let written = serde_json::to_string(&placed).expect("it is plain data");
+            assert_eq!(serde_json::from_str(&written).ok(), Some(placed));
+        }
+    }
+
+    #[test]
+    fn several_files_of_a_role_that_has_one_are_refused() {
+        let log = COMMON.replace(
+            "log = { volumes = \"d\" }",
+            "log = { volumes = \"d\", files = 2 }",
         );
-        assert!(error.expect_err("two logs").contains("one file at a time"));
+        let binlog = format!("{COMMON}binlog = {{ volumes = [\"d\", \"e\"] }}");
+        for (text, expected) in [
+            (
+                log.as_str(),
+                "gives log 2 files, but it is written in one file at a time",
+            ),
+            (
+                &binlog,
+                "gives binlog 2 files, but it is written in one file at a time",
+            ),
+            (
+                &format!("{COMMON}undo = {{ volumes = \"d\", files = 3 }}"),
+                "gives undo 3 files, but an engine has one directory for them",
+            ),
+            (
+                &format!("{COMMON}doublewrite = {{ volumes = \"f\" }}"),
+                "puts doublewrite on volume \"f\", which is not defined",
+            ),
+        ] {
+            let error = placed(text).expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
     }
 }

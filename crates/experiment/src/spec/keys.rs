@@ -46,6 +46,7 @@ fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
     let sections = [
         ("engine", of::<wire::Engine>()),
         ("engine.postgres", of::<wire::Postgres>()),
+        ("engine.mariadb", of::<wire::Mariadb>()),
         ("workload", of::<wire::Workload>()),
         ("workload.parameters", named("workload.parameters")),
         ("protocol", of::<wire::Protocol>()),

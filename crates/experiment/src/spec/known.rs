@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{Bytes, Duration};
 
-use super::mode::EngineName;
+use super::mode::{EngineName, Mode};
+use super::placement::Role;
 use super::settings::{Machine, Parameter, Script, Volume};
 
 /// Knows engines, disks, machines and workloads by name.
@@ -16,6 +17,12 @@ pub trait Known {
     /// # Errors
     /// No such engine, with the near one.
     fn engine(&self, name: &EngineName) -> Result<(), String>;
+
+    /// Roles whose files the engine `name` has in `mode`. All, where nothing is known of it.
+    fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
+        let _ = (name, mode);
+        &Role::ALL
+    }
 
     /// Checks the machine's type.
     ///

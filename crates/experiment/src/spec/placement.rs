@@ -6,7 +6,7 @@ use model::Bytes;
 pub use reading::Role;
 use serde::{Deserialize, Serialize};
 
-/// Where data, temporary space and log live.
+/// Where the files of each role live.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// What the experiment calls it.
@@ -17,6 +17,15 @@ pub struct Placement {
     pub temp: Vec<File>,
     /// The file of the log.
     pub log: File,
+    /// The binary log; `None`: none is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binlog: Option<File>,
+    /// Undo records; `None`: where the engine has them by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<File>,
+    /// The doublewrite area; `None`: on the volume of the first data file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doublewrite: Option<File>,
 }
 
 /// One file.
@@ -35,6 +44,9 @@ impl Placement {
             Role::Data => &self.data,
             Role::Temp => &self.temp,
             Role::Log => std::slice::from_ref(&self.log),
+            Role::Binlog => self.binlog.as_slice(),
+            Role::Undo => self.undo.as_slice(),
+            Role::Doublewrite => self.doublewrite.as_slice(),
         }
     }
 

@@ -10,6 +10,7 @@ use super::bounds::{
 };
 use super::error::{Fault, listed};
 use super::habits::Like;
+use super::mariadb;
 use super::postgres;
 use super::settings::{
     Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script,
@@ -416,10 +417,10 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
         write_gather: asked.write_gather.unwrap_or(habits.write_gather),
         writes_in_flight: asked.writes_in_flight.unwrap_or(habits.writes_in_flight),
         checkpoint: checkpoint(asked.checkpoint.as_deref(), habits.checkpoint)?,
-        log_capacity: asked.log_capacity.unwrap_or(habits.log_capacity),
-        doublewrite_pages: asked.doublewrite_pages.unwrap_or(habits.doublewrite_pages),
+        log_capacity: mariadb::log_capacity(asked, habits.log_capacity)?,
+        doublewrite_pages: mariadb::doublewrite_pages(asked, habits.doublewrite_pages)?,
         full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
-        commit: asked.commit.unwrap_or_default(),
+        commit: mariadb::commit(asked)?,
         log_gather: asked.log_gather.unwrap_or(habits.log_gather),
         log_flush: asked.log_flush.unwrap_or(habits.log_flush),
         page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
@@ -433,6 +434,7 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
         },
         versions: asked.versions.as_ref().map(versions).transpose()?,
         postgres: postgres::resolve(&asked.postgres)?,
+        mariadb: mariadb::resolve(&asked.mariadb)?,
     })
 }
 

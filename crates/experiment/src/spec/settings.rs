@@ -7,6 +7,7 @@ use model::store::PageSize;
 use model::{Bytes, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
 use serde::{Deserialize, Serialize};
 
+use super::mariadb::{FlushLog, Mariadb};
 use super::placement::Placement;
 use super::postgres::Postgres;
 
@@ -314,6 +315,29 @@ pub struct Engine {
     /// What only PostgreSQL has.
     #[serde(default, skip_serializing_if = "is_default")]
     pub postgres: Postgres,
+    /// What only MariaDB has.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mariadb: Mariadb,
+}
+
+impl Engine {
+    /// What MariaDB does with the log at a commit. Where it was not asked for: all where a commit waits, and otherwise
+    /// what keeps a commit when the server is killed.
+    pub fn flush_log(&self) -> FlushLog {
+        let by_commit = match self.commit {
+            Commit::Durable => FlushLog::AtCommit,
+            Commit::Relaxed => FlushLog::WrittenAtCommit,
+        };
+        self.mariadb.flush_log_at_trx_commit.unwrap_or(by_commit)
+    }
+
+    /// Size of MariaDB's log: [`Engine::log_capacity`], or MariaDB's default where that is without bound.
+    pub fn log_file_size(&self) -> Bytes {
+        match self.log_capacity {
+            Bytes::ZERO => Mariadb::LOG_FILE_SIZE_DEFAULT,
+            capacity => capacity,
+        }
+    }
 }
 
 /// Whether a value is the default, so that a digest is that of before there was such a key.

@@ -65,6 +65,13 @@ impl Known for Little {
         }
     }
 
+    fn roles(&self, name: &EngineName, _: Mode) -> &'static [Role] {
+        match name.as_str() {
+            "postgres" => &Role::COMMON,
+            _ => &Role::ALL,
+        }
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         match machine.kind.as_deref() {
             Some("azure.DS2") | None => Ok(()),
@@ -340,6 +347,85 @@ fn names_that_are_not_known_are_refused_at_their_place() {
     --set engine.name=postgre: choose the engine in [engine], or with --engine
     split.toml:25: there is no engine "postgre"
     "#);
+}
+
+#[test]
+fn files_of_roles_that_an_engine_does_not_have_are_refused_at_their_line() {
+    let slow = "log = { volumes = \"slow\" }\n[workload]";
+    let binlog = "log = { volumes = \"slow\" }\nbinlog = { volumes = \"data\" }\n[workload]";
+    let text = SPLIT.replacen(slow, binlog, 1);
+    let checked = |engine: &'static str, mode| {
+        let variant = Variant {
+            mode,
+            engine: EngineName::new(engine),
+            quick: false,
+        };
+        let spec = Spec::parse("split.toml", &text, &[], variant).expect("it makes sense");
+        spec.check(&Little).map_err(|error| error.to_string())
+    };
+    assert!(checked("sqlite", Mode::Simulate).is_ok());
+    assert_eq!(
+        checked("postgres", Mode::Emulate).expect_err("it has none"),
+        "split.toml:19: placement \"split\" says where binlog lives, and postgres in emulate has data, temp, log alone; add \
+         --engine mariadb, or remove binlog"
+    );
+}
+
+#[test]
+fn the_binary_log_is_where_it_is_placed_beside_the_data_or_nowhere() {
+    let like = SPLIT.replace("[engine]", "[engine]\nlike = \"innodb\"");
+    let placed = like.replacen(
+        "[placement.split]",
+        "[placement.split]\nbinlog = { volumes = \"slow\" }",
+        1,
+    );
+    let of_split = |text: &str, asked: Option<&str>| {
+        let asked: Vec<(&str, &str)> = asked
+            .into_iter()
+            .map(|on| ("engine.mariadb.binlog", on))
+            .collect();
+        let spec = parse(text, &asked, false).expect("it makes sense");
+        let binlog = spec.arms[1].settings.placement.binlog.clone();
+        binlog.map(|file| file.volume)
+    };
+    assert_eq!(of_split(&like, None), None);
+    assert_eq!(of_split(&like, Some("true")).as_deref(), Some("data"));
+    assert_eq!(of_split(&placed, None).as_deref(), Some("slow"));
+    assert_eq!(of_split(&placed, Some("true")).as_deref(), Some("slow"));
+    assert_eq!(of_split(&placed, Some("false")), None);
+}
+
+#[test]
+fn a_profile_has_no_requests_for_a_binary_log() {
+    let text = SPLIT.replace(
+        "name = \"trade\"\noperations = 100\n[workload.parameters]\nrows = 1000\n",
+        "profile = \"shop.toml\"\n",
+    );
+    let text = text.replace("\"workload.parameters.rows\" = 10\n", "");
+    assert!(parse(&text, &[], false).is_ok());
+    let error = parse(&text, &[("placement.split.binlog.volumes", "slow")], false);
+    let error = error.expect_err("nothing would reach it");
+    assert!(
+        error.contains("data, temp and log alone; remove binlog"),
+        "{error}"
+    );
+}
+
+#[test]
+fn plans_of_experiments_about_other_engines_know_nothing_of_mariadb() {
+    for name in builtin_names() {
+        let spec = Spec::builtin(name, &[], Variant::default()).expect("it is built in");
+        let settings = spec.arms.iter().map(|arm| &arm.settings);
+        let written = serde_json::to_string(&settings.collect::<Vec<_>>()).expect("plain data");
+        let own = [
+            "\"mariadb\":",
+            "\"binlog\":",
+            "\"undo\":",
+            "\"doublewrite\":",
+        ];
+        let has_own = own.iter().any(|key| written.contains(key));
+        assert!(!has_own, "{name}");
+    }
 }
 
 #[test]

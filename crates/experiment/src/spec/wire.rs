@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Span};
 use super::habits::Like;
+use super::mariadb::{FlushLog, FlushMethod};
 use super::mode::EngineName;
 use super::postgres::IoMethod;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
@@ -158,7 +159,7 @@ pub(crate) struct Override {
     pub(crate) transfer: Option<Throughput>,
 }
 
-/// Where the files of each role live. All three are asked for, so that none is left to chance.
+/// Where the files of each role live. The three that every engine has are asked for, so that none is left to chance.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Placement {
@@ -168,6 +169,12 @@ pub(crate) struct Placement {
     pub(crate) temp: Option<Files>,
     /// The log.
     pub(crate) log: Option<Files>,
+    /// The binary log.
+    pub(crate) binlog: Option<Files>,
+    /// Undo records.
+    pub(crate) undo: Option<Files>,
+    /// The doublewrite area.
+    pub(crate) doublewrite: Option<Files>,
 }
 
 /// Files of one role, dealt to the volumes in turn.
@@ -276,6 +283,29 @@ pub(crate) struct Engine {
     /// What only PostgreSQL has.
     #[serde(default)]
     pub(crate) postgres: Postgres,
+    /// MariaDB's names of what it has.
+    #[serde(default)]
+    pub(crate) mariadb: Mariadb,
+}
+
+/// Settings of MariaDB by its own names; what is absent is as [`super::Mariadb`] has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mariadb {
+    /// What a commit does with the log.
+    pub(crate) flush_log_at_trx_commit: Option<FlushLog>,
+    /// Groups of commits after which the binary log is flushed; 0: never.
+    pub(crate) sync_binlog: Option<u32>,
+    /// Whether there is a binary log.
+    pub(crate) binlog: Option<bool>,
+    /// Whether pages are written twice.
+    pub(crate) doublewrite: Option<bool>,
+    /// How data files are written.
+    pub(crate) flush_method: Option<FlushMethod>,
+    /// Size of the log.
+    pub(crate) log_file_size: Option<Bytes>,
+    /// Writes of pages per second.
+    pub(crate) io_capacity: Option<u32>,
 }
 
 /// Settings that PostgreSQL gets as they are; what is absent is left as the server has it.

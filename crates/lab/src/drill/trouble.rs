@@ -207,7 +207,10 @@ impl Recorded {
         let name = self.about().placed.volumes[volume].name.as_str();
         let has = |role: Role| placement.files(role).iter().any(|file| file.volume == name);
         // One client at a time uses some megabytes.
-        let space = match has(Role::Data) || has(Role::Log) {
+        let holds_more_than_temp = Role::ALL
+            .into_iter()
+            .any(|role| role != Role::Temp && has(role));
+        let space = match holds_more_than_temp {
             true => SPACE_LEFT,
             false => SPACE_LEFT_TEMP,
         };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::PROVIDERS;
 use super::options::Options;
-use super::provider::{EngineProvider, Measured, Modelled};
-use experiment::spec::{Arm, Mode, Postgres, Role};
+use super::provider::{EngineProvider, Measured, Modelled, Simulated};
+use experiment::spec::{Arm, Mariadb, Mode, Postgres};
 
 /// Options that do not go together, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +70,20 @@ impl Check<'_> {
             return Err(format!(
                 "arm \"{}\" has settings of PostgreSQL itself (engine.postgres), which {name} does not have; add --engine \
                  postgres with --mode emulate or --mode measure, or leave them out",
+                arm.name
+            ));
+        }
+        let of_mariadb = |arm: &&Arm| arm.settings.engine.mariadb != Mariadb::default();
+        let is_modelled =
+            self.mode == Mode::Simulate && self.engine.simulated() == Some(Simulated::Statements);
+        if let Some(arm) = arms
+            .iter()
+            .find(of_mariadb)
+            .filter(|_| name != "mariadb" && !is_modelled)
+        {
+            return Err(format!(
+                "arm \"{}\" has settings of MariaDB itself (engine.mariadb), which {name} does not have; add --engine \
+                 mariadb with --mode emulate or --mode measure, or leave them out",
                 arm.name
             ));
         }
@@ -142,7 +156,7 @@ impl Check<'_> {
         let roles = match self.engine.measured(arms) {
             Measured::Server(_) if self.options.volumes.is_empty() => return Ok(()),
             Measured::Server(roles) => roles,
-            Measured::Directories => Role::ALL.to_vec(),
+            Measured::Directories => self.engine.roles(self.mode).to_vec(),
         };
         let placements = arms.iter().map(|arm| &arm.settings.placement);
         let files = roles.into_iter().flat_map(|role| {

@@ -34,6 +34,11 @@ pub trait EngineProvider: Sync {
     /// Who makes its files on real disks.
     fn measured(&self, arms: &[Arm]) -> Measured;
 
+    /// Roles whose files it has in a mode; a placement that says where others live is refused.
+    fn roles(&self, _mode: Mode) -> &'static [Role] {
+        &Role::COMMON
+    }
+
     /// Whether latencies on real disks are sums of whole milliseconds, each rounded by the server.
     fn counts_whole_ms(&self) -> bool {
         false

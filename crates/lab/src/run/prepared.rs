@@ -255,7 +255,7 @@ impl Prepared {
             let outcome = replayed(&id, arm, ready, recording).run(cancelled, &tell)?;
             Ok(profile::Replayed {
                 operations_per_s: outcome.operations_per_s(),
-                roles: Role::ALL.map(|role| (role, outcome.rates(role))).into(),
+                roles: Role::COMMON.map(|role| (role, outcome.rates(role))).into(),
             })
         };
         let trials = self.plan.trials().iter().enumerate();
@@ -335,7 +335,9 @@ fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
     // Temp I/O that was not recorded is missing wherever it would go; a server without a log there is none.
     let is_unknown = |role: &Role| match role {
         Role::Log => !separate.contains(role),
-        Role::Data | Role::Temp => merged.contains(role),
+        Role::Data | Role::Temp | Role::Binlog | Role::Undo | Role::Doublewrite => {
+            merged.contains(role)
+        }
     };
     let is_apart = |role: &Role| volumes(*role) != volumes(Role::Data);
     let mut roles = [Role::Log, Role::Temp].into_iter();

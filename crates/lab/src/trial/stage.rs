@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::store::{Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec};
+use model::store::{
+    BinlogSpec, Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec,
+};
 use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
 use profile::Places;
 use volume::virtual_time::CpuCosts;
@@ -410,7 +412,7 @@ fn store(settings: &Settings) -> StoreSpec {
             .expect("a checked spec defines every volume"),
         size: file.size,
     };
-    let engine = &settings.engine;
+    let (engine, placement) = (&settings.engine, &settings.placement);
     StoreSpec {
         memory: engine.memory,
         page_size: engine.page_size,
@@ -425,7 +427,7 @@ fn store(settings: &Settings) -> StoreSpec {
         log_capacity: (engine.log_capacity > Bytes::ZERO).then_some(engine.log_capacity),
         doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {
             batch: engine.doublewrite_pages,
-            volume: None,
+            volume: placement.doublewrite.as_ref().map(|area| file(area).volume),
         }),
         full_page_images: engine.full_page_images,
         commit: match engine.commit {
@@ -434,15 +436,19 @@ fn store(settings: &Settings) -> StoreSpec {
         },
         log_block: engine.log_gather,
         log_flush: engine.log_flush,
-        binlog: None,
+        binlog: placement.binlog.as_ref().map(|binlog| BinlogSpec {
+            file: file(binlog),
+            // More than 1 is refused in simulate.
+            sync: engine.mariadb.sync_binlog > 0,
+        }),
         page_cache: engine.page_cache,
         versions: engine.versions.map(|versions| VersionSpec {
             bytes_per_row: versions.bytes_per_row,
             retention: versions.retention,
         }),
-        data: settings.placement.data.iter().map(file).collect(),
-        temp: settings.placement.temp.iter().map(file).collect(),
-        log: file(&settings.placement.log),
+        data: placement.data.iter().map(file).collect(),
+        temp: placement.temp.iter().map(file).collect(),
+        log: file(&placement.log),
     }
 }
 
@@ -454,4 +460,60 @@ fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<spec::Role, u32>
     };
     let counts = spec::Role::ALL.map(count).into_iter();
     counts.filter(|(_, count)| *count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::build::{Experiment, Placement, Volume, Workload};
+    use experiment::spec::Variant;
+
+    /// Data on volume 0, the log on volume 1, the binary log and the doublewrite area on volume 2.
+    fn like_innodb() -> Experiment {
+        let placement = Placement::on("data")
+            .log("redo")
+            .files("binlog", &["other"], 1)
+            .files("doublewrite", &["other"], 1);
+        ["data", "redo", "other"]
+            .into_iter()
+            .fold(Experiment::new("mine", "Where?"), |experiment, name| {
+                experiment.volume(name, Volume::of("unlimited"))
+            })
+            .machine_of(4, "16 GiB")
+            .placement("apart", placement)
+            .workload(Workload::builtin("trade").operations(8))
+            .memory("64 MiB")
+            .set("engine.like", "innodb")
+    }
+
+    fn staged(experiment: &Experiment) -> Stage {
+        let spec = experiment
+            .build(Variant::default())
+            .expect("it makes sense");
+        let stage = Stage::new(&spec.arms[0].settings, &Catalogue::builtin());
+        stage.expect("unlimited disks are always there")
+    }
+
+    #[test]
+    fn logs_and_doublewrite_area_are_on_the_volumes_that_they_were_placed_on() {
+        let Stage { store, files, .. } = staged(&like_innodb());
+        assert_eq!(store.log.volume, 1);
+        let binlog = store.binlog.expect("it is placed");
+        assert_eq!((binlog.file.volume, binlog.sync), (2, true));
+        assert_eq!(store.doublewrite.and_then(|area| area.volume), Some(2));
+        let on_other = [(spec::Role::Binlog, 1), (spec::Role::Doublewrite, 1)];
+        assert_eq!(files[2], on_other.into());
+    }
+
+    #[test]
+    fn settings_of_mariadb_turn_parts_of_the_store_off() {
+        let without = staged(&like_innodb().set("engine.mariadb.doublewrite", false));
+        assert_eq!(without.store.doublewrite, None);
+        let unsynced = staged(&like_innodb().set("engine.mariadb.sync_binlog", 0));
+        assert!(unsynced.store.binlog.is_some_and(|binlog| !binlog.sync));
+        let relaxed = staged(&like_innodb().set("engine.mariadb.flush_log_at_trx_commit", 2));
+        assert_eq!(relaxed.store.commit, Commit::Relaxed);
+        let unlogged = staged(&like_innodb().set("engine.mariadb.binlog", false));
+        assert_eq!(unlogged.store.binlog, None);
+    }
 }

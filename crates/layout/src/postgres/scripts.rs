@@ -94,7 +94,7 @@ struct UndoWal<'a> {
 
 impl<'a> Readme<'a> {
     fn new(kit: &'a Kit<'a>) -> Readme<'a> {
-        let several = Role::ALL.iter().any(|role| {
+        let several = Role::COMMON.iter().any(|role| {
             let files = kit.wish.files(*role);
             let volumes: std::collections::BTreeSet<_> =
                 files.iter().map(|file| &file.volume).collect();

@@ -95,9 +95,9 @@ fn create(
             let size = files::size(file.size)?;
             *needs.entry(folder.clone()).or_insert(0) += size.map_or(0, |size| size.get());
             let end = match (role, number) {
-                (Role::Log, _) => "ldf",
-                (Role::Data | Role::Temp, 1) => "mdf",
-                (Role::Data | Role::Temp, _) => "ndf",
+                (Role::Log | Role::Binlog, _) => "ldf",
+                (Role::Data | Role::Temp | Role::Undo | Role::Doublewrite, 1) => "mdf",
+                (Role::Data | Role::Temp | Role::Undo | Role::Doublewrite, _) => "ndf",
             };
             let called = format!("{role}{number}");
             specs.push(FileSpec {

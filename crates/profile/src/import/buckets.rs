@@ -96,7 +96,7 @@ impl Buckets {
             draft.assume("A trace has no date: its time starts in 1970.");
         }
         let start = options.start.unwrap_or(Timestamp::UNIX_EPOCH);
-        let roles: Vec<Role> = Role::ALL
+        let roles: Vec<Role> = Role::COMMON
             .into_iter()
             .filter(|role| self.sums.values().any(|sum| sum.contains_key(role)))
             .collect();

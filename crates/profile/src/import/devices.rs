@@ -28,7 +28,7 @@ impl FromStr for Device {
 
     fn from_str(text: &str) -> Result<Device, DeviceError> {
         let (role, name) = text.split_once('=').ok_or(DeviceError)?;
-        let role = Role::ALL
+        let role = Role::COMMON
             .into_iter()
             .find(|known| known.name() == role.trim());
         let name = name.trim();
@@ -105,7 +105,7 @@ fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, String> {
     match active.as_slice() {
         [] => Err("no device has any request: record while the server works".to_owned()),
         [only] => {
-            let all: BTreeSet<Role> = Role::ALL.into_iter().collect();
+            let all: BTreeSet<Role> = Role::COMMON.into_iter().collect();
             let one = |device: &Found| match device.name == only.name {
                 true => all.clone(),
                 false => BTreeSet::new(),

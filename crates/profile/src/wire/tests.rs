@@ -94,7 +94,7 @@ fn full() -> Profile {
         memory: Some(Bytes::gib(112)),
     };
     profile.volumes = vec![Volume {
-        roles: Role::ALL.into(),
+        roles: Role::COMMON.into(),
         disk: Some("azure.premium.p30".to_owned()),
         size: Some(Bytes::gib(1024)),
     }];

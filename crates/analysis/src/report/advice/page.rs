@@ -177,7 +177,7 @@ mod tests {
             machine_usd_per_month: usd,
             volumes: vec![Volume {
                 name: "<i>data</i>".to_owned(),
-                roles: Role::ALL.to_vec(),
+                roles: Role::COMMON.to_vec(),
                 disk: "a<b".to_owned(),
                 count: 2,
                 size: Some(64 * GIB),
@@ -216,7 +216,7 @@ mod tests {
                 growth: 1.0,
                 system: "Linux",
                 capacity: vec![Capacity {
-                    roles: Role::ALL.to_vec(),
+                    roles: Role::COMMON.to_vec(),
                     bytes: 50 * GIB,
                 }],
                 memory: 8 * GIB,

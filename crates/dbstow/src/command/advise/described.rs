@@ -191,7 +191,7 @@ impl Described<'_> {
                 let mut files = self.today.placement.files(*role).iter();
                 files.any(|file| file.volume == name)
             };
-            Role::ALL.into_iter().filter(has).collect()
+            Role::COMMON.into_iter().filter(has).collect()
         };
         let there = self.volumes.iter();
         let there =

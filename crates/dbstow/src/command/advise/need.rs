@@ -150,7 +150,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
     let mut asked: BTreeMap<Role, Bytes> = BTreeMap::new();
     for (name, size) in &args.capacity {
         let at = |problem: String| Mistake(format!("--capacity {name}={size}: {problem}"));
-        let role = Role::ALL.into_iter().find(|role| role.name() == name);
+        let role = Role::COMMON.into_iter().find(|role| role.name() == name);
         let role = role.ok_or_else(|| at("there are data, temp and log".to_owned()))?;
         let bytes: Bytes = size.parse().map_err(|error| at(format!("{error}")))?;
         if bytes == Bytes::ZERO {
@@ -163,7 +163,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
     let separate = today.profile.roles();
     let mut holdings: Vec<Holding> = Vec::new();
     for volume in &today.stage.volumes {
-        let roles = Role::ALL.into_iter().filter(|role| {
+        let roles = Role::COMMON.into_iter().filter(|role| {
             let mut files = today.placement.files(*role).iter();
             // Files that stay with the data are in what was asked for these.
             let is_in_data = asked.contains_key(&Role::Data) && !separate.contains(role);

@@ -87,7 +87,7 @@ impl Spec {
 }
 
 /// Keys of `engine` that servers are told, as far as they have such a setting. The others are of the simulated store.
-const OF_SERVERS: [&str; 8] = [
+const OF_SERVERS: [&str; 9] = [
     "memory",
     "sort_memory",
     "read_ahead",
@@ -96,6 +96,7 @@ const OF_SERVERS: [&str; 8] = [
     "start",
     "host_cache_start",
     "postgres",
+    "mariadb",
 ];
 
 /// Refuses keys that nothing reads in real time: all of their values would be the same.

@@ -170,8 +170,10 @@ fn streams(intervals: &[Interval], role: Role) -> Result<Vec<Stream>, RawError> 
         known.sum::<f64>()
     };
     let (order, flushes) = match role {
-        Role::Log => (["read", "write"], sum(|io| &io.flushes, |each| each.count)),
-        Role::Data | Role::Temp => (["randread", "randwrite"], 0.0),
+        Role::Log | Role::Binlog => (["read", "write"], sum(|io| &io.flushes, |each| each.count)),
+        Role::Data | Role::Temp | Role::Undo | Role::Doublewrite => {
+            (["randread", "randwrite"], 0.0)
+        }
     };
     let kinds: [fn(&Io) -> &Requests; 2] = [|io| &io.reads, |io| &io.writes];
     let mut streams = Vec::new();

@@ -5,7 +5,7 @@ use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::Arm;
+use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
 /// Embedded SQLite.
@@ -34,6 +34,14 @@ impl EngineProvider for Provider {
 
     fn measured(&self, _arms: &[Arm]) -> Measured {
         Measured::Directories
+    }
+
+    /// The real one has the three that every engine has. What is simulated may be like InnoDB, which has all.
+    fn roles(&self, mode: Mode) -> &'static [Role] {
+        match mode {
+            Mode::Simulate => &Role::ALL,
+            Mode::Emulate | Mode::Measure => &Role::COMMON,
+        }
     }
 
     fn has_one_writer(&self) -> bool {

@@ -49,7 +49,7 @@ impl EngineProvider for Provider {
     /// Temporary space stays where it is unless arms differ in it; a managed instance places all files itself.
     fn measured(&self, arms: &[Arm]) -> Measured {
         let moves = differ_in(arms, Role::Temp);
-        let roles = Role::ALL.into_iter();
+        let roles = Role::COMMON.into_iter();
         Measured::Server(roles.filter(|role| moves || *role != Role::Temp).collect())
     }
 

@@ -437,7 +437,7 @@ fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
     };
     let mut known: BTreeMap<Vec<Vec<u64>>, &str> = BTreeMap::new();
     arms.iter().find_map(|arm| {
-        let shape = Role::ALL.map(|role| sizes(arm, role)).to_vec();
+        let shape = Role::COMMON.map(|role| sizes(arm, role)).to_vec();
         let name = arm.settings.placement.name.as_str();
         let other = known.insert(shape, name)?;
         (other != name).then_some([other, name])

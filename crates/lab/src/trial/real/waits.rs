@@ -156,8 +156,11 @@ pub(super) fn divided(
     divided
 }
 
-/// Files that reads and writes are of; the log has its own.
-const DATA: &[Role] = &[Role::Data, Role::Temp];
+/// Files that reads and writes are of; logs have their own.
+const DATA: &[Role] = &[Role::Data, Role::Temp, Role::Undo, Role::Doublewrite];
+
+/// Files that a commit waits for.
+const LOGS: &[Role] = &[Role::Log, Role::Binlog];
 
 /// The causes that a wait of this kind stands for, and how much of the disks' time each took.
 fn causes(
@@ -174,7 +177,7 @@ fn causes(
         WaitKind::Other => return vec![(Cause::Other, 1)],
         WaitKind::Read => (Io::Read, &[Read], DATA),
         WaitKind::Write => (Io::Write, &[Write, Flush], DATA),
-        WaitKind::Log => (Io::Log, &[Write, Flush], &[Role::Log]),
+        WaitKind::Log => (Io::Log, &[Write, Flush], LOGS),
     };
     parts(io, operations, roles, disks, files)
 }

@@ -15,7 +15,7 @@ use super::super::sessions::Tally;
 use super::super::{Stage, TrialId};
 use super::meter::SharedMeter;
 use experiment::record::{Cause, Note, Phase, Record, histogram};
-use experiment::spec::Mode;
+use experiment::spec::{Mode, Role};
 use workload::Workload;
 
 /// Counters at an instant.
@@ -115,9 +115,27 @@ pub(super) fn record(
         series: meter.series(tally.ended.clone()),
         errors: tally.errors.clone(),
         phases: collected.phases,
-        notes: built_otherwise(sqlite_settings::missing()),
+        notes: notes(stage),
         ..collect::blank(id, Mode::Simulate)
     }
+}
+
+/// What of an arm is not as it was asked for.
+fn notes(stage: &Stage) -> Vec<Note> {
+    let mut notes = built_otherwise(sqlite_settings::missing());
+    notes.extend(undo_not_simulated(&stage.files));
+    notes
+}
+
+/// That nothing is written to the undo files of these volumes.
+fn undo_not_simulated(files: &[BTreeMap<Role, u32>]) -> Option<Note> {
+    let has_undo = files.iter().any(|files| files.contains_key(&Role::Undo));
+    has_undo.then(|| {
+        Note::NotAsAsked(
+            "simulate writes no undo records, so that where undo is changes nothing; run the arm with --mode emulate"
+                .to_owned(),
+        )
+    })
 }
 
 /// That SQLite was compiled without the settings `missing`, on which its sorts and temporary files depend.
@@ -198,6 +216,17 @@ pub(super) fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Ca
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_says_that_undo_is_not_simulated() {
+        let data = BTreeMap::from([(Role::Data, 1)]);
+        let undo = BTreeMap::from([(Role::Undo, 1)]);
+        assert_eq!(undo_not_simulated(std::slice::from_ref(&data)), None);
+        let Some(Note::NotAsAsked(what)) = undo_not_simulated(&[data, undo]) else {
+            panic!("it has no undo");
+        };
+        assert!(what.contains("no undo records"), "{what}");
+    }
 
     #[test]
     fn a_record_says_which_settings_sqlite_was_compiled_without() {

@@ -173,7 +173,7 @@ fn roles(before: &Snapshot, after: &Snapshot) -> Result<BTreeMap<Role, Io>, Lost
         writes: none,
         ..Io::default()
     };
-    let mut roles = BTreeMap::from(Role::ALL.map(|role| (role, idle)));
+    let mut roles = BTreeMap::from(Role::COMMON.map(|role| (role, idle)));
     for (file, now) in &after.files {
         // A file that is new began at 0; one that is gone took its last requests along.
         let then = before.files.get(file);

@@ -1,0 +1,400 @@
+//! `[engine.mariadb]`: settings of MariaDB by its own names. A server gets them as they are; simulate has a model of most.
+
+use std::fmt;
+
+use model::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::Mode;
+use super::error::Fault;
+use super::habits::Like;
+use super::placement::{File, Placement};
+use super::settings::Commit;
+use super::wire;
+
+/// What of MariaDB no other key of `[engine]` and no placement says.
+///
+/// `binlog` is read into the placement: it decides whether [`super::Placement::binlog`] is there.
+///
+/// Source of names, values and ranges: <https://mariadb.com/kb/en/innodb-system-variables/> and
+/// <https://mariadb.com/kb/en/replication-and-binary-log-system-variables/>, read 2026-11-25; the bounds are those that
+/// a server of 10.11 adjusts values to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Mariadb {
+    /// What a commit does with the log where that was asked for; see [`super::Engine::flush_log`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_log_at_trx_commit: Option<FlushLog>,
+    /// Groups of commits after which the binary log is flushed; 0: never.
+    ///
+    /// 1 where nothing is asked for, so that what was committed is in both logs. A server by itself has 0.
+    pub sync_binlog: u32,
+    /// Whether pages are written twice. In simulate [`super::Engine::doublewrite_pages`] says it.
+    pub doublewrite: bool,
+    /// Whether the server reads and writes its files past the operating system's cache.
+    pub flush_method: FlushMethod,
+    /// Size of the log where that was asked for; it is [`super::Engine::log_capacity`] then. See
+    /// [`super::Engine::log_file_size`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_file_size: Option<Bytes>,
+    /// Writes of pages per second that the server plans with, at least 100; `None`: as it has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_capacity: Option<u32>,
+}
+
+impl Mariadb {
+    /// Size of the log where nothing is asked for: that of MariaDB since 10.5.
+    pub const LOG_FILE_SIZE_DEFAULT: Bytes = Bytes::mib(96);
+}
+
+impl Default for Mariadb {
+    fn default() -> Mariadb {
+        Mariadb {
+            flush_log_at_trx_commit: None,
+            sync_binlog: 1,
+            doublewrite: true,
+            flush_method: FlushMethod::Direct,
+            log_file_size: None,
+            io_capacity: None,
+        }
+    }
+}
+
+/// What a commit does with the log: `innodb_flush_log_at_trx_commit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum FlushLog {
+    /// Nothing: it is written and flushed once a second.
+    EverySecond,
+    /// It is written and flushed.
+    AtCommit,
+    /// It is written to the operating system's cache, which is flushed once a second.
+    WrittenAtCommit,
+}
+
+impl FlushLog {
+    /// MariaDB's number for it.
+    pub fn number(self) -> u8 {
+        match self {
+            FlushLog::EverySecond => 0,
+            FlushLog::AtCommit => 1,
+            FlushLog::WrittenAtCommit => 2,
+        }
+    }
+
+    /// Whether a commit waits for the log; that of [`FlushLog::EverySecond`] and [`FlushLog::WrittenAtCommit`] does not.
+    pub fn commit(self) -> Commit {
+        match self {
+            FlushLog::AtCommit => Commit::Durable,
+            FlushLog::EverySecond | FlushLog::WrittenAtCommit => Commit::Relaxed,
+        }
+    }
+}
+
+impl From<FlushLog> for u8 {
+    fn from(flush: FlushLog) -> u8 {
+        flush.number()
+    }
+}
+
+impl TryFrom<u8> for FlushLog {
+    type Error = String;
+
+    fn try_from(number: u8) -> Result<FlushLog, String> {
+        match number {
+            0 => Ok(FlushLog::EverySecond),
+            1 => Ok(FlushLog::AtCommit),
+            2 => Ok(FlushLog::WrittenAtCommit),
+            other => Err(format!(
+                "there is no {other}: give 1 (each commit waits until the log is flushed), 2 (until it is written), or 0 \
+                 (for neither)"
+            )),
+        }
+    }
+}
+
+/// How the server writes data files: `innodb_flush_method`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FlushMethod {
+    /// Past the operating system's cache.
+    #[default]
+    #[serde(rename = "O_DIRECT")]
+    Direct,
+    /// Through it, and flushed.
+    #[serde(rename = "fsync")]
+    Fsync,
+}
+
+impl FlushMethod {
+    /// MariaDB's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlushMethod::Direct => "O_DIRECT",
+            FlushMethod::Fsync => "fsync",
+        }
+    }
+}
+
+impl fmt::Display for FlushMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Least `innodb_log_file_size` of 10.11, and what it is a multiple of.
+const LOG_FILE_MIN: Bytes = Bytes::mib(4);
+const LOG_FILE_BLOCK: Bytes = Bytes::kib(4);
+
+/// Least `innodb_io_capacity`.
+const IO_CAPACITY_MIN: u32 = 100;
+
+/// The settings that are asked for.
+pub(super) fn resolve(asked: &wire::Mariadb) -> Result<Mariadb, Fault> {
+    if let Some(capacity) = asked.io_capacity.filter(|asked| *asked < IO_CAPACITY_MIN) {
+        let message = format!(
+            "engine.mariadb.io_capacity is {capacity}; MariaDB takes {IO_CAPACITY_MIN} to {}",
+            u32::MAX
+        );
+        return Err(fault("io_capacity", message));
+    }
+    let default = Mariadb::default();
+    Ok(Mariadb {
+        flush_log_at_trx_commit: asked.flush_log_at_trx_commit,
+        sync_binlog: asked.sync_binlog.unwrap_or(default.sync_binlog),
+        doublewrite: asked.doublewrite.unwrap_or(default.doublewrite),
+        flush_method: asked.flush_method.unwrap_or(default.flush_method),
+        log_file_size: asked.log_file_size,
+        io_capacity: asked.io_capacity,
+    })
+}
+
+/// Whether a commit waits for the log, which `commit` and `flush_log_at_trx_commit` may both say.
+pub(super) fn commit(asked: &wire::Engine) -> Result<Commit, Fault> {
+    let flush = asked.mariadb.flush_log_at_trx_commit;
+    let by_flush = flush.map(FlushLog::commit);
+    if let (Some(flush), Some(commit)) = (flush, asked.commit)
+        && flush.commit() != commit
+    {
+        let message = format!(
+            "engine.mariadb.flush_log_at_trx_commit is {}, which engine.commit contradicts; keep one of the two",
+            flush.number()
+        );
+        return Err(fault("flush_log_at_trx_commit", message));
+    }
+    Ok(by_flush.or(asked.commit).unwrap_or_default())
+}
+
+/// Pages of a doublewrite batch, which `doublewrite_pages` says, and which `doublewrite` turns off.
+pub(super) fn doublewrite_pages(asked: &wire::Engine, by_habit: u32) -> Result<u32, Fault> {
+    match (asked.mariadb.doublewrite, asked.doublewrite_pages) {
+        (Some(false), Some(pages)) if pages > 0 => {
+            let message = format!(
+                "engine.mariadb.doublewrite is false, and engine.doublewrite_pages is {pages}; keep one of the two"
+            );
+            Err(fault("doublewrite", message))
+        }
+        (Some(true), Some(0)) => {
+            let message = "engine.mariadb.doublewrite is true, and engine.doublewrite_pages is 0; keep one of the two";
+            Err(fault("doublewrite", message))
+        }
+        (Some(false), _) => Ok(0),
+        (Some(true) | None, pages) => Ok(pages.unwrap_or(by_habit)),
+    }
+}
+
+/// Size of the log, which `log_capacity` and `log_file_size` may say.
+pub(super) fn log_capacity(asked: &wire::Engine, by_habit: Bytes) -> Result<Bytes, Fault> {
+    match (asked.mariadb.log_file_size, asked.log_capacity) {
+        (Some(size), Some(capacity)) if size != capacity => {
+            let message = format!(
+                "engine.mariadb.log_file_size is {size}, and engine.log_capacity is {capacity}; keep one of the two"
+            );
+            Err(fault("log_file_size", message))
+        }
+        (Some(size), _) if size < LOG_FILE_MIN || !size.0.is_multiple_of(LOG_FILE_BLOCK.0) => {
+            let message = format!(
+                "engine.mariadb.log_file_size is {size}; MariaDB takes whole blocks of {LOG_FILE_BLOCK}, {LOG_FILE_MIN} or \
+                 more"
+            );
+            Err(fault("log_file_size", message))
+        }
+        (Some(size), _) => Ok(size),
+        (None, capacity) => Ok(capacity.unwrap_or(by_habit)),
+    }
+}
+
+/// Places the binary log that is asked for beside the first data file, where MariaDB has it unless told otherwise; or removes
+/// one that is not to be written.
+pub(super) fn place_binlog(placement: &mut Placement, asked: Option<bool>) {
+    let beside_data = || {
+        placement.data.first().map(|file| File {
+            size: None,
+            ..file.clone()
+        })
+    };
+    placement.binlog = match asked {
+        Some(false) => None,
+        Some(true) => placement.binlog.take().or_else(beside_data),
+        None => placement.binlog.take(),
+    };
+}
+
+/// Refuses in simulate what it has no model of, and settings of InnoDB in an engine with other habits.
+pub(super) fn check_simulated(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> {
+    match mode {
+        Mode::Simulate => {}
+        Mode::Emulate | Mode::Measure => return Ok(()),
+    }
+    let mariadb = &asked.mariadb;
+    if *mariadb != wire::Mariadb::default() && asked.like != Some(Like::Innodb) {
+        let message = "engine.mariadb has settings of InnoDB, and the simulated engine is not like it; add like = \
+                       \"innodb\" to [engine], or leave them out";
+        return Err(Fault::at(&["engine", "mariadb"], message));
+    }
+    let (key, problem) = if mariadb.flush_method == Some(FlushMethod::Fsync) {
+        (
+            "flush_method",
+            "is \"fsync\", and simulate has O_DIRECT alone",
+        )
+    } else if mariadb.io_capacity.is_some() {
+        ("io_capacity", "is set, and simulate has no model of it")
+    } else if mariadb.sync_binlog.is_some_and(|groups| groups > 1) {
+        ("sync_binlog", "is above 1, and simulate has 0 and 1 alone")
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "engine.mariadb.{key} {problem}; set it in [real-time], or add --engine mariadb with --mode emulate or --mode \
+         measure"
+    );
+    Err(fault(key, message))
+}
+
+fn fault(key: &str, message: impl Into<String>) -> Fault {
+    Fault::at(&["engine", "mariadb", key], message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Engine;
+    use super::*;
+
+    fn read(text: &str) -> Result<Engine, String> {
+        let asked: wire::Engine = toml::from_str(&format!("memory = \"64 MiB\"\n{text}"))
+            .map_err(|error| error.to_string())?;
+        let engine = super::super::resolve::engine(&asked, true);
+        engine.map_err(|fault| fault.message)
+    }
+
+    fn simulated(text: &str) -> Result<(), String> {
+        let asked: wire::Engine = toml::from_str(text).expect("the shape is right");
+        assert!(check_simulated(&asked, Mode::Emulate).is_ok(), "{text}");
+        check_simulated(&asked, Mode::Simulate).map_err(|fault| fault.message)
+    }
+
+    #[test]
+    fn what_is_absent_is_safe_and_leaves_no_trace_in_a_plan() {
+        let engine = read("").expect("memory is enough");
+        assert_eq!(engine.mariadb, Mariadb::default());
+        assert_eq!(engine.flush_log(), FlushLog::AtCommit);
+        assert_eq!(
+            (engine.mariadb.sync_binlog, engine.mariadb.doublewrite),
+            (1, true)
+        );
+        assert_eq!(engine.log_file_size(), Bytes::mib(96));
+        let written = serde_json::to_string(&engine).expect("it is plain data");
+        assert!(!written.contains("mariadb"), "{written}");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_read_back_from_a_plan() {
+        let text = "mariadb = { flush_log_at_trx_commit = 0, sync_binlog = 0, doublewrite = false, flush_method = \"fsync\", \
+                    log_file_size = \"1 GiB\", io_capacity = 2_000 }";
+        let engine = read(text).expect("a server takes them");
+        let written = serde_json::to_string(&engine).expect("it is plain data");
+        assert_eq!(serde_json::from_str(&written).ok(), Some(engine.clone()));
+        assert_eq!(engine.flush_log(), FlushLog::EverySecond);
+        assert_eq!(engine.mariadb.flush_method.name(), "fsync");
+        assert_eq!(engine.log_file_size(), Bytes::gib(1));
+        assert_eq!(engine.mariadb.io_capacity, Some(2_000));
+    }
+
+    #[test]
+    fn its_names_say_what_the_keys_of_any_engine_do() {
+        let like =
+            |text: &str| read(&format!("like = \"innodb\"\n{text}")).expect("it makes sense");
+        let relaxed = like("mariadb.flush_log_at_trx_commit = 2");
+        assert_eq!(relaxed.commit, Commit::Relaxed);
+        assert_eq!(
+            like("commit = \"relaxed\"").flush_log(),
+            FlushLog::WrittenAtCommit
+        );
+        assert_eq!(like("").doublewrite_pages, 128);
+        assert_eq!(like("mariadb.doublewrite = false").doublewrite_pages, 0);
+        assert_eq!(
+            like("mariadb.log_file_size = \"8 MiB\"").log_capacity,
+            Bytes::mib(8)
+        );
+        assert_eq!(
+            like("log_capacity = \"30 GB\"").log_file_size(),
+            Bytes(30_000_000_000)
+        );
+    }
+
+    #[test]
+    fn values_that_no_server_takes_and_contradictions_are_refused_by_their_key() {
+        for (text, said) in [
+            ("mariadb.flush_log_at_trx_commit = 3", "give 1 (each commit"),
+            ("mariadb.flush_method = \"O_DSYNC\"", "O_DIRECT"),
+            ("mariadb.io_capacity = 99", "takes 100 to 4294967295"),
+            ("mariadb.log_file_size = \"1 MiB\"", "4 MiB or more"),
+            ("mariadb.log_file_size = 5_000_000", "whole blocks of 4 KiB"),
+            ("mariadb.sync_binlog = -1", "sync_binlog"),
+            ("mariadb.pool = 1", "pool"),
+            (
+                "commit = \"relaxed\"\nmariadb.flush_log_at_trx_commit = 1",
+                "which engine.commit contradicts",
+            ),
+            (
+                "doublewrite_pages = 64\nmariadb.doublewrite = false",
+                "engine.doublewrite_pages is 64",
+            ),
+            (
+                "doublewrite_pages = 0\nmariadb.doublewrite = true",
+                "engine.doublewrite_pages is 0",
+            ),
+            (
+                "log_capacity = \"1 GiB\"\nmariadb.log_file_size = \"2 GiB\"",
+                "engine.log_capacity is 1 GiB",
+            ),
+        ] {
+            let error = read(text).expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn simulate_refuses_what_it_has_no_model_of() {
+        for (text, said) in [
+            ("mariadb.doublewrite = false", "add like = \"innodb\""),
+            (
+                "like = \"innodb\"\nmariadb.flush_method = \"fsync\"",
+                "has O_DIRECT alone",
+            ),
+            ("like = \"innodb\"\nmariadb.io_capacity = 200", "no model"),
+            (
+                "like = \"innodb\"\nmariadb.sync_binlog = 100",
+                "0 and 1 alone",
+            ),
+        ] {
+            let error = simulated(text).expect_err(text);
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        for text in [
+            "like = \"postgres\"",
+            "like = \"innodb\"\nmariadb = { doublewrite = false, sync_binlog = 0 }",
+        ] {
+            assert_eq!(simulated(text), Ok(()), "{text}");
+        }
+    }
+}
