@@ -12,8 +12,8 @@ use super::names;
 use super::pair::name_and_path;
 use experiment::spec::Arm;
 use lab::engine::{
-    DrivenKind, EngineProvider, FrontKind, Measured, Options, PostgresOptions, SqlServerOptions,
-    TransportKind,
+    DrivenKind, EngineProvider, FrontKind, MariadbOptions, Measured, Options, PostgresOptions,
+    SqlServerOptions, TransportKind,
 };
 
 /// Where a run in real time has its files, and on what.
@@ -27,7 +27,7 @@ pub struct RealTimeArgs {
     /// Directory that holds the data of modelled volumes (emulate) [default: the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub backing: Option<PathBuf>,
-    /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL, file for raw]
+    /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL and MariaDB, file for raw]
     #[arg(long, value_parser = one_of(FRONTS))]
     pub front: Option<FrontKind>,
     /// How requests reach the emulator [default: fuser]
@@ -41,6 +41,9 @@ pub struct RealTimeArgs {
     /// Directory of PostgreSQL's programs [default: the newest found]
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
+    /// Directory of MariaDB's server program [default: the first found]
+    #[arg(long, value_name = "DIR")]
+    pub mariadb_bin: Option<PathBuf>,
     /// SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without
     /// it, dbstow asks you to restart it
     #[arg(long, value_name = "COMMAND")]
@@ -73,6 +76,9 @@ impl RealTimeArgs {
             postgres: PostgresOptions {
                 bin: self.postgres_bin.clone(),
             },
+            mariadb: MariadbOptions {
+                bin: self.mariadb_bin.clone(),
+            },
             sqlserver: SqlServerOptions {
                 login: self.login.options(),
                 restart_command: self.restart_command.clone(),
@@ -100,7 +106,11 @@ impl RealTimeArgs {
                 *directory = whole(directory)?;
             }
         }
-        for path in [&mut options.backing, &mut options.postgres.bin] {
+        for path in [
+            &mut options.backing,
+            &mut options.postgres.bin,
+            &mut options.mariadb.bin,
+        ] {
             if let Some(given) = path {
                 *path = Some(whole(given)?);
             }

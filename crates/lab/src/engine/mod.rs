@@ -3,10 +3,12 @@
 //! An engine is a folder here with an [`EngineProvider`], declared below, and a line in [`PROVIDERS`].
 
 mod check;
+#[cfg(all(unix, feature = "mariadb"))]
+mod mariadb;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 mod mark;
 mod options;
-#[cfg(all(unix, feature = "postgres"))]
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
 mod own_server;
 #[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
@@ -22,8 +24,8 @@ pub mod watch;
 
 pub use check::{OptionsError, check};
 pub use options::{
-    DrivenKind, EncryptKind, FrontKind, LoginOptions, Options, PostgresOptions, SqlServerOptions,
-    TransportKind,
+    DrivenKind, EncryptKind, FrontKind, LoginOptions, MariadbOptions, Options, PostgresOptions,
+    SqlServerOptions, TransportKind,
 };
 pub use provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,

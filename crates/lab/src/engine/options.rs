@@ -22,6 +22,15 @@ pub struct Options {
     pub postgres: PostgresOptions,
     /// What only SQL Server takes.
     pub sqlserver: SqlServerOptions,
+    /// What only MariaDB takes.
+    pub mariadb: MariadbOptions,
+}
+
+/// What only MariaDB takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MariadbOptions {
+    /// Where its server's program is; `None`: where it is found.
+    pub bin: Option<PathBuf>,
 }
 
 /// What only PostgreSQL takes.
@@ -138,6 +147,7 @@ impl Options {
         let login = &sqlserver.login;
         let all = [
             ("--postgres-bin", "postgres", postgres.bin.is_some()),
+            ("--mariadb-bin", "mariadb", self.mariadb.bin.is_some()),
             (
                 "--restart-command",
                 "sqlserver",
@@ -181,6 +191,7 @@ impl Options {
             ),
             ("server", self.server.as_deref().map(without_password)),
             ("postgres-bin", self.postgres.bin.as_ref().map(path)),
+            ("mariadb-bin", self.mariadb.bin.as_ref().map(path)),
             (
                 "driven",
                 self.sqlserver.driven.map(|driven| driven.name().to_owned()),

@@ -10,6 +10,8 @@ pub const PROVIDERS: &[&dyn EngineProvider] = &[
     &super::postgres::provider::Provider,
     #[cfg(feature = "sqlserver")]
     &super::sqlserver::provider::Provider,
+    #[cfg(all(unix, feature = "mariadb"))]
+    &super::mariadb::provider::Provider,
     &super::raw::provider::Provider,
 ];
 
@@ -21,6 +23,13 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
     (
         "postgres",
         "this dbstow was built without PostgreSQL (cargo feature `postgres`)",
+    ),
+    #[cfg(not(unix))]
+    ("mariadb", "dbstow drives MariaDB on Unix only"),
+    #[cfg(all(unix, not(feature = "mariadb")))]
+    (
+        "mariadb",
+        "this dbstow was built without MariaDB (cargo feature `mariadb`)",
     ),
     #[cfg(not(feature = "sqlserver"))]
     (

@@ -1,0 +1,238 @@
+//! MariaDB's own counters, as a flat map.
+//!
+//! | prefix | source |
+//! |---|---|
+//! | `innodb`, `binlog`, .. | `SHOW GLOBAL STATUS` |
+//! | `file.data_1`, `file.log`, .. | `performance_schema.file_summary_by_instance`, summed by the directory that a file lies in |
+//!
+//! The redo log's requests are not in the latter (10.8 and later write it without instruments): its writes and bytes are
+//! `innodb.log_writes` and `innodb.os_log_written_bytes`.
+//! Source: <https://mariadb.com/docs/server/reference/system-tables/performance-schema/performance-schema-tables/performance-schema-file_summary_by_instance-table>, read 2026-11-25.
+
+use std::path::PathBuf;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+
+use crate::engine::{CounterSample, CounterSampler, EngineError};
+
+/// Groups of status variables that are taken, by how their names begin.
+const GROUPS: [&str; 6] = [
+    "innodb",
+    "binlog",
+    "created_tmp",
+    "sort",
+    "handler_tmp",
+    "threads",
+];
+
+/// Variables that go up and down, and say something over time.
+const LEVELS: [&str; 6] = [
+    "innodb_buffer_pool_bytes_dirty",
+    "innodb_buffer_pool_pages_dirty",
+    "innodb_checkpoint_age",
+    "innodb_checkpoint_max_age",
+    "innodb_history_list_length",
+    "threads_running",
+];
+
+/// Variables that are neither: states, averages, sizes, and what is counted under another name.
+const NO_COUNTERS: [&str; 24] = [
+    "binlog_snapshot_position",
+    "innodb_available_undo_logs",
+    "innodb_buffer_pool_bytes_data",
+    "innodb_buffer_pool_pages_data",
+    "innodb_buffer_pool_pages_free",
+    "innodb_buffer_pool_pages_misc",
+    "innodb_buffer_pool_pages_old",
+    "innodb_buffer_pool_pages_total",
+    "innodb_data_pending_fsyncs",
+    "innodb_data_pending_reads",
+    "innodb_data_pending_writes",
+    "innodb_ibuf_free_list",
+    "innodb_ibuf_segment_size",
+    "innodb_ibuf_size",
+    "innodb_max_trx_id",
+    "innodb_mem_adaptive_hash",
+    "innodb_mem_dictionary",
+    "innodb_num_open_files",
+    "innodb_page_size",
+    "innodb_row_lock_current_waits",
+    "innodb_row_lock_time_avg",
+    "innodb_row_lock_time_max",
+    "threads_cached",
+    "threads_connected",
+];
+
+/// What variables count that are named without their unit.
+const UNITS: [(&str, &str); 8] = [
+    ("innodb_checkpoint_age", "bytes"),
+    ("innodb_checkpoint_max_age", "bytes"),
+    ("innodb_data_read", "bytes"),
+    ("innodb_data_written", "bytes"),
+    ("innodb_lsn_current", "bytes"),
+    ("innodb_lsn_flushed", "bytes"),
+    ("innodb_os_log_written", "bytes"),
+    ("innodb_row_lock_time", "ms"),
+];
+
+/// Reads counters of one server.
+#[derive(Clone, Debug)]
+pub(super) struct Counters {
+    /// The directories of files, by the name that their counters have.
+    directories: Vec<(String, PathBuf)>,
+}
+
+impl Counters {
+    /// Files are counted by these directories.
+    pub(super) fn of(directories: Vec<(String, PathBuf)>) -> Counters {
+        Counters { directories }
+    }
+
+    /// Reads all of them.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn read(&self, connection: &mut Conn) -> Result<CounterSample, EngineError> {
+        let status: Vec<(String, String)> = connection
+            .query("SHOW GLOBAL STATUS")
+            .map_err(|error| EngineError::failed("read the server's status", error))?;
+        let mut sample = of_status(&status);
+        // Picoseconds; a sum of counters is a decimal number, which the server sends as text.
+        let files: Vec<(String, f64, f64, f64, f64, f64, f64, f64, f64)> = connection
+            .query(
+                "SELECT file_name, count_read + 0e0, count_write + 0e0, count_misc + 0e0, sum_number_of_bytes_read + 0e0, \
+                 sum_number_of_bytes_write + 0e0, sum_timer_read / 1e9, sum_timer_write / 1e9, sum_timer_misc / 1e9 \
+                 FROM performance_schema.file_summary_by_instance WHERE count_star > 0",
+            )
+            .map_err(|error| EngineError::failed("read what the server counts of its files", error))?;
+        for (file, reads, writes, others, read, written, reading, writing, other) in files {
+            let group = self.group(&file);
+            for (name, value) in [
+                ("reads", reads),
+                ("writes", writes),
+                ("others", others),
+                ("read_bytes", read),
+                ("written_bytes", written),
+                ("read_time_ms", reading),
+                ("write_time_ms", writing),
+                ("other_time_ms", other),
+            ] {
+                *sample
+                    .counters
+                    .entry(format!("file.{group}.{name}"))
+                    .or_default() += value;
+            }
+        }
+        Ok(sample)
+    }
+
+    /// The name that the counters of `file` have: the longest directory wins, because one may be inside another.
+    fn group(&self, file: &str) -> &str {
+        let holds = self.directories.iter();
+        holds
+            .filter(|(_, directory)| std::path::Path::new(file).starts_with(directory))
+            .max_by_key(|(_, directory)| directory.as_os_str().len())
+            .map_or("elsewhere", |(name, _)| name)
+    }
+}
+
+/// Counters and levels among status variables.
+fn of_status(status: &[(String, String)]) -> CounterSample {
+    let mut sample = CounterSample::default();
+    for (name, value) in status {
+        let name = name.to_ascii_lowercase();
+        let Some(group) = GROUPS.iter().find(|group| name.starts_with(**group)) else {
+            continue;
+        };
+        let Ok(value) = value.parse::<f64>() else {
+            continue;
+        };
+        let unit = UNITS.iter().find(|(known, _)| *known == name);
+        let unit = unit.map_or(String::new(), |(_, unit)| format!("_{unit}"));
+        let rest = name[group.len()..].trim_start_matches('_');
+        let shown = format!("{group}.{rest}{unit}");
+        match (LEVELS.contains(&&*name), NO_COUNTERS.contains(&&*name)) {
+            (true, _) => sample.levels.insert(shown, value),
+            (false, false) => sample.counters.insert(shown, value),
+            (false, true) => None,
+        };
+    }
+    let of = |name: &str| sample.counters.get(name).copied().unwrap_or(0.0);
+    let physical = of("innodb.pages_read");
+    let logical = of("innodb.buffer_pool_read_requests");
+    sample
+        .counters
+        .insert("physical_reads".to_owned(), physical);
+    sample.counters.insert("logical_reads".to_owned(), logical);
+    sample
+}
+
+/// Reads them once a second.
+pub(super) struct Sampler {
+    pub(super) connection: Conn,
+    pub(super) counters: Counters,
+}
+
+impl CounterSampler for Sampler {
+    fn sample(&mut self) -> Result<CounterSample, EngineError> {
+        self.counters.read(&mut self.connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(pairs: &[(&str, &str)]) -> CounterSample {
+        let pairs: Vec<(String, String)> = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        of_status(&pairs)
+    }
+
+    #[test]
+    fn counters_grow_and_levels_go_up_and_down() {
+        let sample = status(&[
+            ("Innodb_data_written", "360448"),
+            ("Innodb_checkpoint_age", "2169162"),
+            ("Innodb_page_size", "16384"),
+            ("Innodb_have_lz4", "OFF"),
+            ("Innodb_pages_read", "178"),
+            ("Innodb_buffer_pool_read_requests", "93722"),
+            ("Com_select", "7"),
+        ]);
+        let shown = |values: &BTreeMap<String, f64>| -> Vec<String> {
+            values
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect()
+        };
+        assert_eq!(
+            shown(&sample.levels),
+            ["innodb.checkpoint_age_bytes 2169162"]
+        );
+        assert_eq!(
+            shown(&sample.counters),
+            [
+                "innodb.buffer_pool_read_requests 93722",
+                "innodb.data_written_bytes 360448",
+                "innodb.pages_read 178",
+                "logical_reads 93722",
+                "physical_reads 178",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_counts_for_the_innermost_directory() {
+        let counters = Counters::of(vec![
+            ("data_1".to_owned(), PathBuf::from("/v/data_1")),
+            ("undo".to_owned(), PathBuf::from("/v/data_1/undo")),
+        ]);
+        assert_eq!(counters.group("/v/data_1/workload/t.ibd"), "data_1");
+        assert_eq!(counters.group("/v/data_1/undo/undo001"), "undo");
+        assert_eq!(counters.group("/v/data_10/t.ibd"), "elsewhere");
+    }
+}

@@ -1,0 +1,80 @@
+//! Where a server's files go, role by role.
+
+use std::path::{Path, PathBuf};
+
+use volume::site::Site;
+
+use crate::engine::own_server::home;
+use experiment::spec::{File, Role, Settings};
+
+/// The directories of one server. All are below directories that exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Places {
+    /// One for each data file; the first is the data directory.
+    pub(super) data: Vec<PathBuf>,
+    /// One for each temp file.
+    pub(super) temp: Vec<PathBuf>,
+    /// The redo log.
+    pub(super) log: PathBuf,
+    /// The binary log, where the placement has one.
+    pub(super) binlog: Option<PathBuf>,
+    /// The undo tablespaces, where they are not in the data directory.
+    pub(super) undo: Option<PathBuf>,
+    /// The system tablespace, and with it the doublewrite area, where it is not in the data directory.
+    pub(super) doublewrite: Option<PathBuf>,
+}
+
+impl Places {
+    pub(super) fn of_placement(site: &dyn Site, settings: &Settings) -> Places {
+        let place = |file: &File, name: &str| home(site, settings, file).join(name);
+        let all = |role: Role| -> Vec<PathBuf> {
+            let files = (1..).zip(settings.placement.files(role));
+            files
+                .map(|(number, file)| place(file, &format!("{role}_{number}")))
+                .collect()
+        };
+        let placement = &settings.placement;
+        let one = |file: &Option<File>, role: Role| {
+            file.as_ref().map(|file| place(file, &role.to_string()))
+        };
+        Places {
+            data: all(Role::Data),
+            temp: all(Role::Temp),
+            log: place(&placement.log, &Role::Log.to_string()),
+            binlog: one(&placement.binlog, Role::Binlog),
+            undo: one(&placement.undo, Role::Undo),
+            doublewrite: one(&placement.doublewrite, Role::Doublewrite),
+        }
+    }
+
+    /// The data directory, which has all that is not placed elsewhere.
+    pub(super) fn data_directory(&self) -> &Path {
+        &self.data[0]
+    }
+
+    /// All of them, in the order in which they are made.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Path> {
+        self.named().map(|(_, place)| place)
+    }
+
+    /// Each with the name of its files in counters.
+    pub(super) fn named(&self) -> impl Iterator<Item = (String, &Path)> {
+        let log = [(Role::Log.to_string(), self.log.as_path())];
+        let optional = [
+            (Role::Binlog, &self.binlog),
+            (Role::Undo, &self.undo),
+            (Role::Doublewrite, &self.doublewrite),
+        ];
+        let optional = optional
+            .into_iter()
+            .filter_map(|(role, place)| Some((role.to_string(), place.as_deref()?)));
+        let several = numbered(Role::Data, &self.data).chain(numbered(Role::Temp, &self.temp));
+        several.chain(log).chain(optional)
+    }
+}
+
+/// The places of a role that may have several.
+fn numbered(role: Role, places: &[PathBuf]) -> impl Iterator<Item = (String, &Path)> {
+    let numbers = (1..).zip(places);
+    numbers.map(move |(number, place)| (format!("{role}_{number}"), place.as_path()))
+}

@@ -1,0 +1,194 @@
+//! What sessions wait for, as `performance_schema` and the list of sessions tell it.
+//!
+//! A wait in progress is a row of `events_waits_current` without an end. Of input and output, only files are
+//! instrumented, and of the rest what a commit waits for. InnoDB's waits for rows are not: its list of transactions has them,
+//! which it makes anew at most ten times a second, and not at all while it is read more often.
+//! Source: `storage/innobase/trx/trx0i_s.cc` of MariaDB 10.11 (`CACHE_MIN_IDLE_TIME_NS`), read 2026-11-25.
+
+use std::collections::BTreeSet;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Error};
+
+use super::server::MariaDb;
+use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
+
+/// How many looks at the sessions come for one at the transactions that wait: 20 ms each, and more than 100 ms between two.
+const LOOKS_PER_LOCKS: u32 = 8;
+
+const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_command, t.processlist_state, w.event_name, w.operation \
+     FROM performance_schema.threads AS t LEFT JOIN performance_schema.events_waits_current AS w \
+     ON w.thread_id = t.thread_id AND w.end_event_id IS NULL WHERE t.processlist_id IS NOT NULL";
+
+const LOCKED: &str =
+    "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+
+/// A row of [`SESSIONS`]; what is not there is NULL.
+type Row = (
+    u32,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+);
+
+/// Looks at the sessions of an engine, on a connection of its own.
+pub(super) struct Sampler<'a> {
+    engine: &'a MariaDb,
+    connection: Conn,
+    sessions: mysql::Statement,
+    locked: mysql::Statement,
+    /// Who waited for a row at the last look.
+    waiting_for_rows: BTreeSet<u32>,
+    looks: u32,
+}
+
+impl<'a> Sampler<'a> {
+    pub(super) fn new(
+        engine: &'a MariaDb,
+        mut connection: Conn,
+    ) -> Result<Sampler<'a>, EngineError> {
+        let mut prepare = |text: &str| {
+            connection
+                .prep(text)
+                .map_err(|error| EngineError::failed("prepare to look at the sessions", error))
+        };
+        let (sessions, locked) = (prepare(SESSIONS)?, prepare(LOCKED)?);
+        Ok(Sampler {
+            engine,
+            connection,
+            sessions,
+            locked,
+            waiting_for_rows: BTreeSet::new(),
+            looks: 0,
+        })
+    }
+
+    fn look(&mut self) -> Result<Vec<Waiting>, Error> {
+        if self.looks.is_multiple_of(LOOKS_PER_LOCKS) {
+            let locked: Vec<u32> = self.connection.exec(&self.locked, ())?;
+            self.waiting_for_rows = locked.into_iter().collect();
+        }
+        self.looks = self.looks.wrapping_add(1);
+        let rows: Vec<Row> = self.connection.exec(&self.sessions, ())?;
+        let ours = self.engine.sessions.lock();
+        Ok(rows
+            .iter()
+            .filter(|row| ours.contains(&row.0))
+            .map(|(id, command, state, event, operation)| {
+                let text = |column: &'_ Option<String>| column.clone().unwrap_or_default();
+                let locked = self.waiting_for_rows.contains(id);
+                waiting(
+                    &text(command),
+                    &text(state),
+                    &text(event),
+                    &text(operation),
+                    locked,
+                )
+            })
+            .collect())
+    }
+}
+
+impl WaitSampler for Sampler<'_> {
+    fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
+        self.look()
+            .map_err(|error| EngineError::failed("look at what the sessions do", error))
+    }
+}
+
+/// What a session does, by its command and state, its wait in progress, and whether it waited for a row of late.
+fn waiting(command: &str, state: &str, event: &str, operation: &str, locked: bool) -> Waiting {
+    let named = |kind, event: &str| Waiting {
+        kind,
+        event: event.to_owned(),
+    };
+    if command == "Sleep" {
+        return named(WaitKind::Client, "Sleep");
+    }
+    match event {
+        // `idle`: its wait for the client may have ended just now.
+        "" | "idle" => {}
+        "wait/io/file/sql/binlog" => return named(WaitKind::Log, event),
+        _ if event.ends_with("/innodb_log_file") => return named(WaitKind::Log, event),
+        _ if event.starts_with("wait/io/file/") => {
+            let kind = match operation {
+                "read" => WaitKind::Read,
+                _ => WaitKind::Write,
+            };
+            return named(kind, event);
+        }
+        // A place in the queue of those who write the binary log, or whoever writes it for several.
+        _ if event.ends_with("::COND_wakeup_ready") || event.ends_with("::LOCK_log") => {
+            return named(WaitKind::Log, event);
+        }
+        _ => return named(WaitKind::Other, event),
+    }
+    match state {
+        // The redo log has no instrument.
+        "Commit" => named(WaitKind::Log, state),
+        "User lock" => named(WaitKind::Lock, state),
+        _ if state.starts_with("Waiting for ") => named(WaitKind::Lock, state),
+        _ if locked => named(WaitKind::Lock, "LOCK WAIT"),
+        _ => named(WaitKind::Cpu, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_fall_to_their_kinds() {
+        let data = "wait/io/file/innodb/innodb_data_file";
+        let binlog = "wait/io/file/sql/binlog";
+        let group = "wait/synch/cond/sql/THD::COND_wakeup_ready";
+        for (command, state, event, operation, locked, kind) in [
+            ("Sleep", "", "idle", "idle", false, WaitKind::Client),
+            ("Execute", "Sending data", "", "", false, WaitKind::Cpu),
+            (
+                "Execute",
+                "Sending data",
+                "idle",
+                "idle",
+                false,
+                WaitKind::Cpu,
+            ),
+            (
+                "Execute",
+                "Sending data",
+                data,
+                "read",
+                false,
+                WaitKind::Read,
+            ),
+            ("Execute", "Updating", data, "sync", false, WaitKind::Write),
+            ("Execute", "Commit", binlog, "sync", false, WaitKind::Log),
+            ("Execute", "Commit", group, "wait", false, WaitKind::Log),
+            ("Execute", "Commit", "", "", false, WaitKind::Log),
+            ("Execute", "Updating", "", "", true, WaitKind::Lock),
+            // It waited for a row at the last look, and reads now.
+            ("Execute", "Updating", data, "read", true, WaitKind::Read),
+            ("Execute", "User lock", "", "", false, WaitKind::Lock),
+            (
+                "Execute",
+                "Waiting for table metadata lock",
+                "",
+                "",
+                false,
+                WaitKind::Lock,
+            ),
+            (
+                "Execute",
+                "Commit",
+                "wait/synch/mutex/sql/LOCK_commit_ordered",
+                "lock",
+                false,
+                WaitKind::Other,
+            ),
+        ] {
+            let seen = waiting(command, state, event, operation, locked);
+            assert_eq!(seen.kind, kind, "{command} {state} {event}");
+        }
+    }
+}
