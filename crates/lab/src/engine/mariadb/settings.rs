@@ -29,9 +29,9 @@ const CONNECTIONS_SPARE: u32 = 20;
 /// Undo tablespaces: MariaDB's least number that are not part of the system tablespace is two.
 const UNDO_TABLESPACES: u32 = 3;
 
-/// The least that MariaDB takes for a buffer pool, a table in memory, and the redo log.
+/// The least that MariaDB takes for a buffer pool of pages of 16 KiB, a table in memory, and the redo log.
 /// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables>, read 2026-11-25.
-const BUFFER_POOL_MIN: Bytes = Bytes::mib(5);
+const BUFFER_POOL_MIN: Bytes = Bytes::mib(6);
 const SORT_MIN: Bytes = Bytes::kib(16);
 const LOG_MIN: Bytes = Bytes::mib(4);
 
