@@ -31,6 +31,32 @@ fn all_of_them_check_against_the_catalogue_and_the_workloads() {
     }
 }
 
+#[test]
+fn the_examples_check_against_the_catalogue_and_the_workloads() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let files = std::fs::read_dir(folder).expect("the examples");
+    let paths = files.map(|file| file.expect("a file").path());
+    let of_mariadb = |path: &std::path::PathBuf| {
+        let name = path.file_name().expect("a file").to_string_lossy();
+        name.starts_with("mariadb-")
+    };
+    let mut checked = 0;
+    for path in paths.filter(of_mariadb) {
+        let text = std::fs::read_to_string(&path).expect("text");
+        for quick in [false, true] {
+            let variant = Variant {
+                quick,
+                ..Variant::default()
+            };
+            let spec = Spec::parse(&path.display().to_string(), &text, &[], variant);
+            let spec = spec.and_then(|spec| spec.check(&Inventory::builtin()));
+            spec.unwrap_or_else(|error| panic!("{error}"));
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 3);
+}
+
 /// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for other engines.
 const SIZED_OTHERWISE: [&str; 8] = [
     "files-times-disks",

@@ -13,7 +13,7 @@ use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::pair::key_and_value;
 use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
-use experiment::spec::{File, Mode, Role};
+use experiment::spec::{File, Mode, Placement, Role};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
@@ -250,6 +250,7 @@ impl Args {
         let plan = asked.understand(false)?.plan;
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");
+        check_roles(&arm.name, &arm.settings.placement)?;
         let title = format!("{}, arm {}", plan.experiment, arm.name);
         Ok(LayoutRequest::of(title, &arm.settings))
     }
@@ -273,6 +274,20 @@ impl Args {
                 Err(Mistake(message).into())
             }
         }
+    }
+}
+
+/// Refuses an arm with files that no script places.
+fn check_roles(arm: &str, placement: &Placement) -> Result<(), Mistake> {
+    let is_left_out =
+        |role: &Role| !Role::COMMON.contains(role) && !placement.files(*role).is_empty();
+    match Role::ALL.into_iter().find(is_left_out) {
+        Some(role) => Err(Mistake(format!(
+            "arm {arm} places {role} (placement.{}.{role}), and scripts place temp, data and log alone; leave it out in a copy \
+             of the file",
+            placement.name
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -152,6 +152,15 @@ fn mistakes_are_told_with_their_remedy() {
     ] {
         refuses(&folder, &arguments, &says);
     }
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/mariadb-binlog-apart.toml"
+    );
+    refuses(
+        &folder,
+        &[example, "--arm", "apart", "--role", "temp,data,log"],
+        &["arm apart places binlog", "placement.apart.binlog"],
+    );
     fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
     let other = [&ARM[..], &["--capture", "other.json"]].concat();
     refuses(
