@@ -27,7 +27,7 @@ pub struct RealTimeArgs {
     /// Directory that holds the data of modelled volumes (emulate) [default: the temporary directory]
     #[arg(long, value_name = "DIR")]
     pub backing: Option<PathBuf>,
-    /// What programs see of modelled volumes (emulate) [default: block for PostgreSQL and MariaDB, file for raw]
+    /// What programs see of modelled volumes (emulate) [default: file for raw, block for servers]
     #[arg(long, value_parser = one_of(FRONTS))]
     pub front: Option<FrontKind>,
     /// How requests reach the emulator [default: fuser]
@@ -42,7 +42,7 @@ pub struct RealTimeArgs {
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
     /// Directory of MariaDB's server program [default: the first found]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide = cfg!(not(feature = "mariadb")))]
     pub mariadb_bin: Option<PathBuf>,
     /// SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without
     /// it, dbstow asks you to restart it

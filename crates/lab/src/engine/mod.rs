@@ -3,6 +3,11 @@
 //! An engine is a folder here with an [`EngineProvider`], declared below, and a line in [`PROVIDERS`].
 
 mod check;
+#[cfg(any(
+    feature = "sqlserver",
+    all(unix, any(feature = "mariadb", feature = "postgres"))
+))]
+mod interruption;
 #[cfg(all(unix, feature = "mariadb"))]
 mod mariadb;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
@@ -12,6 +17,8 @@ mod options;
 mod own_server;
 #[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+mod prepared;
 mod provider;
 pub mod raw;
 mod real;

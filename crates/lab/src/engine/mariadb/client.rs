@@ -1,20 +1,14 @@
 //! One session's connection: a script's driver.
 
-use std::sync::atomic::Ordering;
-
-use model::{Duration, Instant};
+use model::Duration;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Params};
-use volume::clock::Clock;
 
 use super::server::MariaDb;
 use crate::engine::Client;
+use crate::engine::interruption::Watch;
+use crate::engine::prepared::PreparedStatements;
 use workload::{Driver, Statement, Value};
-
-/// Longest that a session sleeps without looking whether it was interrupted.
-const SLEEP_MAX: Duration = Duration::from_millis(20);
-
-const INTERRUPTED: &str = "interrupted, because the run is over";
 
 /// The server cannot prepare this kind of statement: `ER_UNSUPPORTED_PS`.
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1200-to-1299/e1295>, read 2026-11-25.
@@ -24,20 +18,14 @@ const NOT_PREPARABLE: u16 = 1295;
 pub(super) struct Session<'a> {
     engine: &'a MariaDb,
     connection: Conn,
-    /// By script and index.
-    prepared: Vec<Vec<Option<Prepared>>>,
-    script: usize,
+    prepared: PreparedStatements<Prepared>,
     statements: u64,
     in_transaction: bool,
-    /// Interruptions of the engine when it began.
-    interruptions: u64,
-    clock: Clock,
+    watch: Watch<'a>,
 }
 
-/// A statement that the server knows.
+/// A statement that came before.
 struct Prepared {
-    /// To notice another script under the same number.
-    text: String,
     how: How,
     effect: Effect,
 }
@@ -59,18 +47,15 @@ enum Effect {
 }
 
 impl<'a> Session<'a> {
-    /// `interruptions` were counted before the connection was opened, so that none after that is missed.
-    pub(super) fn new(engine: &'a MariaDb, connection: Conn, interruptions: u64) -> Session<'a> {
+    pub(super) fn new(engine: &'a MariaDb, connection: Conn, watch: Watch<'a>) -> Session<'a> {
         engine.sessions.lock().insert(connection.connection_id());
         Session {
             engine,
             connection,
-            prepared: Vec::new(),
-            script: 0,
+            prepared: PreparedStatements::default(),
             statements: 0,
             in_transaction: false,
-            interruptions,
-            clock: Clock::start(),
+            watch,
         }
     }
 
@@ -80,13 +65,14 @@ impl<'a> Session<'a> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), Error> {
-        self.prepare(index, statement)?;
-        let prepared = self.prepared[self.script][index]
-            .as_ref()
-            .expect("it was prepared just now");
+        if self.prepared.get(index, &statement.text).is_none() {
+            self.prepare(index, &statement.text)?;
+        }
+        let prepared = self.prepared.get(index, &statement.text);
+        let prepared = prepared.expect("it was prepared above");
         match &prepared.how {
             How::Prepared(known) => self.connection.exec_drop(known, parameters(arguments))?,
-            How::Text => self.connection.query_drop(&prepared.text)?,
+            How::Text => self.connection.query_drop(&statement.text)?,
         }
         match prepared.effect {
             Effect::Begins => self.in_transaction = true,
@@ -96,47 +82,25 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, index: usize, statement: &Statement) -> Result<(), Error> {
-        if self.prepared.len() <= self.script {
-            self.prepared.resize_with(self.script + 1, Vec::new);
-        }
-        let script = &mut self.prepared[self.script];
-        if script.len() <= index {
-            script.resize_with(index + 1, || None);
-        }
-        if matches!(&script[index], Some(prepared) if prepared.text == statement.text) {
-            return Ok(());
-        }
-        if let Some(Prepared {
-            how: How::Prepared(known),
-            ..
-        }) = script[index].take()
-        {
-            self.connection.close(known)?;
-        }
-        let how = match self.connection.prep(&statement.text) {
+    fn prepare(&mut self, index: usize, text: &str) -> Result<(), Error> {
+        let how = match self.connection.prep(text) {
             Ok(known) => How::Prepared(known),
             Err(Error::MySqlError(refused)) if refused.code == NOT_PREPARABLE => How::Text,
             Err(error) => return Err(error),
         };
-        script[index] = Some(Prepared {
-            text: statement.text.clone(),
-            how,
-            effect: effect(&statement.text),
-        });
-        Ok(())
-    }
-
-    fn interrupted(&self) -> bool {
-        self.engine.interruptions.load(Ordering::Relaxed) != self.interruptions
+        let effect = effect(text);
+        let before = self.prepared.put(index, text, Prepared { how, effect });
+        match before.map(|before| before.how) {
+            Some(How::Prepared(before)) => self.connection.close(before),
+            Some(How::Text) | None => Ok(()),
+        }
     }
 
     fn text(&self, error: &Error) -> String {
         if let Error::MySqlError(refused) = error {
             return refused.to_string();
         }
-        // A loop over a connection that is gone would otherwise spin.
-        Clock::sleep(SLEEP_MAX);
+        Watch::slow_down();
         match self.engine.obituary() {
             Some(obituary) => format!("{error}; {obituary}"),
             None => error.to_string(),
@@ -161,32 +125,20 @@ impl Driver for Session<'_> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), String> {
-        if self.interrupted() {
-            return Err(INTERRUPTED.to_owned());
-        }
+        self.watch.check()?;
         self.statements += 1;
         self.execute_statement(index, statement, arguments)
             .map_err(|error| format!("line {}: {}", statement.line, self.text(&error)))
     }
 
     fn sleep(&mut self, span: Duration) -> Result<(), String> {
-        let end: Instant = self.clock.now() + span;
-        loop {
-            let left = end.since(self.clock.now());
-            if left == Duration::ZERO {
-                return Ok(());
-            }
-            if self.interrupted() {
-                return Err(INTERRUPTED.to_owned());
-            }
-            Clock::sleep(left.min(SLEEP_MAX));
-        }
+        self.watch.sleep(span)
     }
 }
 
 impl Client for Session<'_> {
     fn enter(&mut self, script: usize) {
-        self.script = script;
+        self.prepared.enter(script);
     }
 
     fn roll_back(&mut self) {

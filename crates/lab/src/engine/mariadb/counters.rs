@@ -76,6 +76,18 @@ const UNITS: [(&str, &str); 8] = [
     ("innodb_row_lock_time", "ms"),
 ];
 
+/// What is counted of a file: the counter's name, and its column. The server's times are in picoseconds.
+const OF_FILE: [(&str, &str); 8] = [
+    ("reads", "count_read"),
+    ("writes", "count_write"),
+    ("others", "count_misc"),
+    ("read_bytes", "sum_number_of_bytes_read"),
+    ("written_bytes", "sum_number_of_bytes_write"),
+    ("read_time_ms", "sum_timer_read / 1e9"),
+    ("write_time_ms", "sum_timer_write / 1e9"),
+    ("other_time_ms", "sum_timer_misc / 1e9"),
+];
+
 /// Reads counters of one server.
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
@@ -93,31 +105,19 @@ impl Counters {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub(super) fn read(&self, connection: &mut Conn) -> Result<CounterSample, EngineError> {
-        let status: Vec<(String, String)> = connection
-            .query("SHOW GLOBAL STATUS")
-            .map_err(|error| EngineError::failed("read the server's status", error))?;
+    pub(super) fn read(&self, connection: &mut Conn) -> mysql::Result<CounterSample> {
+        let status: Vec<(String, String)> = connection.query("SHOW GLOBAL STATUS")?;
         let mut sample = of_status(&status);
-        // Picoseconds; a sum of counters is a decimal number, which the server sends as text.
-        let files: Vec<(String, f64, f64, f64, f64, f64, f64, f64, f64)> = connection
-            .query(
-                "SELECT file_name, count_read + 0e0, count_write + 0e0, count_misc + 0e0, sum_number_of_bytes_read + 0e0, \
-                 sum_number_of_bytes_write + 0e0, sum_timer_read / 1e9, sum_timer_write / 1e9, sum_timer_misc / 1e9 \
-                 FROM performance_schema.file_summary_by_instance WHERE count_star > 0",
-            )
-            .map_err(|error| EngineError::failed("read what the server counts of its files", error))?;
-        for (file, reads, writes, others, read, written, reading, writing, other) in files {
-            let group = self.group(&file);
-            for (name, value) in [
-                ("reads", reads),
-                ("writes", writes),
-                ("others", others),
-                ("read_bytes", read),
-                ("written_bytes", written),
-                ("read_time_ms", reading),
-                ("write_time_ms", writing),
-                ("other_time_ms", other),
-            ] {
+        let columns: Vec<String> = OF_FILE.map(|(_, column)| format!("{column} + 0e0")).into();
+        let files: Vec<mysql::Row> = connection.query(format!(
+            "SELECT file_name, {} FROM performance_schema.file_summary_by_instance WHERE count_star > 0",
+            columns.join(", ")
+        ))?;
+        for file in files {
+            let name: String = file.get(0).unwrap_or_default();
+            let group = self.group(&name);
+            for (place, (name, _)) in (1..).zip(OF_FILE) {
+                let value: f64 = file.get(place).unwrap_or_default();
                 *sample
                     .counters
                     .entry(format!("file.{group}.{name}"))
@@ -176,7 +176,9 @@ pub(super) struct Sampler {
 
 impl CounterSampler for Sampler {
     fn sample(&mut self) -> Result<CounterSample, EngineError> {
-        self.counters.read(&mut self.connection)
+        self.counters
+            .read(&mut self.connection)
+            .map_err(|error| EngineError::failed("read the counters", error))
     }
 }
 

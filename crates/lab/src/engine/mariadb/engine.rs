@@ -1,7 +1,6 @@
 //! What a trial asks of a server.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use model::Duration;
 use mysql::prelude::Queryable;
@@ -13,7 +12,7 @@ use super::server::MariaDb;
 use super::{client, counters, tables, waits};
 use crate::engine::own_server::cleared;
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
-use experiment::record::{EngineRecord, PAGE_CACHE};
+use experiment::record::{EngineRecord, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
 use workload::Tables;
 
@@ -36,15 +35,11 @@ impl Engine for MariaDb {
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
-        let interruptions = self.interruptions.load(Ordering::SeqCst);
+        let watch = self.interruptions.watch();
         let opened = self.instance.target().open(Some(&self.database(session)));
         let connection = opened
             .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
-        Ok(Box::new(client::Session::new(
-            self,
-            connection,
-            interruptions,
-        )))
+        Ok(Box::new(client::Session::new(self, connection, watch)))
     }
 
     fn spread(&self, session: u32) -> Result<(), EngineError> {
@@ -104,14 +99,10 @@ impl Engine for MariaDb {
     }
 
     fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
-        let mut observer = self.observer.lock();
-        if observer.is_none() {
-            *observer = Some(self.open_observer()?);
-        }
-        let connection = observer.as_mut().expect("it was opened above");
-        let read = self.counters.read(connection);
-        read.map(|sample| sample.counters)
-            .map_err(|error| self.with_obituary(error))
+        let sample = self.observe("read the counters", |connection| {
+            self.counters.read(connection)
+        })?;
+        Ok(sample.counters)
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
@@ -128,8 +119,20 @@ impl Engine for MariaDb {
         })))
     }
 
+    fn notes(&self) -> Vec<Note> {
+        let several_temp = self.places.temp.len() > 1;
+        let note = several_temp.then(|| {
+            Note::NotAsAsked(
+                "MariaDB has one file for temporary tables (innodb_temp_data_file_path), on the first temp volume; sorts and \
+                 temporary tables of the server's own use all of them in turn (tmpdir)"
+                    .to_owned(),
+            )
+        });
+        note.into_iter().collect()
+    }
+
     fn interrupt(&self) {
-        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        self.interruptions.interrupt();
         // Where the server is gone, its sessions come back by themselves.
         let _ = self.cancel_sessions();
     }

@@ -1,6 +1,7 @@
 //! A private server: its own directories, its own socket, no network, one user.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub(super) struct Instance {
     programs: Programs,
     /// What it is started with.
     arguments: Vec<String>,
-    target: Target,
+    /// The only user that may log in.
+    user: String,
     server: OwnServer,
 }
 
@@ -41,17 +43,16 @@ impl Instance {
     ) -> Result<Instance, EngineError> {
         let user = own_name(&MARIADB)?;
         let run = RunDirectory::make(registration, owner, &[])?;
-        let socket = run.socket_directory().join(SOCKET);
         let data = places.data_directory();
         let instance = Instance {
             programs: programs.clone(),
             arguments: settings::of_files(places, settings)
                 .into_iter()
                 .chain(settings::of_server(places, settings))
-                .chain(settings::of_access(&socket))
+                .chain(settings::of_access(&socket(&run)))
                 .collect(),
             server: OwnServer::new(&MARIADB, owner, registration, (run, data), settings)?,
-            target: Target { socket, user },
+            user,
         };
         for place in places.all() {
             directories.make(place)?;
@@ -61,8 +62,11 @@ impl Instance {
     }
 
     /// How to reach it.
-    pub(super) fn target(&self) -> &Target {
-        &self.target
+    pub(super) fn target(&self) -> Target {
+        Target {
+            socket: socket(self.server.run()),
+            user: self.user.clone(),
+        }
     }
 
     /// Its process, and what becomes of it.
@@ -77,7 +81,8 @@ impl Instance {
     pub(super) fn start(&self) -> Result<(), EngineError> {
         let mut command = self.server.command(&self.programs.server, Task::Serve);
         command.arg("--no-defaults").args(&self.arguments);
-        let ready = || self.target.open(None).map(|_| ());
+        let target = self.target();
+        let ready = || target.open(None).map(|_| ());
         self.server.start(command, ready)
     }
 
@@ -86,7 +91,7 @@ impl Instance {
     /// read 2026-11-25.
     fn fill(&self, arguments: &[String]) -> Result<(), EngineError> {
         let failed = |why: String| EngineError::failed("fill MariaDB's data directory", why);
-        let user = self.target.user.replace('\\', "\\\\").replace('\'', "''");
+        let user = self.user.replace('\\', "\\\\").replace('\'', "''");
         // Each statement ends with its line.
         let text = format!(
             "CREATE DATABASE mysql;\nUSE mysql;\n{}\
@@ -118,6 +123,11 @@ impl Instance {
             (false, _) => Err(failed(with_remedy(&errors_in(&said)))),
         }
     }
+}
+
+/// Where a server listens.
+fn socket(run: &RunDirectory) -> PathBuf {
+    run.socket_directory().join(SOCKET)
 }
 
 /// The lines of a server's log that tell of errors, or its end.

@@ -23,7 +23,7 @@ impl Target {
             .prefer_socket(false)
             .user(Some(self.user.clone()))
             .db_name(database)
-            // Statements are kept by their number, below.
+            // Sessions keep their own.
             .stmt_cache_size(0);
         Conn::new(options)
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
@@ -16,6 +15,7 @@ use super::instance::Instance;
 use super::places::Places;
 use super::settings;
 use crate::engine::EngineError;
+use crate::engine::interruption::Interruptions;
 use crate::engine::own_server::{Directories, Owner, check_memory};
 use experiment::record::EngineRecord;
 use experiment::spec::Settings;
@@ -38,8 +38,7 @@ pub(super) struct MariaDb {
     pub(super) observer: Mutex<Option<Conn>>,
     /// Numbers of the sessions' connections.
     pub(super) sessions: Mutex<BTreeSet<u32>>,
-    /// How often sessions were interrupted.
-    pub(super) interruptions: AtomicU64,
+    pub(super) interruptions: Interruptions,
     pub(super) stopped: bool,
 }
 
@@ -89,7 +88,7 @@ impl MariaDb {
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             sessions: Mutex::default(),
-            interruptions: AtomicU64::new(0),
+            interruptions: Interruptions::default(),
             stopped: false,
         };
         match engine.set_up(settings) {

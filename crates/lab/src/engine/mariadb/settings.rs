@@ -107,7 +107,6 @@ pub(super) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
             capacity.saturating_mul(2)
         ));
     }
-    // Unless it is given by itself.
     if engine.read_ahead == Bytes::ZERO {
         values.push("--innodb-read-ahead-threshold=0".to_owned());
     }

@@ -93,6 +93,10 @@ impl OwnServer {
     }
 
     /// Its data directory.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "MariaDB's is among its places")
+    )]
     pub(in crate::engine) fn data(&self) -> &Path {
         &self.data
     }
@@ -103,6 +107,10 @@ impl OwnServer {
     }
 
     /// Process number of the server while it runs.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "only PostgreSQL's tests ask for it")
+    )]
     pub(in crate::engine) fn process(&self) -> Option<u32> {
         let running = self.running.lock();
         running.as_ref().map(|running| running.process.id())

@@ -2,57 +2,41 @@
 
 use std::error::Error;
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
 
 use bytes::BytesMut;
-use model::{Duration, Instant};
+use model::Duration;
 use postgres_protocol::IsNull;
-use volume::clock::Clock;
 
 use super::server::Postgres;
 use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use crate::engine::Client;
+use crate::engine::interruption::Watch;
+use crate::engine::prepared::PreparedStatements;
 use workload::{Driver, Statement, Tables, Value};
-
-/// Longest that a session sleeps without looking whether it was interrupted.
-const SLEEP_MAX: Duration = Duration::from_millis(20);
 
 /// A session on a PostgreSQL server. Each statement is prepared when it comes first.
 pub(super) struct Session<'a> {
     engine: &'a Postgres,
     connection: Connection,
-    /// By script and index.
-    prepared: Vec<Vec<Option<Prepared>>>,
-    script: usize,
+    /// Their names.
+    prepared: PreparedStatements<String>,
     statements: u64,
-    /// Interruptions of the engine when it began.
-    interruptions: u64,
-    clock: Clock,
-}
-
-/// A statement that the server knows.
-struct Prepared {
-    name: String,
-    /// To notice another script under the same number.
-    text: String,
+    watch: Watch<'a>,
 }
 
 impl<'a> Session<'a> {
-    /// `interruptions` were counted before the connection was opened, so that none after that is missed.
     pub(super) fn new(
         engine: &'a Postgres,
         connection: Connection,
-        interruptions: u64,
+        watch: Watch<'a>,
     ) -> Session<'a> {
         Session {
             engine,
             connection,
-            prepared: Vec::new(),
-            script: 0,
+            prepared: PreparedStatements::default(),
             statements: 0,
-            interruptions,
-            clock: Clock::start(),
+            watch,
         }
     }
 
@@ -62,11 +46,14 @@ impl<'a> Session<'a> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), Failure> {
-        self.prepare(index, statement)?;
-        let prepared = self.prepared[self.script][index]
-            .as_ref()
-            .expect("it was prepared just now");
-        let made_table = self.connection.execute(&prepared.name, arguments, put)?;
+        if self.prepared.get(index, &statement.text).is_none() {
+            let name = format!("{}_{index}", self.prepared.script());
+            self.connection.prepare(&name, &statement.text)?;
+            self.prepared.put(index, &statement.text, name);
+        }
+        let name = self.prepared.get(index, &statement.text);
+        let name = name.expect("it was prepared above");
+        let made_table = self.connection.execute(name, arguments, put)?;
         if made_table {
             let tablespaces = &self.engine.tablespaces;
             tablespaces::spread(
@@ -79,36 +66,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, index: usize, statement: &Statement) -> Result<(), Failure> {
-        if self.prepared.len() <= self.script {
-            self.prepared.resize_with(self.script + 1, Vec::new);
-        }
-        let script = &mut self.prepared[self.script];
-        if script.len() <= index {
-            script.resize_with(index + 1, || None);
-        }
-        if matches!(&script[index], Some(prepared) if prepared.text == statement.text) {
-            return Ok(());
-        }
-        let name = format!("{}_{index}", self.script);
-        self.connection.prepare(&name, &statement.text)?;
-        script[index] = Some(Prepared {
-            name,
-            text: statement.text.clone(),
-        });
-        Ok(())
-    }
-
-    fn interrupted(&self) -> bool {
-        self.engine.interruptions.load(Ordering::Relaxed) != self.interruptions
-    }
-
     fn text(&self, failure: Failure) -> String {
         match failure {
             Failure::Refused { .. } | Failure::Tls(_) => failure.to_string(),
             Failure::Lost(_) => {
-                // A loop over a connection that is gone would otherwise spin.
-                Clock::sleep(SLEEP_MAX);
+                Watch::slow_down();
                 match self.engine.obituary() {
                     Some(obituary) => format!("{failure}; {obituary}"),
                     None => failure.to_string(),
@@ -128,34 +90,20 @@ impl Driver for Session<'_> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), String> {
-        if self.interrupted() {
-            return Err(INTERRUPTED.to_owned());
-        }
+        self.watch.check()?;
         self.statements += 1;
         self.execute_statement(index, statement, arguments)
             .map_err(|failure| format!("line {}: {}", statement.line, self.text(failure)))
     }
 
     fn sleep(&mut self, span: Duration) -> Result<(), String> {
-        let end: Instant = self.clock.now() + span;
-        loop {
-            let left = end.since(self.clock.now());
-            if left == Duration::ZERO {
-                return Ok(());
-            }
-            if self.interrupted() {
-                return Err(INTERRUPTED.to_owned());
-            }
-            Clock::sleep(left.min(SLEEP_MAX));
-        }
+        self.watch.sleep(span)
     }
 }
 
-const INTERRUPTED: &str = "interrupted, because the run is over";
-
 impl Client for Session<'_> {
     fn enter(&mut self, script: usize) {
-        self.script = script;
+        self.prepared.enter(script);
     }
 
     fn roll_back(&mut self) {

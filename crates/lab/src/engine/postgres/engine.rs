@@ -1,7 +1,6 @@
 //! What a trial asks of a server.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use model::Duration;
 use volume::clock::Clock;
@@ -36,18 +35,14 @@ impl Engine for Postgres {
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
-        let interruptions = self.interruptions.load(Ordering::SeqCst);
+        let watch = self.interruptions.watch();
         let mut connection =
             open(&self.target, SESSION).map_err(|error| self.with_obituary(error))?;
         let schema = self.schema(session);
         connection
             .query(&format!("SET search_path = {schema}"))
             .map_err(|error| EngineError::failed("enter the session's schema", error))?;
-        Ok(Box::new(client::Session::new(
-            self,
-            connection,
-            interruptions,
-        )))
+        Ok(Box::new(client::Session::new(self, connection, watch)))
     }
 
     fn spread(&self, session: u32) -> Result<(), EngineError> {
@@ -118,7 +113,7 @@ impl Engine for Postgres {
     }
 
     fn interrupt(&self) {
-        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        self.interruptions.interrupt();
         // Where the server is gone, its sessions come back by themselves.
         let _ = self.cancel_sessions();
     }

@@ -1,7 +1,6 @@
 //! A private server with its database, or a database in a given server, for one trial.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use volume::leftovers::Registration;
@@ -16,6 +15,7 @@ use super::tablespaces::{self, Tablespaces};
 use super::target::Target;
 use super::url::ServerUrl;
 use super::wire::{Connection, Row};
+use crate::engine::interruption::Interruptions;
 use crate::engine::own_server::{Directories, Owner, check_memory, home};
 use crate::engine::{Engine, EngineError};
 use experiment::record::EngineRecord;
@@ -38,8 +38,7 @@ pub struct Postgres {
     pub(super) major: u32,
     /// For questions of our own; none while the server is down.
     pub(super) observer: Mutex<Option<Connection>>,
-    /// How often sessions were interrupted.
-    pub(super) interruptions: AtomicU64,
+    pub(super) interruptions: Interruptions,
     pub(super) stopped: bool,
 }
 
@@ -142,7 +141,7 @@ impl Postgres {
             record: EngineRecord::default(),
             major: 0,
             observer: Mutex::new(None),
-            interruptions: AtomicU64::new(0),
+            interruptions: Interruptions::default(),
             stopped: false,
         };
         match engine.make(settings, workload) {

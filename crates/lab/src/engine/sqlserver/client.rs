@@ -1,20 +1,13 @@
 //! One session's connection: a script's driver.
 
-use std::sync::atomic::Ordering;
-
-use model::{Duration, Instant};
+use model::Duration;
 use sqlserver::session::{Argument, Driver as Connection, Failure, Session as _};
-use volume::clock::Clock;
 
 use super::SqlServer;
 use super::tell::in_words;
 use crate::engine::Client;
+use crate::engine::interruption::Watch;
 use workload::{Driver, Statement, Value};
-
-/// Longest that a session sleeps without looking whether it was interrupted.
-const SLEEP_MAX: Duration = Duration::from_millis(20);
-
-const INTERRUPTED: &str = "interrupted, because the run is over";
 
 /// A session on a SQL Server. It gives its connection back in the end: temporary tables live as long as the
 /// connection does, and what loaded them is not what runs on them.
@@ -24,9 +17,7 @@ pub(super) struct Session<'a> {
     /// There until it is dropped.
     connection: Option<Connection>,
     statements: u64,
-    /// Interruptions of the engine when it began.
-    interruptions: u64,
-    clock: Clock,
+    watch: Watch<'a>,
 }
 
 impl<'a> Session<'a> {
@@ -34,15 +25,14 @@ impl<'a> Session<'a> {
         engine: &'a SqlServer,
         number: u32,
         connection: Connection,
-        interruptions: u64,
+        watch: Watch<'a>,
     ) -> Session<'a> {
         Session {
             engine,
             number,
             connection: Some(connection),
             statements: 0,
-            interruptions,
-            clock: Clock::start(),
+            watch,
         }
     }
 
@@ -50,10 +40,6 @@ impl<'a> Session<'a> {
         self.connection
             .as_mut()
             .expect("it is there until the session is dropped")
-    }
-
-    fn interrupted(&self) -> bool {
-        self.engine.interruptions.load(Ordering::Relaxed) != self.interruptions
     }
 
     fn end(&mut self, how: &str) -> Result<(), Failure> {
@@ -72,33 +58,20 @@ impl Driver for Session<'_> {
         statement: &Statement,
         arguments: &[Value],
     ) -> Result<(), String> {
-        if self.interrupted() {
-            return Err(INTERRUPTED.to_owned());
-        }
+        self.watch.check()?;
         self.statements += 1;
         let arguments: Vec<Argument> = arguments.iter().map(argument).collect();
         let done = self.connection().statement(&statement.text, &arguments);
         done.map(|_| ()).map_err(|failure| {
             if matches!(failure, Failure::Lost(_) | Failure::OutOfStep(_)) {
-                // A loop over a connection that is gone would otherwise spin.
-                Clock::sleep(SLEEP_MAX);
+                Watch::slow_down();
             }
             format!("line {}: {}", statement.line, in_words(&failure))
         })
     }
 
     fn sleep(&mut self, span: Duration) -> Result<(), String> {
-        let end: Instant = self.clock.now() + span;
-        loop {
-            let left = end.since(self.clock.now());
-            if left == Duration::ZERO {
-                return Ok(());
-            }
-            if self.interrupted() {
-                return Err(INTERRUPTED.to_owned());
-            }
-            Clock::sleep(left.min(SLEEP_MAX));
-        }
+        self.watch.sleep(span)
     }
 }
 

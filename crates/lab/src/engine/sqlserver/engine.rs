@@ -1,7 +1,6 @@
 //! What a trial asks of a server.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 use model::Duration;
 use volume::clock::Clock;
@@ -24,7 +23,7 @@ impl Engine for SqlServer {
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
-        let interruptions = self.interruptions.load(Ordering::SeqCst);
+        let watch = self.interruptions.watch();
         let kept = self.kept().remove(&session);
         let connection = match kept {
             Some(connection) => connection,
@@ -36,10 +35,7 @@ impl Engine for SqlServer {
         };
         self.cancellers().push(connection.canceller());
         Ok(Box::new(client::Session::new(
-            self,
-            session,
-            connection,
-            interruptions,
+            self, session, connection, watch,
         )))
     }
 
@@ -90,7 +86,7 @@ impl Engine for SqlServer {
     }
 
     fn interrupt(&self) {
-        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        self.interruptions.interrupt();
         let cancellers = self.cancellers().clone();
         for _ in 0..CANCELS_MAX {
             cancellers

@@ -39,7 +39,6 @@ pub use site::ServerSite;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use parking_lot::{Mutex, MutexGuard};
 use sqlserver::capture::{self, Product, TEMPDB};
@@ -48,6 +47,7 @@ use sqlserver::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, State
 use volume::site::Site;
 
 use crate::engine::EngineError;
+use crate::engine::interruption::Interruptions;
 use crate::engine::mark::mark;
 use claims::{Claims, Remembered};
 use database_files::Placed;
@@ -97,7 +97,7 @@ pub struct SqlServer {
     kept: Mutex<BTreeMap<u32, Driver>>,
     cancellers: Mutex<Vec<Canceller>>,
     /// How often sessions were interrupted.
-    interruptions: AtomicU64,
+    interruptions: Interruptions,
     stopped: bool,
 }
 
@@ -131,7 +131,7 @@ impl SqlServer {
             observer: Mutex::new(None),
             kept: Mutex::default(),
             cancellers: Mutex::default(),
-            interruptions: AtomicU64::new(0),
+            interruptions: Interruptions::default(),
             stopped: false,
             run,
         };
