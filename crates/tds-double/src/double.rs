@@ -169,6 +169,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         });
         connections.push((handle, thread));
     }
+    stop_listening(listener);
     for (socket, thread) in connections {
         // It may have ended by itself.
         let _ = socket.shutdown(Shutdown::Both);
@@ -176,3 +177,14 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
         let _ = thread.join();
     }
 }
+
+/// Lets no more connections in, also where a child that another thread is just starting still has the socket: such a
+/// listener would get some of the connections to the next one, and accept none.
+#[cfg(unix)]
+fn stop_listening(listener: &TcpListener) {
+    // Where the system has no such thing for listeners, closing it has to do.
+    let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+}
+
+#[cfg(not(unix))]
+fn stop_listening(_listener: &TcpListener) {}
