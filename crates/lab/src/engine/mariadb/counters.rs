@@ -184,6 +184,8 @@ impl CounterSampler for Sampler {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn status(pairs: &[(&str, &str)]) -> CounterSample {
