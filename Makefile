@@ -109,7 +109,6 @@ fmt:
 
 clippy:
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-	cargo clippy --package dbstow-lab --package dbstow --features mariadb --all-targets --locked -- --deny warnings
 
 unit:
 	cargo test --workspace --locked --lib --bins
@@ -118,7 +117,6 @@ unit:
 suite: export DBSTOW_SKIP_NOTHING := 1
 suite: packages
 	scripts/with-uring cargo test --workspace --locked
-	cargo test --package dbstow-lab --features mariadb --lib --locked mariadb
 
 # Also builds dbstow and the lab without their optional features.
 crates:

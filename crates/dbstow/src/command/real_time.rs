@@ -42,7 +42,7 @@ pub struct RealTimeArgs {
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
     /// Directory of MariaDB's server program [default: the first found]
-    #[arg(long, value_name = "DIR", hide = cfg!(not(feature = "mariadb")))]
+    #[arg(long, value_name = "DIR")]
     pub mariadb_bin: Option<PathBuf>,
     /// SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without
     /// it, dbstow asks you to restart it
