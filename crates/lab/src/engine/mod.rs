@@ -9,7 +9,7 @@ mod check;
 ))]
 mod interruption;
 #[cfg(all(unix, feature = "mariadb"))]
-mod mariadb;
+pub mod mariadb;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 mod mark;
 mod options;

@@ -45,7 +45,7 @@ impl fmt::Display for Release {
 
 /// MariaDB's programs, of one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Programs {
+pub struct Programs {
     /// The server.
     pub(super) server: PathBuf,
     /// The whole version, such as `10.11.19-MariaDB`.
@@ -59,7 +59,7 @@ impl Programs {
     ///
     /// # Errors
     /// When there are none; says what to do about it.
-    pub(super) fn find(asked: Option<&Path>) -> Result<Programs, EngineError> {
+    pub fn find(asked: Option<&Path>) -> Result<Programs, EngineError> {
         match asked {
             Some(folder) => Programs::of(folder).map_err(|why| {
                 EngineError::Missing(format!(

@@ -25,3 +25,8 @@ mod server;
 mod settings;
 mod tables;
 mod waits;
+
+pub use super::own_server::Owner;
+pub use find::Programs;
+pub use product::owner;
+pub use server::MariaDb;

@@ -1,8 +1,10 @@
 //! MariaDB's servers, as processes.
 
+use model::Bytes;
 use nix::sys::signal::Signal;
 
-use crate::engine::own_server::Product;
+use crate::engine::EngineError;
+use crate::engine::own_server::{self, Owner, Product};
 
 /// A MariaDB server. `SIGTERM` is a shutdown with all written; `SIGQUIT` would be the same, so that it is killed where its
 /// files are not needed any more: <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/what-to-do-if-mariadb-doesnt-start>,
@@ -14,9 +16,19 @@ pub(super) static MARIADB: Product = Product {
     shut_down: Signal::SIGTERM,
     quit: Signal::SIGKILL,
     environment: &["MYSQL", "MARIADB"],
+    memory: Bytes::mib(128),
     cause,
     tells_of_crash: |line| line.contains("got signal"),
 };
+
+/// As whom a private server has to run: MariaDB refuses root, so that root needs another; `mysql` where there is such a
+/// user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+///
+/// # Errors
+/// When it is root and there is no other user.
+pub fn owner() -> Result<Option<Owner>, EngineError> {
+    own_server::owner(&MARIADB)
+}
 
 /// Why a server cannot go on, where a line says so.
 fn cause(line: &str) -> Option<String> {

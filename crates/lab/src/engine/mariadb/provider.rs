@@ -5,10 +5,9 @@ use std::sync::Arc;
 use volume::leftovers::Registration;
 
 use super::find::Programs;
-use super::product::MARIADB;
+use super::product::owner;
 use super::server::MariaDb;
 use crate::engine::options::{FrontKind, Options};
-use crate::engine::own_server::owner;
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
@@ -53,7 +52,7 @@ impl EngineProvider for Provider {
 
     fn look(&self, options: &Options, _mode: Mode) -> Result<(), EngineError> {
         Programs::find(options.mariadb.bin.as_deref())?;
-        owner(&MARIADB).map(|_| ())
+        owner().map(|_| ())
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
@@ -80,7 +79,7 @@ impl EngineRun for Run {
         } = trial;
         let programs = Programs::find(self.options.mariadb.bin.as_deref())?;
         let asked = (site, settings, workload);
-        let owner = owner(&MARIADB)?;
+        let owner = owner()?;
         let engine = MariaDb::private(&programs, owner, &self.registration, asked)?;
         Ok(Started::Engine(Box::new(engine)))
     }

@@ -1,6 +1,7 @@
 //! A private server with its databases, for one trial.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mysql::Conn;
@@ -25,7 +26,7 @@ use workload::{Database, Tables, Workload};
 const SHARED: &str = "workload";
 
 /// A MariaDB server for one trial.
-pub(super) struct MariaDb {
+pub struct MariaDb {
     pub(super) instance: Instance,
     pub(super) directories: Directories,
     pub(super) places: Places,
@@ -51,7 +52,7 @@ impl MariaDb {
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
-    pub(super) fn private(
+    pub fn private(
         programs: &Programs,
         owner: Option<Owner>,
         registration: &Arc<Registration>,
@@ -119,6 +120,16 @@ impl MariaDb {
             settings: settings::in_force(connection)?,
         };
         Ok(())
+    }
+
+    /// Process number of the server while it runs.
+    pub fn process(&self) -> Option<u32> {
+        self.instance.server().process()
+    }
+
+    /// Its socket: for a look with `mariadb`, as the user that dbstow runs as.
+    pub fn socket(&self) -> PathBuf {
+        self.instance.target().socket
     }
 
     /// The database of a session.

@@ -15,10 +15,6 @@ use crate::engine::EngineError;
 use experiment::spec::{File, Settings};
 
 /// User and group that a server runs as.
-#[cfg_attr(
-    not(feature = "postgres"),
-    expect(unreachable_pub, reason = "PostgreSQL gives it to drills")
-)]
 pub type Owner = (u32, u32);
 
 /// As whom a private server of `product` has to run: servers refuse root, so that root needs another user, the first of

@@ -19,15 +19,13 @@ use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use volume::leftovers::Registration;
 
+use super::product::Product;
 use crate::engine::EngineError;
 use experiment::record::NOT_LIMITED;
 use experiment::spec::Settings;
 
 /// What a session needs for itself: catalogue caches, plans, stack.
 const SESSION: Bytes = Bytes::mib(8);
-
-/// What the server needs besides sessions and buffers, and the least page cache it can do with.
-const SERVER: Bytes = Bytes::mib(64);
 
 /// The name of our groups; what follows is the number of the process that made them.
 const PREFIX: &str = "dbstow-";
@@ -77,11 +75,12 @@ impl Memory {
     /// A limit for the server of these `settings`, if this machine lets us set one. `name` is part of the
     /// group's name, and no other server's.
     pub(super) fn limited(
+        product: &Product,
         settings: &Settings,
         name: &OsStr,
         registration: &Arc<Registration>,
     ) -> Memory {
-        let limit = limit(settings);
+        let limit = limit(product, settings);
         let mut why = "no control groups for memory here".to_owned();
         for version in &VERSIONS {
             match Group::make(version, limit, name, registration) {
@@ -186,16 +185,16 @@ pub(in crate::engine) fn check(settings: &Settings) -> Result<(), EngineError> {
 }
 
 /// Buffers, what sessions sort in, and what processes need anyhow.
-fn limit(settings: &Settings) -> Bytes {
+fn limit(product: &Product, settings: &Settings) -> Bytes {
     let engine = &settings.engine;
     // A statement may sort twice at once: a merge join.
     let session = SESSION.0 + 2 * engine.sort_memory.0;
-    Bytes(engine.memory.0 + SERVER.0 + u64::from(settings.workload.sessions) * session)
+    Bytes(engine.memory.0 + product.memory.0 + u64::from(settings.workload.sessions) * session)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::stand_in::settings;
+    use super::super::stand_in::{STAND_IN, settings};
     use super::*;
 
     #[test]
@@ -204,7 +203,7 @@ mod tests {
         let sort = settings.engine.sort_memory.0;
         let sessions = u64::from(settings.workload.sessions);
         let session = Bytes::mib(8).0 + 2 * sort;
-        assert_eq!(limit(&settings).0, Bytes::mib(96).0 + sessions * session);
+        assert_eq!(limit(&STAND_IN, &settings).0, Bytes::mib(96).0 + sessions * session);
     }
 
     #[test]

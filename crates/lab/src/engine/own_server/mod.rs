@@ -10,10 +10,6 @@ mod run_directory;
 #[cfg(test)]
 mod stand_in;
 
-#[cfg_attr(
-    not(feature = "postgres"),
-    expect(unreachable_pub, reason = "PostgreSQL gives it to drills")
-)]
 pub use directories::Owner;
 pub(in crate::engine) use directories::{Directories, home, owner};
 pub(in crate::engine) use memory::check as check_memory;

@@ -87,7 +87,7 @@ impl OwnServer {
             running: Mutex::new(None),
             abandoned: AtomicBool::new(false),
             registration: Arc::clone(registration),
-            memory: Mutex::new(Memory::limited(settings, run.name(), registration)),
+            memory: Mutex::new(Memory::limited(product, settings, run.name(), registration)),
             run,
         })
     }
@@ -107,10 +107,6 @@ impl OwnServer {
     }
 
     /// Process number of the server while it runs.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(dead_code, reason = "only PostgreSQL's tests ask for it")
-    )]
     pub(in crate::engine) fn process(&self) -> Option<u32> {
         let running = self.running.lock();
         running.as_ref().map(|running| running.process.id())

@@ -1,5 +1,6 @@
 //! What differs between the servers that dbstow starts.
 
+use model::Bytes;
 use nix::sys::signal::Signal;
 
 /// A product, as its servers are run.
@@ -15,6 +16,8 @@ pub(in crate::engine) struct Product {
     /// Has it end at once, and is what the kernel sends it when dbstow is gone (on Linux): `SIGQUIT` where it then takes
     /// its other processes along, `SIGKILL` otherwise.
     pub(in crate::engine) quit: Signal,
+    /// What a server needs besides buffers and sessions, and the least page cache that it can do with.
+    pub(in crate::engine) memory: Bytes,
     /// How the names of environment variables begin that are meant for the user's own servers and clients.
     pub(in crate::engine) environment: &'static [&'static str],
     /// Why the server cannot go on, where a line of its log says so.

@@ -1,5 +1,6 @@
 //! For tests: a product that stands in for a real one, and settings of an experiment.
 
+use model::Bytes;
 use nix::sys::signal::Signal;
 
 use super::product::Product;
@@ -12,6 +13,7 @@ pub(super) static STAND_IN: Product = Product {
     shut_down: Signal::SIGTERM,
     quit: Signal::SIGKILL,
     environment: &["SERVER_"],
+    memory: Bytes::mib(64),
     cause: |line| line.strip_prefix("FATAL: ").map(str::to_owned),
     tells_of_crash: |line| line.contains("PANIC"),
 };

@@ -1,5 +1,6 @@
 //! PostgreSQL's servers, as processes.
 
+use model::Bytes;
 use nix::sys::signal::Signal;
 
 use crate::engine::EngineError;
@@ -14,6 +15,7 @@ pub(super) static POSTGRESQL: Product = Product {
     shut_down: Signal::SIGINT,
     quit: Signal::SIGQUIT,
     environment: &["PG"],
+    memory: Bytes::mib(64),
     cause,
     tells_of_crash: |line| line.contains("PANIC"),
 };
