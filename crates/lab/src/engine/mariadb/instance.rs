@@ -132,7 +132,11 @@ fn socket(run: &RunDirectory) -> PathBuf {
 
 /// The lines of a server's log that tell of errors, or its end.
 fn errors_in(log: &str) -> String {
-    let is_error = |line: &&str| line.contains("ERROR");
+    // Before its log begins, the program's name; and `Aborting` says only that another line says why.
+    let is_error = |line: &&str| {
+        let is_of_log = line.contains("[ERROR]") && !line.ends_with("Aborting");
+        is_of_log || line.contains("mariadbd: ")
+    };
     let errors: Vec<&str> = log.lines().filter(is_error).take(3).collect();
     match errors.is_empty() {
         false => errors.join(" | "),
