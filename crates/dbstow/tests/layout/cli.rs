@@ -159,7 +159,7 @@ fn mistakes_are_told_with_their_remedy() {
     refuses(
         &folder,
         &[example, "--arm", "apart", "--role", "temp,data,log"],
-        &["arm apart places binlog", "placement.apart.binlog"],
+        &["arm apart places binlog", "--engine mariadb alone"],
     );
     fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
     let other = [&ARM[..], &["--capture", "other.json"]].concat();
