@@ -49,9 +49,11 @@ sync
 
 step="writing $cnf"
 settings >"$cnf.new"
+# The server reads it as its own user.
+chmod 0644 "$cnf.new"
 mv "$cnf.new" "$cnf"
 # A setting that is read later than the drop-in would win, and the server would make empty files at the old places.
-if ! wins "$cnf"; then
+if ! (wins "$cnf"); then
     rm "$cnf"
     exit 1
 fi
@@ -77,9 +79,4 @@ wait_for_server
 step='verifying what the server says'
 is_as "$cnf"
 echo "Done. Roll back: sh $here/undo.sh. Once you are sure, delete what is named .dbstow-before:"
-at_old
-{
-    if moves data; then existing "$old_data/.dbstow-before"; fi
-    for folder in "$old_data" "$old_log" "$old_undo" "${old_index%/*}"; do existing "$folder"/*.dbstow-before; done
-    system_files | while IFS='	' read -r path size; do existing "$path.dbstow-before"; done
-} | sort -u
+left_over

@@ -59,6 +59,9 @@ if moves undo && [ "$old_undo_count" = 0 ]; then
     note "undo is in the system tablespace; innodb_undo_tablespaces becomes {{ UNDO_TABLESPACES }}, which takes MariaDB a slow shutdown"
 fi
 
+left=$(left_over | paste -s -d ' ' -)
+[ -z "$left" ] || stop "an earlier move left $left; delete them first"
+
 # Folders.
 for folder in $folders; do
     above=$(dirname "$folder")
@@ -73,7 +76,9 @@ for folder in $folders; do
         setpriv --reuid "$user" --regid "$group" --clear-groups test -x "$above" ||
             stop "the server's user cannot pass through $above; chmod o+x it and the folders above"
     fi
-    mountpoint -q -- "$above" || mountpoint -q -- "$(dirname "$above")" || note "$above is no mount point: is its volume mounted?"
+done
+for above in $(for folder in $folders; do dirname "$folder"; done | sort -u); do
+    mountpoint -q -- "$above" || mountpoint -q -- "$(dirname "$above")" || note "$above is no mount point; is its volume mounted?"
 done
 
 if [ -n "$ephemeral" ] && [ "$user" != "$(id -u mysql)" ]; then

@@ -60,6 +60,9 @@ look() {
     old_load=$(variable slave_load_tmpdir)
     old_binlog=$(variable log_bin_basename)
     old_index=$(variable log_bin_index)
+    # How the index names the folder: a dot where log_bin is relative. The server finds no log by another name.
+    old_prefix=
+    if [ -n "$old_index" ]; then old_prefix=$(dirname "$(tail -n 1 "$old_index")"); fi
     pid_file=$(absolute "$(variable pid_file)")
     pid=$(cat "$pid_file")
     user=$(awk '$1 == "Uid:" { print $2 }' "/proc/$pid/status")
@@ -69,7 +72,7 @@ look() {
 # The same, as undo.sh reads it.
 write_down() {
     for name in old_data old_log old_undo old_undo_count old_home old_system old_temporary old_tmpdir old_load \
-        old_binlog old_index pid_file user group cnf; do
+        old_binlog old_index old_prefix pid_file user group cnf; do
         eval "value=\$$name"
         printf "%s='%s'\n" "$name" "$(printf '%s' "$value" | sed "s/'/'\\\\''/g")"
     done
@@ -180,6 +183,15 @@ existing() {
     for path in "$@"; do
         if [ -e "$path" ]; then printf '%s\n' "$path"; fi
     done
+}
+
+# Old files that nobody has deleted yet.
+left_over() {
+    if moves data; then existing "$old_data/.dbstow-before"; fi
+    {
+        for folder in "$old_data" "$old_log" "$old_undo" "${old_index%/*}"; do existing "$folder"/*.dbstow-before; done
+        system_files | while IFS='	' read -r path size; do existing "$path.dbstow-before"; done
+    } | sort -u
 }
 
 # KiB of what a role's files need.

@@ -71,9 +71,9 @@ if [ -e "$cnf" ]; then
         rm "$here/$role.txt"
     done
     if moves binlog; then
-        write_index "$at_index" "$old_index" "${old_binlog%/*}"
+        write_index "$at_index" "$old_index" "$old_prefix"
     elif [ "$(after_move "$old_index")" != "$old_index" ]; then
-        write_index "$old_index" "$old_index.new" "${old_binlog%/*}"
+        write_index "$old_index" "$old_index.new" "$old_prefix"
         mv -- "$old_index.new" "$old_index"
     fi
     if selinux; then
