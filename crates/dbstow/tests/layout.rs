@@ -9,6 +9,9 @@ mod managed;
 #[path = "layout/mariadb.rs"]
 mod mariadb;
 #[cfg(target_os = "linux")]
+#[path = "layout/mariadb_moves.rs"]
+mod mariadb_moves;
+#[cfg(target_os = "linux")]
 #[path = "layout/mariadb_server.rs"]
 mod mariadb_server;
 #[path = "layout/postgres.rs"]

@@ -269,3 +269,94 @@ fn silent(command: &mut Command) {
         Err(error) => panic!("{command:?}: {error}"),
     }
 }
+
+/// Runs a line of shell with the set's functions, and what stands in for the tools of a system that confines servers: each
+/// writes down what it was called with.
+#[cfg(unix)]
+fn confined(folder: &std::path::Path, line: &str) -> String {
+    let calls = folder.join("calls");
+    let bin = folder.join("bin");
+    std::fs::create_dir_all(&bin).expect("a folder");
+    for tool in [
+        "apparmor_parser",
+        "semanage",
+        "restorecon",
+        "systemctl",
+        "getenforce",
+    ] {
+        let text = format!("#!/bin/sh\necho {tool} \"$@\" >>'{}'\n", calls.display());
+        std::fs::write(bin.join(tool), text).expect("a script");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(bin.join(tool), mode).expect("a script");
+    }
+    let output = Command::new("sh")
+        .args([
+            "-euc",
+            &format!("here=.; . ./places.sh; . ./system.sh; confined() {{ true; }}; {line}"),
+        ])
+        .current_dir(folder)
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .env("APPARMOR", folder.join("apparmor"))
+        .env("UNITS", folder.join("units"))
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let said = std::fs::read_to_string(&calls).unwrap_or_default();
+    std::fs::write(calls, "").expect("a file");
+    said
+}
+
+#[cfg(unix)]
+#[test]
+fn rules_and_labels_of_new_folders_come_and_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let mut asked = wish(
+        "$(touch hit)`touch hit`'",
+        &[("a", "/mnt/v1.5")],
+        1,
+        Bytes::gib(1),
+    );
+    asked.roles = [Role::Temp].into();
+    for script in made(Engine::Mariadb, &asked, None) {
+        std::fs::write(path(&script.name), &script.text).expect("a file");
+    }
+    std::fs::create_dir_all(path("apparmor/local")).expect("a folder");
+    let profile = "/usr/sbin/mariadbd {\n  include if exists <local/usr.sbin.mariadbd>\n}\n";
+    std::fs::write(path("apparmor/usr.sbin.mariadbd"), profile).expect("a file");
+    let local = path("apparmor/local/usr.sbin.mariadbd");
+    let own = "# ours\n/srv/dumps/** r,\n";
+    std::fs::write(&local, own).expect("a file");
+    let rules = || std::fs::read_to_string(&local).expect("a file");
+
+    let said = confined(folder.path(), "allow");
+    assert_eq!(
+        rules(),
+        format!(
+            "{own}# dbstow begin\n/mnt/v1.5/dbstow_temp_1/ r,\n/mnt/v1.5/dbstow_temp_1/** rwk,\n# dbstow end\n"
+        )
+    );
+    // A dot would be any letter in semanage's pattern.
+    let label = "semanage fcontext -a -t mysqld_db_t /mnt/v1\\.5/dbstow_temp_1(/.*)?\n";
+    assert!(said.contains(label), "{said}");
+    assert!(said.contains("apparmor_parser -r"), "{said}");
+    assert!(path("units/mariadb.service.d/dbstow-places.conf").exists());
+
+    let said = confined(folder.path(), "disallow");
+    assert_eq!(rules(), own);
+    assert!(
+        said.contains("semanage fcontext -d /mnt/v1\\.5/dbstow_temp_1(/.*)?\n"),
+        "{said}"
+    );
+    assert!(said.contains("apparmor_parser -r"), "{said}");
+    let again = confined(folder.path(), "disallow");
+    assert!(!again.contains("apparmor_parser"), "{again}");
+    assert_eq!(rules(), own);
+
+    // A title is an experiment's, and a shell reads it as root.
+    confined(
+        folder.path(),
+        "old_system= old_home= old_data=/x old_temporary=ibtmp1:12M old_load=/tmp old_undo_count=0 old_binlog= old_log=/x/l old_undo=/x/u; settings",
+    );
+    assert!(!path("hit").exists());
+}

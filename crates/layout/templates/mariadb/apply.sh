@@ -14,7 +14,8 @@ look
 
 step='writing down what there is'
 trap 'code=$?; [ "$code" -eq 0 ] || echo "2-apply.sh failed while $step; nothing was deleted. Roll back: sh $here/undo.sh" >&2' EXIT
-write_down >"$here/before.sh"
+write_down >"$here/before.sh.new"
+mv "$here/before.sh.new" "$here/before.sh"
 
 step='making folders'
 for folder in $folders; do install -d -o "$user" -g "$group" -m 0750 -- "$folder"; done
@@ -57,20 +58,15 @@ if ! (wins "$cnf"); then
     rm "$cnf"
     exit 1
 fi
+# It has to be on its disk before an old file gets another name.
+sync
 
 # From here on the new places count, also for a machine that starts again by itself.
 step='renaming the old files'
-if moves binlog; then mv -- "$old_index" "$old_index.dbstow-before"; fi
 if moves data; then install -d -o "$user" -g "$group" -m 0750 -- "$old_data/.dbstow-before"; fi
+if moves binlog; then printf '%s\n' "$old_index" >>"$here/binlog.txt"; fi
 for role in $roles; do
-    moves "$role" || continue
-    while IFS= read -r path; do
-        case $role in
-        data) mv -- "$path" "$old_data/.dbstow-before/" ;;
-        *) mv -- "$path" "$path.dbstow-before" ;;
-        esac
-    done <"$here/$role.txt"
-    rm "$here/$role.txt"
+    if moves "$role"; then set_aside "$role"; fi
 done
 
 step="starting $service"

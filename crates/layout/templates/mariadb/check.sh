@@ -24,8 +24,9 @@ if tr '\0' '\n' <"/proc/$pid/cmdline" | grep -Eq '^--(datadir|tmpdir|log[-_]bin|
     stop "the server's command line (/proc/$pid/cmdline) sets places itself; move them to my.cnf first"
 fi
 if moves data; then
-    fixed=$($MARIADBD --print-defaults 2>/dev/null | tr ' ' '\n' | grep -F -- "=$old_data/" |
-        grep -Ev '^--(datadir|socket|pid[-_]file|log[-_](error|bin|bin[-_]index)|innodb[-_](log_group_home_dir|undo_directory|data_home_dir|data_file_path|temp_data_file_path))=' | paste -s -d ' ' -)
+    fine='datadir|socket|pid[-_]file|log[-_](error|bin|bin[-_]index)|innodb[-_](log_group_home_dir|undo_directory|data_home_dir|data_file_path|temp_data_file_path)'
+    if moves tmpdir; then fine="$fine|tmpdir|slave[-_]load[-_]tmpdir"; fi
+    fixed=$($MARIADBD --print-defaults 2>/dev/null | tr ' ' '\n' | grep -F -- "=$old_data/" | grep -Ev -- "^--($fine)=" | paste -s -d ' ' -)
     [ -z "$fixed" ] || stop "the data directory moves, and these settings have paths in it: $fixed; make them relative first"
     relay=$(variable relay_log_index)
     if [ -n "$relay" ] && [ -e "$relay" ] && grep -Fq -- "$old_data/" "$relay"; then
@@ -107,7 +108,7 @@ case $($SYSTEMCTL show -p PrivateTmp "$service" 2>/dev/null || true) in
     esac
 done ;;
 esac
-$SYSTEMCTL show -p ProtectHome -p ProtectSystem "$service" 2>/dev/null | sed 's/^/note: systemd: /'
+$SYSTEMCTL show -p ProtectHome -p ProtectSystem -p ReadWritePaths "$service" 2>/dev/null | sed 's/^/note: systemd: /'
 if selinux; then
     command -v semanage >/dev/null || stop "SELinux is on and semanage is missing; install policycoreutils-python-utils"
     note "SELinux: the new folders are labelled mysqld_db_t"

@@ -63,6 +63,7 @@ look() {
     # How the index names the folder: a dot where log_bin is relative. The server finds no log by another name.
     old_prefix=
     if [ -n "$old_index" ]; then old_prefix=$(dirname "$(tail -n 1 "$old_index")"); fi
+    old_error=$(variable log_error)
     pid_file=$(absolute "$(variable pid_file)")
     pid=$(cat "$pid_file")
     user=$(awk '$1 == "Uid:" { print $2 }' "/proc/$pid/status")
@@ -72,7 +73,7 @@ look() {
 # The same, as undo.sh reads it.
 write_down() {
     for name in old_data old_log old_undo old_undo_count old_home old_system old_temporary old_tmpdir old_load \
-        old_binlog old_index old_prefix pid_file user group cnf; do
+        old_binlog old_index old_prefix old_error pid_file user group cnf; do
         eval "value=\$$name"
         printf "%s='%s'\n" "$name" "$(printf '%s' "$value" | sed "s/'/'\\\\''/g")"
     done
@@ -108,8 +109,8 @@ system_setting() {
 
 # The drop-in for my.cnf. Once it is there, the new places count.
 settings() {
-    echo "# {{ kit.wish.title|line }}. Written by 2-apply.sh; undo.sh deletes it."
-    echo "[mysqld]"
+    echo '# Written by 2-apply.sh; undo.sh deletes it.' {{ kit.wish.title|line|sh }}
+    echo '[mysqld]'
     if moves data; then echo "datadir = $data"; fi
     directory log innodb_log_group_home_dir "$old_log"
     directory undo innodb_undo_directory "$old_undo"
@@ -123,7 +124,7 @@ settings() {
         echo "innodb_temp_data_file_path = ${tmpdir%%:*}/ibtmp1:${old_temporary#*:}"
         echo "tmpdir = $tmpdir"
         # A replica needs these files after a restart.
-        echo "slave_load_tmpdir = $old_load"
+        echo "slave_load_tmpdir = $(after_move "$old_load")"
     fi
     if moves binlog; then
         echo "log_bin = $binlog/${old_binlog##*/}"
@@ -173,6 +174,8 @@ entries() {
             case ${path##*/} in
             lost+found | .dbstow-* | *.dbstow-before) continue ;;
             esac
+            # A log that has an absolute path stays where the server goes on writing it.
+            if [ "$path" = "$old_error" ] || [ -S "$path" ]; then continue; fi
             printf '%s\n' "$others" | grep -Fxq -- "$path" || printf '%s\n' "$path"
         done
         ;;
@@ -183,6 +186,18 @@ existing() {
     for path in "$@"; do
         if [ -e "$path" ]; then printf '%s\n' "$path"; fi
     done
+}
+
+# Gives the old files of a role names that MariaDB does not read; goes on where it was interrupted.
+set_aside() {
+    while IFS= read -r path; do
+        case $1 in
+        data) aside=$old_data/.dbstow-before/${path##*/} ;;
+        *) aside=$path.dbstow-before ;;
+        esac
+        if [ -e "$path" ] && [ ! -e "$aside" ]; then mv -- "$path" "$aside"; fi
+    done <"$here/$1.txt"
+    rm "$here/$1.txt"
 }
 
 # Old files that nobody has deleted yet.

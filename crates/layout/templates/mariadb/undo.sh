@@ -36,6 +36,12 @@ old_place() {
 }
 
 if [ -e "$cnf" ]; then
+    step='renaming the old files'
+    if moves data; then install -d -o "$user" -g "$group" -m 0750 -- "$old_data/.dbstow-before"; fi
+    for role in $roles; do
+        # 2-apply.sh leaves its list where it stopped.
+        if [ -e "$here/$role.txt" ]; then set_aside "$role"; fi
+    done
     at_new
     step='looking for room'
     full=$(for role in $roles; do
@@ -45,13 +51,13 @@ if [ -e "$cnf" ]; then
     for role in $roles; do
         moves "$role" || continue
         step="copying $role back"
-        entries "$role" >"$here/$role.txt"
+        entries "$role" >"$here/$role.back.txt"
         while IFS= read -r path; do
             to=$(old_place "$role" "$path")/${path##*/}
             # Copied under another name, so that a copy that ends early is not taken for the file.
             rm -rf -- "$to.dbstow-back"
             cp -a -- "$path" "$to.dbstow-back"
-        done <"$here/$role.txt"
+        done <"$here/$role.back.txt"
     done
     sync
     step='renaming the copies'
@@ -60,15 +66,15 @@ if [ -e "$cnf" ]; then
         while IFS= read -r path; do
             to=$(old_place "$role" "$path")/${path##*/}
             [ ! -e "$to" ] || stop "$to is there: a server has been started without $cnf, or an earlier undo.sh stopped here; move it away, and run this again"
-        done <"$here/$role.txt"
+        done <"$here/$role.back.txt"
     done
     for role in $roles; do
         moves "$role" || continue
         while IFS= read -r path; do
             to=$(old_place "$role" "$path")/${path##*/}
             mv -T -- "$to.dbstow-back" "$to"
-        done <"$here/$role.txt"
-        rm "$here/$role.txt"
+        done <"$here/$role.back.txt"
+        rm "$here/$role.back.txt"
     done
     if moves binlog; then
         write_index "$at_index" "$old_index" "$old_prefix"
@@ -87,6 +93,7 @@ if [ -e "$cnf" ]; then
 fi
 step='taking back what the system allowed'
 rm -f "$cnf.new"
+for role in $roles; do rm -f "$here/$role.txt"; done
 disallow
 step="starting $service"
 $SYSTEMCTL start "$service"
