@@ -140,10 +140,13 @@ impl Args {
             self.check_without_experiment(&volumes)?;
             wish.temp = dealt(&volumes, self.files, None);
             let first = dealt(volumes.get(..1).unwrap_or_default(), None, None);
-            wish.log = first.clone();
-            wish.binlog = first.clone();
-            wish.undo = first.clone();
-            wish.doublewrite = first;
+            if self.engine == Engine::Mariadb {
+                wish.data = first.clone();
+                wish.binlog = first.clone();
+                wish.undo = first.clone();
+                wish.doublewrite = first.clone();
+            }
+            wish.log = first;
         } else if let Some(count) = self.files {
             let mut volumes: Vec<&str> = Vec::new();
             for file in &wish.temp {
@@ -200,7 +203,8 @@ impl Args {
     }
 
     fn check_without_experiment(&self, volumes: &[&str]) -> Result<()> {
-        if self.role.contains(&Role::Data) {
+        // MariaDB's data directory moves as a whole.
+        if self.role.contains(&Role::Data) && self.engine != Engine::Mariadb {
             let message =
                 "--role data without an experiment: which files? Name an experiment and its --arm";
             return Err(Mistake(message.to_owned()).into());

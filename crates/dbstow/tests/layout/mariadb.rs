@@ -113,8 +113,8 @@ fn a_whole_set_for_mariadb() {
     - Temporary files take the directories of `tmpdir` in turn; InnoDB's temporary tables (`ibtmp1`) are in the first one.
     - `dbstow-mariadb-folders.service` makes the folders of temporary files again on a volume that comes back empty,
       before the server starts.
-    - **WARNING**: the volume of data is empty after the machine was stopped or moved: **THE SERVER'S DATA IS LOST THEN**. It is for
-      tests only.
+    - **WARNING**: the volume of data is empty after the machine was stopped or moved: **WHAT IS THERE IS LOST THEN, AND THE SERVER
+      DOES NOT START**. It is for tests only.
 
     ## MySQL 8
 
@@ -181,7 +181,7 @@ fn a_volume_that_comes_back_empty_gets_its_folders_for_temporary_files_alone() {
     assert!(unit.contains("/mnt/a/dbstow_temp_1"), "{unit}");
     // An empty data directory would be taken for a new server.
     assert!(!unit.contains("dbstow_data"), "{unit}");
-    assert!(text(&scripts, "README.md").contains("THE SERVER'S DATA IS LOST"));
+    assert!(text(&scripts, "README.md").contains("WHAT IS THERE IS LOST"));
     let kept = made(Engine::Mariadb, &everything("/mnt/a", "/mnt/b"), None);
     let names: Vec<&str> = kept.iter().map(|script| script.name.as_str()).collect();
     assert!(

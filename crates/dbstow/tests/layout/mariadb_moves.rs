@@ -132,14 +132,15 @@ fn a_data_directory_takes_along_what_is_in_it() {
     server.write("set", &asked(&server, &[Role::Data]));
     let before = server.places();
     let other = server.path("conf.d/other.cnf");
-    let inside = server.path("data/slow.log").display().to_string();
-    fs::write(
-        &other,
-        format!("[mysqld]\nslow_query_log_file = {inside}\n"),
-    )
-    .expect("a file");
-    let fixed = server.run("set/1-check.sh").expect_err("a path in it");
-    assert!(fixed.contains(&inside), "{fixed}");
+    for (setting, inside) in [
+        ("slow_query_log_file", "data/slow.log"),
+        ("aria_log_dir_path", "data"),
+    ] {
+        let inside = server.path(inside).display().to_string();
+        fs::write(&other, format!("[mysqld]\n{setting} = {inside}\n")).expect("a file");
+        let fixed = server.run("set/1-check.sh").expect_err("a path in it");
+        assert!(fixed.contains(&format!("{setting}={inside}/")), "{fixed}");
+    }
     fs::remove_file(other).expect("it is ours");
 
     server.run("set/2-apply.sh").expect("applied");

@@ -26,7 +26,7 @@ fi
 if moves data; then
     fine='datadir|socket|pid[-_]file|log[-_](error|bin|bin[-_]index)|innodb[-_](log_group_home_dir|undo_directory|data_home_dir|data_file_path|temp_data_file_path)'
     if moves tmpdir; then fine="$fine|tmpdir|slave[-_]load[-_]tmpdir"; fi
-    fixed=$($MARIADBD --print-defaults 2>/dev/null | tr ' ' '\n' | grep -F -- "=$old_data/" | grep -Ev -- "^--($fine)=" | paste -s -d ' ' -)
+    fixed=$($MARIADBD --print-defaults 2>/dev/null | tr ' ' '\n' | sed 's|/*$|/|' | grep -F -- "=$old_data/" | grep -Ev -- "^--($fine)=" | paste -s -d ' ' -)
     [ -z "$fixed" ] || stop "the data directory moves, and these settings have paths in it: $fixed; make them relative first"
     relay=$(variable relay_log_index)
     if [ -n "$relay" ] && [ -e "$relay" ] && grep -Fq -- "$old_data/" "$relay"; then

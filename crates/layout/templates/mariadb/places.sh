@@ -56,7 +56,6 @@ look() {
     old_home=$(variable innodb_data_home_dir)
     old_system=$(variable innodb_data_file_path)
     old_temporary=$(variable innodb_temp_data_file_path)
-    old_tmpdir=$(variable tmpdir)
     old_load=$(variable slave_load_tmpdir)
     old_binlog=$(variable log_bin_basename)
     old_index=$(variable log_bin_index)
@@ -64,16 +63,15 @@ look() {
     old_prefix=
     if [ -n "$old_index" ]; then old_prefix=$(dirname "$(tail -n 1 "$old_index")"); fi
     old_error=$(variable log_error)
-    pid_file=$(absolute "$(variable pid_file)")
-    pid=$(cat "$pid_file")
+    pid=$(cat "$(absolute "$(variable pid_file)")")
     user=$(awk '$1 == "Uid:" { print $2 }' "/proc/$pid/status")
     group=$(awk '$1 == "Gid:" { print $2 }' "/proc/$pid/status")
 }
 
 # The same, as undo.sh reads it.
 write_down() {
-    for name in old_data old_log old_undo old_undo_count old_home old_system old_temporary old_tmpdir old_load \
-        old_binlog old_index old_prefix old_error pid_file user group cnf; do
+    for name in old_data old_log old_undo old_undo_count old_home old_system old_temporary old_load \
+        old_binlog old_index old_prefix old_error user group cnf; do
         eval "value=\$$name"
         printf "%s='%s'\n" "$name" "$(printf '%s' "$value" | sed "s/'/'\\\\''/g")"
     done
@@ -145,8 +143,8 @@ directory() {
 }
 
 # Which places entries() lists: as the server had them, or as it has them since 2-apply.sh.
-at_old() { at_log=$old_log at_undo=$old_undo at_data=$old_data at_index=$old_index; }
-at_new() { at_log=$log at_undo=$undo at_data=$data at_index=$binlog/${old_binlog##*/}.index; }
+at_old() { at=old at_log=$old_log at_undo=$old_undo at_data=$old_data at_index=$old_index; }
+at_new() { at=new at_log=$log at_undo=$undo at_data=$data at_index=$binlog/${old_binlog##*/}.index; }
 
 # The files and folders of a role that are copied, one a line.
 entries() {
@@ -162,7 +160,7 @@ entries() {
         ;;
     doublewrite)
         system_files | while IFS='	' read -r path size; do
-            if [ "$at_data" = "$old_data" ]; then echo "$path"; else echo "$doublewrite/${path##*/}"; fi
+            if [ "$at" = old ]; then echo "$path"; else echo "$doublewrite/${path##*/}"; fi
         done
         ;;
     data)
@@ -195,7 +193,7 @@ set_aside() {
         data) aside=$old_data/.dbstow-before/${path##*/} ;;
         *) aside=$path.dbstow-before ;;
         esac
-        if [ -e "$path" ] && [ ! -e "$aside" ]; then mv -- "$path" "$aside"; fi
+        if { [ -e "$path" ] || [ -L "$path" ]; } && [ ! -e "$aside" ]; then mv -- "$path" "$aside"; fi
     done <"$here/$1.txt"
     rm "$here/$1.txt"
 }
@@ -230,7 +228,7 @@ too_little() {
 
 # Two servers on the same files would destroy them.
 has_ended() {
-    [ ! -e "$pid_file" ] || ! kill -0 "$(cat "$pid_file")" 2>/dev/null || stop "the server still runs; stop it: $SYSTEMCTL stop $service"
+    ! kill -0 "$pid" 2>/dev/null || stop "the server still runs (process $pid), although $service was stopped; stop it"
 }
 
 # The service is up once the server answers; systemd may report it earlier.

@@ -18,9 +18,13 @@ if ask 'SELECT 1' >/dev/null 2>&1; then
     fast=1
     if moves undo; then fast=0; fi
     ask "SET GLOBAL innodb_fast_shutdown = $fast"
+    pid=$(cat "$(variable pid_file)")
+    $SYSTEMCTL stop "$service"
+    has_ended
+else
+    # It failed to start, or the machine is about to try again.
+    $SYSTEMCTL stop "$service"
 fi
-$SYSTEMCTL stop "$service"
-has_ended
 
 # Where a role's files were: each file of the system tablespace has its own folder.
 old_place() {
