@@ -106,6 +106,7 @@ fn a_whole_set_for_mariadb() {
       so, and `undo.sh` restores it).
     - MariaDB has the doublewrite area in the system tablespace, so that `ibdata1` moves, with whatever else is in it.
     - The data directory moves as a whole. It keeps its old path for a socket, a process id or an error log that are there.
+      After a rollback MariaDB lists `.dbstow-before` in it as a database, until you delete it.
     - The other folders for data take single tables. InnoDB ignores `ALTER TABLE .. DATA DIRECTORY`, so a table is made anew:
       `CREATE TABLE t_new (..) DATA DIRECTORY = '/home/b/dbstow_data_2'`, `INSERT INTO t_new SELECT * FROM t`,
       `RENAME TABLE t TO t_old, t_new TO t` (foreign keys and triggers by hand).
