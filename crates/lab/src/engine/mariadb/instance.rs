@@ -63,10 +63,7 @@ impl Instance {
 
     /// How to reach it.
     pub(super) fn target(&self) -> Target {
-        Target {
-            socket: socket(self.server.run()),
-            user: self.user.clone(),
-        }
+        Target::local(socket(self.server.run()), self.user.clone())
     }
 
     /// Its process, and what becomes of it.
