@@ -203,7 +203,10 @@ mod tests {
         let sort = settings.engine.sort_memory.0;
         let sessions = u64::from(settings.workload.sessions);
         let session = Bytes::mib(8).0 + 2 * sort;
-        assert_eq!(limit(&STAND_IN, &settings).0, Bytes::mib(96).0 + sessions * session);
+        assert_eq!(
+            limit(&STAND_IN, &settings).0,
+            Bytes::mib(96).0 + sessions * session
+        );
     }
 
     #[test]
