@@ -28,6 +28,7 @@ mod tables;
 mod tls;
 mod url;
 mod waits;
+pub mod watch;
 
 pub use super::own_server::Owner;
 pub use find::Programs;
