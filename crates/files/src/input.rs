@@ -51,12 +51,12 @@ pub fn named_bytes(path: &Path) -> io::Result<Vec<u8>> {
     bytes(file, RECORD_BYTES_MAX)
 }
 
-/// The text of a file that holds a private key: closed to everybody but its owner, or root's and open for reading to its
+/// The text of a file that holds a private key or a password: closed to everybody but its owner, or root's and open for reading to its
 /// group, as libpq has it. Where the system has no such permissions, they are not checked.
 ///
 /// # Errors
 /// When it cannot be read, is no regular file, is open to others, is larger than [`BYTES_MAX`], or is not UTF-8.
-pub fn private_key(path: &Path) -> io::Result<String> {
+pub fn secret(path: &Path) -> io::Result<String> {
     let file = regular_only(open(path)?)?;
     #[cfg(unix)]
     check_closed(&file.metadata()?)?;
@@ -222,7 +222,7 @@ mod tests {
             (0o604, false),
         ] {
             fs::set_permissions(&key, fs::Permissions::from_mode(mode)).expect("it is ours");
-            match private_key(&key) {
+            match secret(&key) {
                 Ok(text) => assert!(taken && text == "secret", "{mode:o}"),
                 Err(error) => assert!(
                     !taken && error.to_string().contains("chmod 0600"),
@@ -230,7 +230,7 @@ mod tests {
                 ),
             }
         }
-        assert!(private_key(folder.path()).is_err());
+        assert!(secret(folder.path()).is_err());
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl Inventory {
     fn recording(&self, file: &str, window: Duration) -> Result<(Recording, String), String> {
         let text = self.text_of_profile(file)?;
         let profile = profile::read(file, &text).map_err(|error| error.to_string())?;
-        let profile = profile.busiest(window);
+        let profile = profile.busiest(window).in_common_roles();
         let demand = DemandSeries::of(&profile);
         let digest = experiment::plan::digest_of(text.as_bytes());
         Ok((Recording { profile, demand }, digest))

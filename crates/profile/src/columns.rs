@@ -64,7 +64,7 @@ pub(super) const WAITING: [(&str, Wait); 6] = [
     ("other", Wait::Other),
 ];
 
-/// Figures of `[intervals.data]`, `[intervals.temp]` and `[intervals.log]`, with their names in the file.
+/// Figures of `[intervals.data]` and of the tables of other roles, with their names in the file.
 pub(super) const FIGURES: [(&str, Figure); 9] = [
     ("reads", Figure::Count(Kind::Read)),
     ("read_bytes", Figure::Bytes(Kind::Read)),
@@ -81,7 +81,7 @@ pub(super) const FIGURES: [(&str, Figure); 9] = [
 pub(super) fn all() -> impl Iterator<Item = Column> {
     let whole = WHOLE.map(|(_, figure)| Column::Whole(figure));
     let waiting = WAITING.map(|(_, wait)| Column::Waiting(wait));
-    let io = Role::COMMON
+    let io = Role::ALL
         .into_iter()
         .flat_map(|role| FIGURES.map(|(_, figure)| Column::Io(role, figure)));
     whole.into_iter().chain(waiting).chain(io)

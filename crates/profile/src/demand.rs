@@ -217,6 +217,10 @@ pub(super) fn lock_hold(sessions: u32, cycle_s: f64, wait_s: f64) -> f64 {
 /// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
 const POSTGRES_LOG_PAGE: Bytes = Bytes::kib(8);
 
+/// What InnoDB's redo log and the binary log are written in, a page of Linux's cache or a block of the disk, as `dbstow record`
+/// counts it.
+const INNODB_LOG_PAGE: Bytes = Bytes::kib(4);
+
 /// Others write sectors. Source for SQL Server: *Transaction log architecture and management guide*, "log block" (a multiple
 /// of 512 bytes).
 const SECTOR: Bytes = Bytes(512);
@@ -225,6 +229,7 @@ const SECTOR: Bytes = Bytes(512);
 pub(super) fn log_page(product: Option<&str>) -> Bytes {
     match product {
         Some("PostgreSQL") => POSTGRES_LOG_PAGE,
+        Some("MariaDB" | "MySQL") => INNODB_LOG_PAGE,
         Some(_) | None => SECTOR,
     }
 }

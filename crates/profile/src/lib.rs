@@ -30,6 +30,7 @@ mod answers;
 mod backtest;
 mod check;
 mod columns;
+mod common;
 mod definition;
 mod demand;
 mod draft;

@@ -95,7 +95,7 @@ pub fn summary(profile: &Profile) -> Summary {
     lengths.sort();
     let roles = profile.roles();
     Summary {
-        roles: Role::COMMON
+        roles: Role::ALL
             .into_iter()
             .filter(|role| roles.contains(role))
             .map(|role| role_summary(profile, role))

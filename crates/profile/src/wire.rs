@@ -62,6 +62,25 @@ struct WireIntervals {
     temp: Columns,
     #[serde(default, skip_serializing_if = "Columns::is_empty")]
     log: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    binlog: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    undo: Columns,
+    #[serde(default, skip_serializing_if = "Columns::is_empty")]
+    doublewrite: Columns,
+}
+
+impl WireIntervals {
+    fn of_role(&self, role: Role) -> &Columns {
+        match role {
+            Role::Data => &self.data,
+            Role::Temp => &self.temp,
+            Role::Log => &self.log,
+            Role::Binlog => &self.binlog,
+            Role::Undo => &self.undo,
+            Role::Doublewrite => &self.doublewrite,
+        }
+    }
 }
 
 /// Reads a profile; `file` is how it is named in errors.
@@ -104,7 +123,6 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
             wire.format
         ));
     }
-    check_roles(&wire.volumes)?;
     Ok(Profile {
         origin: wire.origin,
         start: wire.start,
@@ -118,17 +136,6 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
             .collect(),
         assumptions: wire.assumptions,
     })
-}
-
-/// Refuses files on volumes that no column counts requests of.
-fn check_roles(volumes: &[Volume]) -> Result<(), String> {
-    let mut roles = volumes.iter().flat_map(|volume| &volume.roles);
-    match roles.find(|role| !Role::COMMON.contains(role)) {
-        Some(role) => Err(format!(
-            "a volume has the role `{role}`, and the roles of a profile are data, temp and log; leave `{role}` out"
-        )),
-        None => Ok(()),
-    }
 }
 
 fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
@@ -149,13 +156,9 @@ fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
     let waiting = named(&wire.waiting, "waiting.", &WAITING, Column::Waiting);
     let mut columns: Vec<(Column, &Vec<f64>)> = whole?;
     columns.extend(waiting?);
-    for (role, table) in [
-        (Role::Data, &wire.data),
-        (Role::Temp, &wire.temp),
-        (Role::Log, &wire.log),
-    ] {
+    for role in Role::ALL {
         let prefix = format!("{role}.");
-        columns.extend(named(table, &prefix, &FIGURES, |figure| {
+        columns.extend(named(wire.of_role(role), &prefix, &FIGURES, |figure| {
             Column::Io(role, figure)
         })?);
     }
@@ -211,6 +214,11 @@ fn wire(profile: &Profile) -> Wire {
             .map(|interval| rounded(time(interval).as_secs_f64()))
             .collect()
     };
+    let of_role = |role| {
+        table(&profile.intervals, &FIGURES, |figure| {
+            Column::Io(role, figure)
+        })
+    };
     Wire {
         format: FORMAT.to_owned(),
         start: profile.start,
@@ -228,15 +236,12 @@ fn wire(profile: &Profile) -> Wire {
             length_s: profile.intervals.iter().map(length).collect(),
             whole: table(&profile.intervals, &WHOLE, Column::Whole),
             waiting: table(&profile.intervals, &WAITING, Column::Waiting),
-            data: table(&profile.intervals, &FIGURES, |figure| {
-                Column::Io(Role::Data, figure)
-            }),
-            temp: table(&profile.intervals, &FIGURES, |figure| {
-                Column::Io(Role::Temp, figure)
-            }),
-            log: table(&profile.intervals, &FIGURES, |figure| {
-                Column::Io(Role::Log, figure)
-            }),
+            data: of_role(Role::Data),
+            temp: of_role(Role::Temp),
+            log: of_role(Role::Log),
+            binlog: of_role(Role::Binlog),
+            undo: of_role(Role::Undo),
+            doublewrite: of_role(Role::Doublewrite),
         },
     }
 }

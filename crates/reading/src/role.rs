@@ -33,7 +33,7 @@ impl Role {
         Role::Doublewrite,
     ];
 
-    /// Roles that every engine has, and the only ones of profiles and of layouts, in the order in which reports name them.
+    /// Roles that every engine has, and the only ones of layouts and replays, in the order in which reports name them.
     pub const COMMON: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
 
     /// Its name in experiments, records and profiles.

@@ -432,7 +432,7 @@ fn named(file: &str) -> Result<String, SpecError> {
 
 /// The layout that a profile itself names, as an experiment's file has it.
 fn layout_of(file: &str) -> Result<String> {
-    let profile = super::profile::load(Path::new(file))?;
+    let profile = super::profile::load(Path::new(file))?.in_common_roles();
     let disks = profile.volumes.iter().map(|volume| volume.disk.as_deref());
     let disks: Option<Vec<&str>> = disks.collect();
     let known = profile.machine.name.as_deref().zip(disks);

@@ -1,4 +1,4 @@
-//! `dbstow record`: watches a running PostgreSQL or SQL Server, and writes a profile. It changes nothing there.
+//! `dbstow record`: watches a running PostgreSQL, MariaDB, MySQL or SQL Server, and writes a profile. It changes nothing there.
 
 use std::path::PathBuf;
 
@@ -18,6 +18,9 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
         server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
         Encrypted where the server offers TLS; sslmode and sslrootcert in the URL ask for more, as in libpq.\n\n\
+        MariaDB, MySQL: the login needs PROCESS, and SELECT on performance_schema.*; without performance_schema only \
+        the totals of InnoDB are recorded. A password comes from MYSQL_PWD or ~/.my.cnf. Encrypted where packets leave \
+        this machine; ssl-mode and ssl-ca in the URL ask for more or less.\n\n\
         SQL Server: the login needs VIEW SERVER STATE, from 2022 on VIEW SERVER PERFORMANCE STATE; a password comes \
         from SQLCMDPASSWORD. Parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
         Examples:\n  \
@@ -25,12 +28,15 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1min --out day.toml\n  \
         dbstow record --server 'postgresql://watcher@db1/shop?sslmode=verify-full' --for 30min --out shop.toml\n  \
         dbstow record --server postgresql://db1 --for 8h --out day.toml --listen 127.0.0.1:9187\n  \
+        dbstow record --server mysql://root@localhost/ --for 30min --out shop.toml\n  \
+        MYSQL_PWD=.. dbstow record --server 'mysql://watcher@db1/?ssl-mode=VERIFY_IDENTITY' --for 8h --out day.toml\n  \
         SQLCMDPASSWORD=.. dbstow record --server sqlserver://watcher@db1 --for 30min --out shop.toml\n\n\
         Show the result: dbstow profile shop.toml\n\
         Exit codes: 0 success, 1 the server could not be queried, 2 usage error, an idle server, or too little time."
 )]
 pub struct Args {
-    /// The server: postgresql://USER@HOST:PORT/DATABASE or sqlserver://USER@HOST:PORT; all its databases are recorded
+    /// The server: postgresql://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/ or sqlserver://USER@HOST:PORT; all its
+    /// databases are recorded
     #[arg(long, value_name = "URL")]
     pub server: String,
     /// How long to record
@@ -54,6 +60,7 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Product {
     PostgreSql,
+    MySql,
     SqlServer,
 }
 
@@ -62,10 +69,11 @@ impl Product {
     fn of(server: &str) -> Result<Product, Mistake> {
         match server.trim_start().split_once("://") {
             Some(("postgresql" | "postgres", _)) => Ok(Product::PostgreSql),
+            Some(("mysql" | "mariadb", _)) => Ok(Product::MySql),
             Some(("sqlserver" | "mssql", _)) => Ok(Product::SqlServer),
             Some(_) | None => Err(Mistake(
-                "--server is not the URL of a PostgreSQL or SQL Server; give postgresql://USER@HOST:PORT/DATABASE or \
-                 sqlserver://USER@HOST:PORT"
+                "--server is not the URL of a PostgreSQL, MariaDB, MySQL or SQL Server; give \
+                 postgresql://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/ or sqlserver://USER@HOST:PORT"
                     .to_owned(),
             )),
         }
@@ -92,16 +100,17 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let product = Product::of(&args.server)?;
     let is_of_sql_server = args.login != ServerLogin::default();
-    if product == Product::PostgreSql && is_of_sql_server {
+    if product != Product::SqlServer && is_of_sql_server {
         return mistake(
             "--access-token-env, --access-token-file, --encrypt and --trust-server-certificate are for SQL Server; \
-             leave them out for PostgreSQL"
+             leave them out"
                 .to_owned(),
         );
     }
     super::import::check_free(&args.out)?;
     match product {
         Product::PostgreSql => postgres(args),
+        Product::MySql => mysql(args),
         Product::SqlServer => sql_server(args),
     }
 }
@@ -119,6 +128,23 @@ fn postgres(args: &Args) -> Result<()> {
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
     live::record(args, "PostgreSQL", |recording, watcher| {
+        watch::record(&server, recording, watcher)
+    })
+}
+
+#[cfg(not(all(unix, feature = "mariadb")))]
+fn mysql(_: &Args) -> Result<()> {
+    let text = "this dbstow was built without MariaDB (cargo feature `mariadb`, Unix only); use another build, or \
+                import what other tools recorded (dbstow import)";
+    Err(Mistake(text.to_owned()).into())
+}
+
+#[cfg(all(unix, feature = "mariadb"))]
+fn mysql(args: &Args) -> Result<()> {
+    use lab::engine::mariadb::{ServerUrl, watch};
+
+    let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
+    live::record(args, "MariaDB", |recording, watcher| {
         watch::record(&server, recording, watcher)
     })
 }
@@ -141,7 +167,10 @@ fn sql_server(args: &Args) -> Result<()> {
 }
 
 /// A recording under way: progress, and Ctrl-C.
-#[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
+#[cfg(any(
+    feature = "sqlserver",
+    all(unix, any(feature = "mariadb", feature = "postgres"))
+))]
 mod live {
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
@@ -326,7 +355,7 @@ mod tests {
             assert!(parsed.is_ok(), "{example}: {parsed:?}");
             count += 1;
         }
-        assert_eq!(count, 5);
+        assert_eq!(count, 7);
     }
 
     #[test]
@@ -334,12 +363,14 @@ mod tests {
         for (url, product) in [
             ("postgresql://me@db1/shop", Product::PostgreSql),
             ("postgres://db1", Product::PostgreSql),
+            ("mysql://me@db1/", Product::MySql),
+            ("mariadb://db1", Product::MySql),
             ("sqlserver://sa@db1", Product::SqlServer),
             ("mssql://db1", Product::SqlServer),
         ] {
             assert_eq!(Product::of(url).expect(url), product);
         }
-        for url in ["", "db1,1433", "mysql://me:hunter2@db1", "://db1"] {
+        for url in ["", "db1,1433", "oracle://me:hunter2@db1", "://db1"] {
             let error = Product::of(url).expect_err(url).to_string();
             assert!(error.contains("give postgresql://") && !error.contains("hunter2"));
         }

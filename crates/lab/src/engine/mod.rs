@@ -2,6 +2,8 @@
 //!
 //! An engine is a folder here with an [`EngineProvider`], declared below, and a line in [`PROVIDERS`].
 
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+mod certificates;
 mod check;
 #[cfg(any(
     feature = "sqlserver",
@@ -23,10 +25,15 @@ mod provider;
 pub mod raw;
 mod real;
 mod registry;
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+mod server_url;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
-#[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
+#[cfg(any(
+    feature = "sqlserver",
+    all(unix, any(feature = "mariadb", feature = "postgres"))
+))]
 pub mod watch;
 
 pub use check::{OptionsError, check};

@@ -94,7 +94,7 @@ fn full() -> Profile {
         memory: Some(Bytes::gib(112)),
     };
     profile.volumes = vec![Volume {
-        roles: Role::COMMON.into(),
+        roles: Role::ALL.into(),
         disk: Some("azure.premium.p30".to_owned()),
         size: Some(Bytes::gib(1024)),
     }];
@@ -142,8 +142,16 @@ fn the_schema_has_the_columns_that_there_are() {
         named(&waits)
     );
     let whole = WHOLE.map(|(name, _)| name);
-    let others = ["at_s", "length_s", "waiting", "data", "temp", "log"];
-    assert_eq!(known(intervals), named(&[&whole[..], &others].concat()));
+    let others = ["at_s", "length_s", "waiting"];
+    let roles = Role::ALL.map(Role::name);
+    assert_eq!(
+        known(intervals),
+        named(&[&whole[..], &others, &roles].concat())
+    );
+    let mut roles = roles;
+    roles.sort_unstable();
+    let enumerated = schema.pointer("/properties/volume/items/properties/roles/items/enum");
+    assert_eq!(enumerated, Some(&Value::from(&roles[..])));
 }
 
 #[test]

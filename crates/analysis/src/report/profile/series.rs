@@ -260,7 +260,7 @@ fn figures(profile: &Profile) -> Vec<(&'static str, &'static str, Vec<Figure<'_>
         figure.map(|value| value / interval.length.as_secs_f64())
     };
     let of_requests = |figure: fn(&Requests, f64) -> Option<f64>| {
-        let roles = Role::COMMON.into_iter();
+        let roles = Role::ALL.into_iter();
         roles
             .flat_map(|role| KINDS.map(|kind| requests(role, kind, figure)))
             .collect()

@@ -63,10 +63,12 @@ impl Instance {
 
     /// How to reach it.
     pub(super) fn target(&self) -> Target {
-        Target {
-            socket: socket(self.server.run()),
-            user: self.user.clone(),
-        }
+        Target::local(self.socket(), self.user.clone())
+    }
+
+    /// Its socket.
+    pub(super) fn socket(&self) -> PathBuf {
+        socket(self.server.run())
     }
 
     /// Its process, and what becomes of it.

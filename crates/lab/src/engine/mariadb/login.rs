@@ -1,41 +1,150 @@
 //! Connections to a server.
 
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
-use mysql::{Conn, OptsBuilder};
+use model::Duration;
+use mysql::{Conn, DriverError, Error, OptsBuilder};
 
-/// How to reach a server: its socket, and who logs in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use super::tls::Encryption;
+use crate::engine::EngineError;
+use crate::engine::server_url::Password;
+
+/// How long an answer may take where the server is not ours: a connection without one is lost.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+/// `ER_ACCESS_DENIED_ERROR`, and `ER_SECURE_TRANSPORT_REQUIRED`.
+/// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference>, read 2026-11-25.
+const DENIED: u16 = 1045;
+const ENCRYPTED_ONLY: u16 = 3159;
+
+/// How to reach a server, and who logs in.
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    pub(super) socket: PathBuf,
+    pub(super) address: Address,
     pub(super) user: String,
+    pub(super) password: Option<Password>,
+    pub(super) encryption: Encryption,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A socket file.
+    Unix(PathBuf),
+    /// Host and port.
+    Tcp(String, u16),
 }
 
 impl Target {
+    /// By a socket of this machine, as whom the kernel says that we are.
+    pub(super) fn local(socket: PathBuf, user: String) -> Target {
+        Target {
+            address: Address::Unix(socket),
+            user,
+            password: None,
+            encryption: Encryption::off(),
+        }
+    }
+
     /// Opens a connection to `database`, or to none.
     ///
     /// # Errors
     /// When the server does not let us in.
     pub(super) fn open(&self, database: Option<&str>) -> mysql::Result<Conn> {
+        Conn::new(self.options().db_name(database))
+    }
+
+    /// Opens a connection to a server that is not ours, which may be of any kind.
+    ///
+    /// # Errors
+    /// When it does not let us in, or does not answer.
+    pub(super) fn open_given(&self) -> Result<Conn, EngineError> {
+        let limit = Some(std::time::Duration::from_nanos(ANSWER_MAX.as_nanos()));
+        let options = self
+            .options()
+            .read_timeout(limit)
+            .write_timeout(limit)
+            .tcp_connect_timeout(limit);
+        // The client library panics where a server asks for a login that it was built without.
+        let opened = catch_unwind(AssertUnwindSafe(|| Conn::new(options)));
+        let why = match opened {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(error)) => self.why(error),
+            Err(_) => unknown_login(),
+        };
+        Err(EngineError::failed(
+            format!("connect to MariaDB or MySQL at {}", self.address),
+            why,
+        ))
+    }
+
+    fn options(&self) -> OptsBuilder {
+        let password = self
+            .password
+            .as_ref()
+            .map(|password| password.secret().to_owned());
         let options = OptsBuilder::new()
-            .socket(Some(text(&self.socket)))
             // It would otherwise ask a server that it reaches by network for its socket.
             .prefer_socket(false)
             .user(Some(self.user.clone()))
-            .db_name(database)
+            .pass(password)
             // Sessions keep their own.
             .stmt_cache_size(0);
-        Conn::new(options)
+        match &self.address {
+            Address::Unix(path) => options.socket(Some(path.display().to_string())),
+            Address::Tcp(host, port) => options
+                .ip_or_hostname(Some(host.clone()))
+                .tcp_port(*port)
+                .ssl_opts(self.encryption.options()),
+        }
+    }
+
+    /// Why there is no connection, with the remedy where there is one.
+    fn why(&self, error: Error) -> String {
+        let host = match &self.address {
+            Address::Unix(_) => "",
+            Address::Tcp(host, _) => host,
+        };
+        match error {
+            Error::TlsError(error) => Encryption::refused(host, error.to_string()),
+            Error::DriverError(DriverError::TlsNotSupported) => self.encryption.not_offered(),
+            Error::DriverError(DriverError::UnknownAuthPlugin(_)) => unknown_login(),
+            Error::MySqlError(said) if said.code == DENIED && self.password.is_none() => format!(
+                "{}; give the login's password in MYSQL_PWD or in ~/.my.cnf, and where it requires TLS, ssl-mode=REQUIRED \
+                 in the URL",
+                said.message
+            ),
+            Error::MySqlError(said) if said.code == ENCRYPTED_ONLY => {
+                format!("{}; use ssl-mode=REQUIRED in the URL", said.message)
+            }
+            error => words(&error),
+        }
     }
 }
 
-/// For a look with `mariadb`.
-impl std::fmt::Display for Target {
+/// What an error says, without the names of the client library's types.
+pub(super) fn words(error: &Error) -> String {
+    match error {
+        Error::MySqlError(said) => format!("{} (error {})", said.message, said.code),
+        Error::DriverError(error) => error.to_string(),
+        Error::IoError(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+fn unknown_login() -> String {
+    "the server asks for a way to log in that dbstow does not know; use a login with mysql_native_password, \
+     caching_sha2_password or unix_socket"
+        .to_owned()
+}
+
+impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} as {}", self.socket.display(), self.user)
+        match self {
+            Address::Unix(path) => write!(f, "{}", path.display()),
+            Address::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+        }
     }
-}
-
-fn text(path: &Path) -> String {
-    path.display().to_string()
 }

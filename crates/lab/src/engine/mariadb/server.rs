@@ -130,7 +130,7 @@ impl MariaDb {
 
     /// Its socket: for a look with `mariadb`, as the user that dbstow runs as.
     pub fn socket(&self) -> PathBuf {
-        self.instance.target().socket
+        self.instance.socket()
     }
 
     /// The database of a session.

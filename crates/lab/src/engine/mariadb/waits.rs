@@ -16,15 +16,15 @@ use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 /// How many looks at the sessions come for one at the transactions that wait: 20 ms each, and more than 100 ms between two.
 const LOOKS_PER_LOCKS: u32 = 8;
 
-const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_command, t.processlist_state, w.event_name, w.operation \
+pub(super) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_command, t.processlist_state, w.event_name, w.operation \
      FROM performance_schema.threads AS t LEFT JOIN performance_schema.events_waits_current AS w \
      ON w.thread_id = t.thread_id AND w.end_event_id IS NULL WHERE t.processlist_id IS NOT NULL";
 
-const LOCKED: &str =
+pub(super) const LOCKED: &str =
     "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
 
 /// A row of [`SESSIONS`]; what is not there is NULL.
-type Row = (
+pub(super) type Row = (
     u32,
     Option<String>,
     Option<String>,
@@ -98,7 +98,13 @@ impl WaitSampler for Sampler<'_> {
 }
 
 /// What a session does, by its command and state, its wait in progress, and whether it waited for a row of late.
-fn waiting(command: &str, state: &str, event: &str, operation: &str, locked: bool) -> Waiting {
+pub(super) fn waiting(
+    command: &str,
+    state: &str,
+    event: &str,
+    operation: &str,
+    locked: bool,
+) -> Waiting {
     let named = |kind, event: &str| Waiting {
         kind,
         event: event.to_owned(),
@@ -125,8 +131,8 @@ fn waiting(command: &str, state: &str, event: &str, operation: &str, locked: boo
         _ => return named(WaitKind::Other, event),
     }
     match state {
-        // The redo log has no instrument.
-        "Commit" => named(WaitKind::Log, state),
+        // The redo log has no instrument; MySQL's name for it comes second.
+        "Commit" | "waiting for handler commit" => named(WaitKind::Log, state),
         "User lock" => named(WaitKind::Lock, state),
         _ if state.starts_with("Waiting for ") => named(WaitKind::Lock, state),
         _ if locked => named(WaitKind::Lock, "LOCK WAIT"),

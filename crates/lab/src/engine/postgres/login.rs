@@ -115,14 +115,20 @@ fn authenticate(connection: &mut Connection, target: &Target) -> Result<(), Fail
         match connection.message()? {
             Message::AuthenticationOk => return Ok(()),
             Message::AuthenticationCleartextPassword => {
-                let password = password()?.bytes();
+                let password = password()?.secret().as_bytes();
                 frontend::password_message(password, connection.outgoing())?;
             }
             Message::AuthenticationMd5Password(body) => {
-                let hash = md5_hash(target.user.as_bytes(), password()?.bytes(), body.salt());
+                let hash = md5_hash(
+                    target.user.as_bytes(),
+                    password()?.secret().as_bytes(),
+                    body.salt(),
+                );
                 frontend::password_message(hash.as_bytes(), connection.outgoing())?;
             }
-            Message::AuthenticationSasl(body) => scram(connection, &body, password()?.bytes())?,
+            Message::AuthenticationSasl(body) => {
+                scram(connection, &body, password()?.secret().as_bytes())?
+            }
             Message::ErrorResponse(body) => return Err(wire::refusal(&body)?),
             _ => return Err(unknown_method()),
         }

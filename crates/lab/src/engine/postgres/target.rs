@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::tls::Encryption;
+use crate::engine::server_url::Password;
 
 /// A server, a database in it, and who asks.
 #[derive(Clone)]
@@ -41,21 +42,6 @@ pub(super) enum Address {
     Unix(PathBuf),
     /// Host and port.
     Tcp(String, u16),
-}
-
-/// A password; it has no text form, so that it cannot slip into a message.
-#[derive(Clone)]
-pub(super) struct Password(String);
-
-impl Password {
-    pub(super) fn new(text: impl Into<String>) -> Password {
-        Password(text.into())
-    }
-
-    /// For the server only.
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
 }
 
 impl fmt::Display for Address {

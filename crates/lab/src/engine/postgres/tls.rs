@@ -12,11 +12,12 @@ use std::str::FromStr;
 
 use bytes::BytesMut;
 use files::input;
-use native_tls::{Certificate, HandshakeError, Identity, Protocol, TlsConnector, TlsStream};
+use native_tls::{HandshakeError, Identity, Protocol, TlsConnector, TlsStream};
 use postgres_protocol::message::frontend;
 
 use super::target::Address;
 use super::wire::Failure;
+use crate::engine::certificates::{self, Refusal};
 
 /// What is asked of a connection; the default is libpq's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -284,7 +285,7 @@ fn connector(
         Some(Roots::System) => {}
         Some(Roots::File(file)) => {
             builder.disable_built_in_roots(true);
-            for certificate in certificates(file)? {
+            for certificate in certificates::in_file("sslrootcert", file)? {
                 builder.add_root_certificate(certificate);
             }
         }
@@ -304,17 +305,6 @@ fn connector(
             false => format!("TLS cannot be set up: {error}"),
         }
     })
-}
-
-fn certificates(file: &Path) -> Result<Vec<Certificate>, String> {
-    let shown = file.display();
-    let text = input::named(file).map_err(|error| format!("sslrootcert {shown}: {error}"))?;
-    match Certificate::stack_from_pem(text.as_bytes()) {
-        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
-        Ok(_) | Err(_) => Err(format!(
-            "sslrootcert {shown} holds no certificate; give a file in PEM format (-----BEGIN CERTIFICATE-----)"
-        )),
-    }
 }
 
 /// The user's own certificate, with which a server may let them in.
@@ -397,15 +387,8 @@ impl OwnCertificate {
 fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
     let (shown, key_shown) = (certificate.display(), key.display());
     let chain = input::named(certificate).map_err(|error| format!("sslcert {shown}: {error}"))?;
-    match Certificate::stack_from_pem(chain.as_bytes()) {
-        Ok(certificates) if !certificates.is_empty() => {}
-        Ok(_) | Err(_) => {
-            return Err(format!(
-                "sslcert {shown} holds no certificate; give a file in PEM format (-----BEGIN CERTIFICATE-----)"
-            ));
-        }
-    }
-    let text = input::private_key(key).map_err(|error| format!("sslkey {key_shown}: {error}"))?;
+    certificates::in_file("sslcert", certificate)?;
+    let text = input::secret(key).map_err(|error| format!("sslkey {key_shown}: {error}"))?;
     if text.contains("ENCRYPTED") {
         return Err(format!(
             "sslkey {key_shown} has a passphrase, which dbstow does not ask for; write it without one to a file that only \
@@ -431,21 +414,14 @@ fn refused(error: HandshakeError<TcpStream>, host: &str) -> TlsError {
         HandshakeError::Failure(error) => error.to_string(),
         HandshakeError::WouldBlock(_) => "no answer in time".to_owned(),
     };
-    // OpenSSL's: error:..:certificate verify failed:../ssl/statem/statem_clnt.c:2090: (certificate has expired)
-    let why = text
-        .strip_suffix(')')
-        .filter(|text| text.contains("certificate verify failed"))
-        .and_then(|text| text.rsplit_once(" ("));
-    match why {
-        Some((_, why)) if why.contains("mismatch") => TlsError::OtherName {
+    match Refusal::of(text) {
+        Refusal::OtherName(why) => TlsError::OtherName {
             host: host.to_owned(),
-            why: why.to_owned(),
+            why,
         },
-        Some((_, why)) if why.contains("expired") || why.contains("not yet valid") => {
-            TlsError::Expired(why.to_owned())
-        }
-        Some((_, why)) => TlsError::Untrusted(why.to_owned()),
-        None => TlsError::Handshake(text),
+        Refusal::Expired(why) => TlsError::Expired(why),
+        Refusal::Untrusted(why) => TlsError::Untrusted(why),
+        Refusal::Handshake(text) => TlsError::Handshake(text),
     }
 }
 

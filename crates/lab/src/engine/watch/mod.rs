@@ -8,6 +8,8 @@
 //!
 //! An engine implements `Recorded`: how to reach its server, what to ask there, and what two answers mean.
 
+#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+pub(in crate::engine) mod disks;
 mod looks;
 
 use model::Duration;

@@ -5,19 +5,16 @@ use std::collections::BTreeMap;
 use model::Duration;
 use profile::{Interval, Io, Lost, Requests};
 use reading::Role;
-use volume::plain::DiskCounters;
 
 use super::host::{Host, HostCounters};
 use crate::engine::watch::Looks;
+use crate::engine::watch::disks::{self, millis};
 
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
 
 /// Page of the log, `XLOG_BLCKSZ`, in bytes.
 const LOG_PAGE: f64 = 8192.0;
-
-/// Where the kernel's times of a disk start over.
-const TIMES_MAX: f64 = 4_294_967_296.0;
 
 /// What a server answered at an instant.
 #[derive(Clone, Debug, Default)]
@@ -356,7 +353,7 @@ fn of_host(
 ) -> Result<BTreeMap<Role, Io>, Lost> {
     let mut roles: BTreeMap<Role, Io> = BTreeMap::new();
     for (on, (before, after)) in host.disks.iter().zip(from.disks.iter().zip(&until.disks)) {
-        let disk = difference(before, after).ok_or(Lost::Reset)?;
+        let disk = disks::difference(before, after).ok_or(Lost::Reset)?;
         let mut disk = disk.without_flushes_among_writes();
         let role = [Role::Data, Role::Temp, Role::Log]
             .into_iter()
@@ -429,50 +426,11 @@ fn add(to: &mut Io, more: Io) {
     profile::add(&mut to.flushes, more.flushes);
 }
 
-/// `None` when a counter shrank.
-fn difference(before: &DiskCounters, after: &DiskCounters) -> Option<Io> {
-    let count = |before: u64, after: u64| after.checked_sub(before).map(|count| count as f64);
-    let time = |before: u64, after: u64| {
-        let grown = after as f64 - before as f64;
-        millis(
-            if grown < 0.0 {
-                grown + TIMES_MAX
-            } else {
-                grown
-            }
-            .max(0.0),
-        )
-    };
-    let flushes = before.flushes.zip(after.flushes);
-    let flush_ms = before.flush_ms.zip(after.flush_ms);
-    Some(Io {
-        reads: Requests {
-            count: Some(count(before.reads, after.reads)?),
-            bytes: Some(count(before.read_bytes, after.read_bytes)?),
-            waited: Some(time(before.read_ms, after.read_ms)),
-        },
-        writes: Requests {
-            count: Some(count(before.writes, after.writes)?),
-            bytes: Some(count(before.write_bytes, after.write_bytes)?),
-            waited: Some(time(before.write_ms, after.write_ms)),
-        },
-        flushes: Requests {
-            count: flushes.and_then(|(before, after)| count(before, after)),
-            bytes: None,
-            waited: flush_ms.map(|(before, after)| time(before, after)),
-        },
-        session_writes: None,
-    })
-}
-
-fn millis(ms: f64) -> Duration {
-    Duration::from_secs_f64(ms.max(0.0) / 1e3)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use profile::Wait;
+    use volume::plain::DiskCounters;
 
     /// A snapshot so many seconds into the recording.
     fn snapshot(at_s: u64, rows: &[(&str, &str, &str)]) -> Snapshot {

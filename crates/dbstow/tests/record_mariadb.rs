@@ -1,0 +1,348 @@
+//! `dbstow record` on a real MariaDB that somebody works on.
+
+#![cfg(all(target_os = "linux", feature = "mariadb"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+#[path = "support/mysqld.rs"]
+mod mysqld;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use mysqld::{ENCODED, Mysqld, PASSWORD};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use profile::{Io, Lost, Profile, Requests};
+use reading::Role;
+use tempfile::TempDir;
+
+struct Recorder {
+    folder: TempDir,
+    url: String,
+}
+
+impl Recorder {
+    fn of(url: String) -> Recorder {
+        Recorder {
+            folder: tempfile::tempdir().unwrap(),
+            url,
+        }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("shop.toml")
+    }
+
+    fn start(&self, environment: &[(&str, &str)]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_dbstow"))
+            .args([
+                "record", "--server", &self.url, "--every", "1s", "--for", "600s", "--out",
+            ])
+            .arg(self.out())
+            .env("HOME", self.folder.path())
+            .env_remove("MYSQL_PWD")
+            .envs(environment.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Returns once its first snapshot was taken, or it has ended.
+    fn started(&self, server: &Mysqld) -> Child {
+        let mut recording = self.start(&[]);
+        // It looks at transactions when it prepares, and again when it records.
+        let looks = "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND \
+                     user = 'boss' AND time_ms < 900 AND command = 'Sleep'";
+        let mut seen = 0;
+        while seen < 3 {
+            match server.sql(looks).as_str() {
+                "0" => {}
+                _ => seen += 1,
+            }
+            assert!(recording.try_wait().unwrap().is_none(), "it ended");
+        }
+        recording
+    }
+
+    fn profile(&self) -> Profile {
+        let text = fs::read_to_string(self.out()).unwrap();
+        profile::read("shop.toml", &text).unwrap()
+    }
+
+    /// Waits for as many intervals to come, and ends it as Ctrl-C does.
+    fn ended(&self, recording: Child, more: usize) -> (Profile, String) {
+        for _ in 0..more {
+            std::thread::sleep(std::time::Duration::from_millis(1100));
+        }
+        kill(Pid::from_raw(recording.id().cast_signed()), Signal::SIGINT).unwrap();
+        let output = recording.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        (self.profile(), text(&output))
+    }
+
+    /// Asserts that it ends at once with `texts`, shows no password, and writes nothing.
+    fn refused(&self, environment: &[(&str, &str)], texts: &[&str]) {
+        let output = self.start(environment).wait_with_output().unwrap();
+        let said = text(&output);
+        assert!(!output.status.success(), "{}: {said}", self.url);
+        for text in texts {
+            assert!(said.contains(text), "{}: {said}", self.url);
+        }
+        assert!(
+            !said.contains(ENCODED) && !said.contains(PASSWORD),
+            "{said}"
+        );
+        assert!(!self.out().exists());
+    }
+}
+
+fn text(output: &Output) -> String {
+    let (out, error) = (&output.stdout, &output.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(error)
+    )
+}
+
+fn works(mut load: Child) {
+    assert!(load.wait().unwrap().success());
+}
+
+/// The sum of a figure of a role's requests.
+fn sum(profile: &Profile, role: Role, of: fn(&Io) -> &Requests) -> Requests {
+    let mut sum = Requests::default();
+    for interval in &profile.intervals {
+        profile::add(&mut sum, *of(&interval.roles[&role]));
+    }
+    sum
+}
+
+#[test]
+fn bytes_by_role_are_those_that_the_process_moved() {
+    let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
+        return;
+    };
+    works(server.sysbench(&["prepare"]));
+    let recorder = Recorder::of(server.socket_url());
+    let (read_before, written_before) = server.bytes();
+    let recording = recorder.started(&server);
+    works(server.sysbench(&["--events=4000", "--time=0", "run"]));
+    let (profile, said) = recorder.ended(recording, 2);
+    let (read, written) = server.bytes();
+    let (read, written) = (read - read_before, written - written_before);
+
+    let all: f64 = Role::ALL
+        .into_iter()
+        .filter_map(|role| sum(&profile, role, |io| &io.writes).bytes)
+        .sum();
+    // Pages that Linux writes of its own accord, and pages half written, are the difference: 3 % where it was measured.
+    assert!(
+        (all / written - 1.0).abs() < 0.1,
+        "{all} of {written}\n{said}"
+    );
+    let all: f64 = [Role::Data, Role::Undo, Role::Temp]
+        .into_iter()
+        .filter_map(|role| sum(&profile, role, |io| &io.reads).bytes)
+        .sum();
+    assert!((all / read - 1.0).abs() < 0.05, "{all} of {read}\n{said}");
+
+    // Every transaction goes through the binary log, which is flushed for one or for several.
+    let commits = profile.total(|interval| interval.commits).unwrap();
+    assert!((commits - 4000.0).abs() < 20.0, "{commits}");
+    let flushes = sum(&profile, Role::Binlog, |io| &io.flushes).count.unwrap();
+    assert!(flushes > 900.0 && flushes <= 4010.0, "{flushes}");
+    // A page of undo, of data and its copy: none is missing, none is counted twice.
+    let bytes = |role| sum(&profile, role, |io| &io.writes).bytes.unwrap();
+    let pages = bytes(Role::Data) + bytes(Role::Undo);
+    let copies = bytes(Role::Doublewrite);
+    assert!(
+        copies > 0.5 * pages && copies < 1.05 * pages,
+        "{copies} of {pages}"
+    );
+    // A statement is an operation: 20 of each transaction.
+    let operations = profile.total(|interval| interval.operations).unwrap();
+    assert!((operations / 80_000.0 - 1.0).abs() < 0.02, "{operations}");
+    assert!(
+        profile
+            .total(|it| it.processor.map(|time| time.as_secs_f64()))
+            .unwrap()
+            > 0.5
+    );
+    assert!(sum(&profile, Role::Data, |io| &io.reads).waited.is_some());
+    assert_eq!(profile.origin.product.as_deref(), Some("MariaDB"));
+    assert!(said.contains("closed loop      yes"), "{said}");
+}
+
+#[test]
+fn a_restart_is_an_interruption_and_the_recording_continues() {
+    let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
+        return;
+    };
+    works(server.sysbench(&["prepare"]));
+    let recorder = Recorder::of(server.socket_url());
+    let recording = recorder.started(&server);
+    works(server.sysbench(&["--time=3", "run"]));
+    server.down();
+    server.up(&["--performance-schema=ON"]);
+    works(server.sysbench(&["--time=4", "run"]));
+    let (profile, said) = recorder.ended(recording, 1);
+    let causes: Vec<Lost> = profile
+        .interruptions
+        .iter()
+        .map(|lost| lost.cause)
+        .collect();
+    assert_eq!(causes, [Lost::Restart], "{said}");
+    assert!(said.contains("connected again"), "{said}");
+    assert!(profile.intervals.len() >= 5, "{said}");
+}
+
+#[test]
+fn without_performance_schema_the_totals_of_innodb_are_recorded() {
+    let Some(server) = Mysqld::start(&["--performance-schema=OFF", "--skip-log-bin"]) else {
+        return;
+    };
+    works(server.sysbench(&["prepare"]));
+    let recorder = Recorder::of(server.socket_url());
+    let (_, before) = server.bytes();
+    let recording = recorder.started(&server);
+    works(server.sysbench(&["--events=2000", "--time=0", "run"]));
+    let (profile, said) = recorder.ended(recording, 2);
+    let (_, after) = server.bytes();
+    assert_eq!(
+        profile.roles(),
+        [Role::Data, Role::Doublewrite, Role::Log].into()
+    );
+    assert!(said.contains("performance_schema does not count"), "{said}");
+    let bytes = |role| sum(&profile, role, |io| &io.writes).bytes.unwrap();
+    let all: f64 = profile.roles().into_iter().map(bytes).sum();
+    let written = after - before;
+    assert!(
+        (all / written - 1.0).abs() < 0.1,
+        "{all} of {written}\n{said}"
+    );
+    // Without a binary log: by the numbers of transactions.
+    let commits = profile.total(|interval| interval.commits).unwrap();
+    assert!((commits / 2000.0 - 1.0).abs() < 0.05, "{commits}");
+}
+
+#[test]
+fn a_server_that_does_not_let_us_in_is_refused_with_a_remedy() {
+    let Some(server) = Mysqld::start(&[]) else {
+        return;
+    };
+    let at =
+        |login: &str, parameters: &str| Recorder::of(server.url(login, "127.0.0.1", parameters));
+    at("boss:wr0ngw0rd", "").refused(&[], &["Access denied for user 'boss'"]);
+    at("boss", "").refused(&[], &["Access denied", "MYSQL_PWD"]);
+    at("boss", "").refused(&[("MYSQL_PWD", "wr0ngw0rd")], &["Access denied"]);
+    let guest = format!("guest:{ENCODED}");
+    at(&guest, "").refused(&[], &["may not see", "GRANT PROCESS"]);
+    let boss = format!("boss:{ENCODED}");
+    at(&boss, "?ssl-mode=REQUIRED").refused(&[], &["does not offer TLS", "ssl-mode=DISABLED"]);
+
+    // The option file has the password, and nobody else can read it.
+    let recorder = at("boss", "");
+    let file = recorder.folder.path().join(".my.cnf");
+    fs::write(&file, format!("[client]\npassword=\"{PASSWORD}\"\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    recorder.refused(&[], &[".my.cnf holds a password", "chmod 0600"]);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut recording = recorder.started(&server);
+    recording.kill().unwrap();
+    recording.wait().unwrap();
+
+    server.down();
+    at(&boss, "").refused(&[], &["127.0.0.1:", "refused"]);
+    Recorder::of(server.socket_url()).refused(&[], &["s.sock"]);
+}
+
+/// A certificate that `signer` signed, or that signs itself.
+fn certificate(server: &Mysqld, name: &str, subject: &str, signer: Option<&str>) {
+    let file = |name: &str, kind: &str| server.path(&format!("{name}.{kind}"));
+    let mut command = Command::new("openssl");
+    command
+        .args([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+        ])
+        .args(["-subj", subject, "-addext", "subjectAltName=DNS:localhost"])
+        .arg("-out")
+        .arg(file(name, "pem"))
+        .arg("-keyout")
+        .arg(file(name, "key"));
+    if let Some(signer) = signer {
+        command.arg("-CA").arg(file(signer, "pem"));
+        command.arg("-CAkey").arg(file(signer, "key"));
+        command.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
+    }
+    let output = command.output().expect("openssl");
+    assert!(output.status.success(), "{}", text(&output));
+    server.hand_over(&format!("{name}.pem"));
+    server.hand_over(&format!("{name}.key"));
+}
+
+#[test]
+fn a_connection_is_encrypted_and_verified_as_the_url_says() {
+    let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
+        return;
+    };
+    certificate(&server, "authority", "/CN=authority", None);
+    certificate(&server, "other", "/CN=other", None);
+    certificate(&server, "server", "/CN=somebody", Some("authority"));
+    server.down();
+    let file = |name: &str| server.path(name).display().to_string();
+    let settings = [
+        "--performance-schema=ON".to_owned(),
+        format!("--ssl-cert={}", file("server.pem")),
+        format!("--ssl-key={}", file("server.key")),
+        format!("--ssl-ca={}", file("authority.pem")),
+    ];
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    server.up(&settings);
+    // A login that the server lets in by TLS alone.
+    let at = |host: &str, parameters: &str| {
+        let login = format!("sealed:{ENCODED}");
+        Recorder::of(server.url(&login, host, &format!("?{parameters}")))
+    };
+    let ca = |mode: &str, name: &str| format!("ssl-mode={mode}&ssl-ca={}", file(name));
+    // It was idle, which it only finds out once it is in.
+    let is_in = |host: &str, parameters: &str| {
+        let recorder = at(host, parameters);
+        let mut recording = recorder.start(&[]);
+        let connections =
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'sealed'";
+        while server.sql(connections) == "0" {
+            assert!(
+                recording.try_wait().unwrap().is_none(),
+                "{parameters}: {}",
+                text(&recording.wait_with_output().unwrap())
+            );
+        }
+        recording.kill().unwrap();
+        recording.wait().unwrap();
+        while server.sql(connections) != "0" {}
+    };
+    is_in("127.0.0.1", "ssl-mode=REQUIRED");
+    is_in("127.0.0.1", &ca("VERIFY_CA", "authority.pem"));
+    is_in("localhost", &ca("verify_identity", "authority.pem"));
+    is_in("localhost", &format!("ssl-ca={}", file("authority.pem")));
+
+    let denied = ["Access denied"];
+    at("127.0.0.1", "ssl-mode=DISABLED").refused(&[], &denied);
+    let untrusted = ["not trusted", "ssl-ca=FILE"];
+    at("127.0.0.1", &ca("VERIFY_CA", "other.pem")).refused(&[], &untrusted);
+    at("localhost", "ssl-mode=VERIFY_IDENTITY").refused(&[], &untrusted);
+    let name = ["is not for 127.0.0.1", "VERIFY_CA"];
+    at("127.0.0.1", &ca("VERIFY_IDENTITY", "authority.pem")).refused(&[], &name);
+    at("127.0.0.1", &ca("VERIFY_CA", "authority.key")).refused(&[], &["holds no certificate"]);
+
+    server.sql("SET GLOBAL require_secure_transport = ON");
+    let boss = Recorder::of(server.url(&format!("boss:{ENCODED}"), "127.0.0.1", ""));
+    boss.refused(&[], &["use ssl-mode=REQUIRED"]);
+}

@@ -1,0 +1,199 @@
+//! A MariaDB that is there: somebody else's, on plain directories, with logins that have passwords.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::cell::RefCell;
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use nix::unistd::{User, geteuid};
+use tempfile::TempDir;
+
+/// The password of `boss`, who may do everything, and of `guest`, who may nothing; and as a URL has it.
+pub(crate) const PASSWORD: &str = "s3cr3t@w0rd";
+pub(crate) const ENCODED: &str = "s3cr3t%40w0rd";
+
+/// A server, ended with this value.
+pub(crate) struct Mysqld {
+    folder: TempDir,
+    port: u16,
+    child: RefCell<Option<Child>>,
+}
+
+impl Mysqld {
+    /// Makes a server with these settings, and starts it; `None` on a machine without MariaDB, which is said.
+    pub(crate) fn start(settings: &[&str]) -> Option<Mysqld> {
+        if Command::new("mariadbd").arg("--version").output().is_err() {
+            assert!(
+                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+                "install mariadb-server"
+            );
+            eprintln!("skipped: no mariadbd");
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let server = Mysqld {
+            folder,
+            port: free.local_addr().expect("it is bound").port(),
+            child: RefCell::default(),
+        };
+        drop(free);
+        fs::set_permissions(server.folder.path(), Permissions::from_mode(0o755)).expect("ours");
+        for name in ["data", "tmp", "run"] {
+            fs::create_dir(server.path(name)).expect("a folder");
+            server.hand_over(name);
+        }
+        let logins = format!(
+            "CREATE OR REPLACE USER boss@'%' IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON *.* TO boss@'%';\n\
+             CREATE OR REPLACE USER guest@'%' IDENTIFIED BY '{PASSWORD}';\n\
+             CREATE OR REPLACE USER sealed@'%' IDENTIFIED BY '{PASSWORD}' REQUIRE SSL;\n\
+             GRANT PROCESS ON *.* TO sealed@'%'; GRANT SELECT ON performance_schema.* TO sealed@'%';\n\
+             CREATE DATABASE IF NOT EXISTS sbtest;\n"
+        );
+        fs::write(server.path("logins.sql"), logins).expect("a file");
+        let mut install = Command::new("mariadb-install-db");
+        install
+            .arg("--no-defaults")
+            .arg("--skip-test-db")
+            .args(server.of_user())
+            .arg(format!("--datadir={}", server.path("data").display()));
+        let output = install.output().expect("it comes with the server");
+        assert!(output.status.success(), "{output:?}");
+        server.up(settings);
+        Some(server)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Gives a file to the user that the server runs as.
+    pub(crate) fn hand_over(&self, name: &str) {
+        if geteuid().is_root() {
+            let user = User::from_name("mysql").expect("a table of users");
+            let user = user.expect("the package makes it");
+            let (owner, group) = (user.uid.as_raw(), user.gid.as_raw());
+            chown(self.path(name), Some(owner), Some(group)).expect("root may");
+        }
+    }
+
+    fn of_user(&self) -> Option<&'static str> {
+        geteuid().is_root().then_some("--user=mysql")
+    }
+
+    /// Starts it, with these settings besides its own.
+    pub(crate) fn up(&self, settings: &[&str]) {
+        let place = |name: &str| self.path(name).display().to_string();
+        let log = fs::File::create(self.path("log")).expect("a file");
+        let child = Command::new("mariadbd")
+            .arg("--no-defaults")
+            .args(self.of_user())
+            .arg(format!("--datadir={}", place("data")))
+            .arg(format!("--tmpdir={}", place("tmp")))
+            .arg(format!("--socket={}", place("run/s.sock")))
+            .arg(format!("--pid-file={}", place("run/pid")))
+            .arg(format!("--init-file={}", place("logins.sql")))
+            .arg(format!("--port={}", self.port))
+            .args(["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=16M"])
+            .args(["--innodb-undo-tablespaces=3", "--log-bin=binlog"])
+            .args(["--sync-binlog=1", "--innodb-flush-method=O_DIRECT"])
+            .args(settings)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("it was found");
+        *self.child.borrow_mut() = Some(child);
+        while self.try_sql("SELECT 1").is_none() {
+            let mut child = self.child.borrow_mut();
+            let ended = child.as_mut().expect("started").try_wait();
+            let log = || fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert!(ended.expect("it is ours").is_none(), "{}", log());
+        }
+    }
+
+    /// Shuts it down.
+    pub(crate) fn down(&self) {
+        let child = self.child.borrow_mut().take();
+        let mut child = child.expect("it runs");
+        let process = nix::unistd::Pid::from_raw(child.id().cast_signed());
+        nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).expect("it runs");
+        child.wait().expect("it is ours");
+    }
+
+    /// A URL of a login at this host or address.
+    pub(crate) fn url(&self, login: &str, host: &str, parameters: &str) -> String {
+        format!("mysql://{login}@{host}:{}/{parameters}", self.port)
+    }
+
+    /// A URL of its socket.
+    pub(crate) fn socket_url(&self) -> String {
+        let socket = self.path("run/s.sock");
+        format!(
+            "mysql://boss:{ENCODED}@localhost/?socket={}",
+            socket.display()
+        )
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What it answers, a line a row.
+    pub(crate) fn sql(&self, statement: &str) -> String {
+        self.try_sql(statement).expect(statement)
+    }
+
+    fn try_sql(&self, statement: &str) -> Option<String> {
+        let output = Command::new("mariadb")
+            .args(["--no-defaults", "--skip-column-names", "--user=boss"])
+            .arg(format!("--socket={}", self.path("run/s.sock").display()))
+            .args(["--execute", statement])
+            .env("MYSQL_PWD", PASSWORD)
+            .output()
+            .expect("the client");
+        let text = String::from_utf8(output.stdout).expect("text");
+        output.status.success().then(|| text.trim().to_owned())
+    }
+
+    /// Sysbench's transactions on 4 tables; `more`: what it is to do, and for how long.
+    pub(crate) fn sysbench(&self, more: &[&str]) -> Child {
+        Command::new("sysbench")
+            .arg("oltp_read_write")
+            .arg(format!(
+                "--mysql-socket={}",
+                self.path("run/s.sock").display()
+            ))
+            .args(["--mysql-user=boss", &format!("--mysql-password={PASSWORD}")])
+            .args(["--tables=4", "--table-size=40000", "--threads=4"])
+            .args(more)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sysbench")
+    }
+
+    /// Bytes that its process has read from and written to disks.
+    pub(crate) fn bytes(&self) -> (f64, f64) {
+        let process = fs::read_to_string(self.path("run/pid")).expect("it runs");
+        let io = fs::read_to_string(format!("/proc/{}/io", process.trim())).expect("it runs");
+        let of = |name: &str| -> f64 {
+            let line = io.lines().find_map(|line| line.strip_prefix(name));
+            line.expect(name).trim().parse().expect("a number")
+        };
+        (of("read_bytes:"), of("write_bytes:"))
+    }
+}
+
+impl Drop for Mysqld {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.borrow_mut().take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
