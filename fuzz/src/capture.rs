@@ -14,7 +14,12 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     assert_eq!(read, capture, "a capture reads back as it was written");
     let asked = Asked::default();
     let judged = judge(&capture, &asked);
-    let document = lint::document("fuzz.json", &capture, &asked, &judged, &[]);
+    let document = lint::document(
+        lint::Server::of_sql_server("fuzz.json", &capture),
+        &asked,
+        &judged,
+        &[],
+    );
     let texts = [
         server::render(&capture, None),
         lint_text::render(&document),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rules::{Selection, Severity};
 use sqlserver::capture::Capture;
-use sqlserver::lint::{self as rules, Asked, Profile, Severity};
+use sqlserver::lint::{Asked, Profile};
 
 use super::output::note;
 use super::{Mistake, NotMet, ServerLogin, doctor, listing};
@@ -125,11 +126,12 @@ pub fn look(name: &str, mut capture: Capture, args: &Args) -> Result<()> {
     if let Some(file) = &args.host {
         tell(&mut capture, file, &listing::catalogue(&args.catalogue)?)?;
     }
-    let judged = rules::judge(&capture, &asked);
+    let judged = sqlserver::lint::judge(&capture, &asked);
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
     let results: Vec<lint::Results> = opened.iter().map(Opened::as_results).collect();
-    let document = lint::document(name, &capture, &asked, &judged, &results);
+    let server = lint::Server::of_sql_server(name, &capture);
+    let document = lint::document(server, &asked, &judged, &results);
     let printed = match args.format {
         Format::Text => text::render(&document),
         Format::Json => json(&document),
@@ -207,21 +209,23 @@ fn open(folder: &Path) -> Result<Opened> {
 fn asked(args: &Args) -> Result<Asked> {
     let known = |ids: &[String], option: &str| -> Result<BTreeSet<String>> {
         for id in ids {
-            if rules::rule(id).is_none() {
+            if sqlserver::lint::rule(id).is_none() {
                 return Err(unknown(id, option).into());
             }
         }
         Ok(ids.iter().cloned().collect())
     };
     Ok(Asked {
-        only: known(&args.rule, "--rule")?,
-        ignored: known(&args.ignore, "--ignore")?,
+        selection: Selection {
+            only: known(&args.rule, "--rule")?,
+            ignored: known(&args.ignore, "--ignore")?,
+        },
         profiles: args.profile.iter().map(|ladder| profile(*ladder)).collect(),
     })
 }
 
 fn unknown(id: &str, option: &str) -> Mistake {
-    let remedy = match near(id, rules::rules().map(|rule| rule.id)) {
+    let remedy = match near(id, sqlserver::lint::rules().map(|rule| rule.id)) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None => "`dbstow lint --list` shows all".to_owned(),
     };
