@@ -9,7 +9,7 @@ mod take;
 
 pub use places::Places;
 #[cfg(feature = "driver")]
-pub use take::{AskError, hostname, take};
+pub use take::{AskError, Process, process, take};
 
 use std::collections::BTreeMap;
 

@@ -52,12 +52,33 @@ pub fn take(connection: &mut Conn) -> Result<Capture, AskError> {
     })
 }
 
-/// The name of the machine that the server runs on, as the server has it.
+/// A server's process, as the server tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The file that it wrote its number to when it started.
+    pub file: String,
+    /// When it started, in seconds since 1970, by the clock of its machine.
+    pub started_s: u64,
+}
+
+/// The server's process: who finds its file with that time runs on the same machine, and sees the same files.
 ///
 /// # Errors
 /// When it does not answer.
-pub fn hostname(connection: &mut Conn) -> Result<String, AskError> {
-    ask(connection, "SELECT @@hostname")
+pub fn process(connection: &mut Conn) -> Result<Process, AskError> {
+    const QUESTION: &str = "SELECT @@pid_file, UNIX_TIMESTAMP()";
+    let error = |error| AskError {
+        question: QUESTION,
+        error,
+    };
+    let answer: Option<(Option<String>, u64)> = connection.query_first(QUESTION).map_err(error)?;
+    let (file, now) = answer.unwrap_or_default();
+    let uptime = pairs(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")?.next();
+    let uptime = uptime.and_then(|(_, value)| value.parse::<u64>().ok());
+    Ok(Process {
+        file: file.unwrap_or_default(),
+        started_s: now.saturating_sub(uptime.unwrap_or(0)),
+    })
 }
 
 /// MariaDB names itself in its version; a package's comment may do so alone.
