@@ -17,8 +17,8 @@ const MYSQL: [&str; 2] = ["mysql://", "mariadb://"];
 pub(crate) enum Captured {
     /// A SQL Server, and who asked it, where that was just now.
     SqlServer(Box<Capture>, Option<Greeting>),
-    /// A MariaDB or MySQL.
-    MariaDb(Box<mysql::Capture>),
+    /// A MariaDB or MySQL, and its URL without a password, where it was asked just now.
+    MariaDb(Box<mysql::Capture>, Option<String>),
 }
 
 impl Captured {
@@ -33,7 +33,8 @@ impl Captured {
                             ssl-mode and ssl-ca in the URL";
                 return Err(Mistake(text.to_owned()).into());
             }
-            return take_mysql(server).map(|capture| Captured::MariaDb(Box::new(capture)));
+            let (capture, url) = take_mysql(server)?;
+            return Ok(Captured::MariaDb(Box::new(capture), Some(url)));
         }
         let (capture, greeting) = take_sql_server(server, login)?;
         Ok(Captured::SqlServer(Box::new(capture), Some(greeting)))
@@ -53,16 +54,24 @@ impl Captured {
         })?;
         // Captures of SQL Server name no product.
         Ok(match rules::capture::product(&text) {
-            Some(_) => Captured::MariaDb(Box::new(mysql::Capture::from_json(&name, &text)?)),
+            Some(_) => Captured::MariaDb(Box::new(mysql::Capture::from_json(&name, &text)?), None),
             None => Captured::SqlServer(Box::new(Capture::from_json(&name, &text)?), None),
         })
+    }
+
+    /// How to name a server that was asked for as `given`: without a password.
+    pub(crate) fn shown<'a>(&'a self, given: &'a str) -> &'a str {
+        match self {
+            Captured::MariaDb(_, Some(url)) => url,
+            Captured::MariaDb(_, None) | Captured::SqlServer(..) => given,
+        }
     }
 
     /// Whether names were replaced in it.
     pub(crate) fn redacted(&self) -> bool {
         match self {
             Captured::SqlServer(capture, _) => capture.redacted,
-            Captured::MariaDb(capture) => capture.redacted,
+            Captured::MariaDb(capture, _) => capture.redacted,
         }
     }
 
@@ -74,8 +83,8 @@ impl Captured {
                 let greeting = greeting.clone().unwrap_or_default();
                 serde_json::to_string_pretty(&capture.redacted(&greeting))
             }
-            (Captured::MariaDb(capture), true) => serde_json::to_string_pretty(capture),
-            (Captured::MariaDb(capture), false) => {
+            (Captured::MariaDb(capture, _), true) => serde_json::to_string_pretty(capture),
+            (Captured::MariaDb(capture, _), false) => {
                 serde_json::to_string_pretty(&capture.redacted())
             }
         };
@@ -101,15 +110,15 @@ fn take_sql_server(_: &str, _: &ServerLogin) -> Result<(Capture, Greeting)> {
 }
 
 #[cfg(all(unix, feature = "mariadb"))]
-fn take_mysql(server: &str) -> Result<mysql::Capture> {
+fn take_mysql(server: &str) -> Result<(mysql::Capture, String)> {
     use lab::engine::mariadb::{ServerUrl, capture};
 
     let url = ServerUrl::parse(server).map_err(in_words)?;
-    Ok(capture(&url)?)
+    Ok((capture(&url)?, url.to_string()))
 }
 
 #[cfg(not(all(unix, feature = "mariadb")))]
-fn take_mysql(_: &str) -> Result<mysql::Capture> {
+fn take_mysql(_: &str) -> Result<(mysql::Capture, String)> {
     Err(left_out("MariaDB", "mariadb"))
 }
 

@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Result<()> {
                 Captured::SqlServer(capture, greeting) => {
                     server::render(capture, greeting.as_ref())
                 }
-                Captured::MariaDb(capture) => mariadb::render(capture),
+                Captured::MariaDb(capture, _) => mariadb::render(capture),
             };
             format!("{report}\n{}", next(args, &captured))
         }
@@ -94,7 +94,7 @@ fn next(args: &Args, captured: &Captured) -> String {
         }
         (None, Some(file), _) => format!("Next:    dbstow lint {}\n", shown(file)),
         (None, None, server) => {
-            let server = quoted(server.as_deref().unwrap_or_default());
+            let server = quoted(captured.shown(server.as_deref().unwrap_or_default()));
             format!(
                 "Next:    dbstow doctor --server {server} --out server.json\n         dbstow lint server.json\n"
             )

@@ -120,8 +120,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Looks at a server, wherever its capture came from, and prints what was found; `name` is where it came from.
-fn look(name: &str, captured: Captured, args: &Args) -> Result<()> {
+/// Looks at a server, wherever its capture came from, and prints what was found; `given` is where it came from.
+fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
+    let name = &captured.shown(given).to_owned();
     let told = told(args)?;
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
@@ -139,7 +140,7 @@ fn look(name: &str, captured: Captured, args: &Args) -> Result<()> {
             let server = lint::Server::of_sql_server(name, &capture);
             lint::document(server, &asked, &judged, &results)
         }
-        Captured::MariaDb(mut capture) => {
+        Captured::MariaDb(mut capture, _) => {
             let asked = Asked {
                 selection: selection(args, || mariadb::lint::rules().map(|rule| rule.id))?,
                 ..Asked::default()

@@ -2,7 +2,7 @@
 
 /// Variables; those that a product or release does not have are missing from its captures.
 #[cfg(any(feature = "driver", test))]
-pub(super) const VARIABLES: [&str; 46] = [
+pub(super) const VARIABLES: [&str; 31] = [
     "binlog_expire_logs_seconds",
     "datadir",
     "expire_logs_days",
@@ -12,7 +12,6 @@ pub(super) const VARIABLES: [&str; 46] = [
     "innodb_data_home_dir",
     "innodb_doublewrite",
     "innodb_doublewrite_dir",
-    "innodb_file_per_table",
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
     "innodb_flush_neighbors",
@@ -24,69 +23,43 @@ pub(super) const VARIABLES: [&str; 46] = [
     "innodb_page_size",
     "innodb_redo_log_capacity",
     "innodb_temp_data_file_path",
-    "innodb_temp_tablespaces_dir",
-    "innodb_tmpdir",
     "innodb_undo_directory",
     "innodb_undo_log_truncate",
     "innodb_undo_tablespaces",
-    "innodb_use_atomic_writes",
-    "innodb_use_native_aio",
     "log_bin",
     "log_bin_basename",
-    "log_bin_index",
-    "max_binlog_size",
     "max_binlog_total_size",
-    "max_heap_table_size",
-    "max_tmp_session_space_usage",
     "max_tmp_total_space_usage",
     "performance_schema",
-    "sort_buffer_size",
     "sync_binlog",
-    "temptable_max_mmap",
-    "temptable_max_ram",
-    "temptable_use_mmap",
     "tmp_disk_table_size",
-    "tmp_memory_table_size",
-    "tmp_table_size",
     "tmpdir",
 ];
 
 /// Variables that hold paths.
-pub(super) const PATHS: [&str; 12] = [
+pub(super) const PATHS: [&str; 9] = [
     "datadir",
     "innodb_data_file_path",
     "innodb_data_home_dir",
     "innodb_doublewrite_dir",
     "innodb_log_group_home_dir",
     "innodb_temp_data_file_path",
-    "innodb_temp_tablespaces_dir",
-    "innodb_tmpdir",
     "innodb_undo_directory",
     "log_bin_basename",
-    "log_bin_index",
     "tmpdir",
 ];
 
 /// Counters.
 #[cfg(feature = "driver")]
-pub(super) const COUNTERS: [&str; 19] = [
+pub(super) const COUNTERS: [&str; 10] = [
     "Created_tmp_disk_tables",
-    "Created_tmp_files",
     "Created_tmp_tables",
     "Innodb_buffer_pool_read_requests",
     "Innodb_buffer_pool_reads",
     "Innodb_buffer_pool_wait_free",
     "Innodb_checkpoint_age",
     "Innodb_checkpoint_max_age",
-    "Innodb_data_fsyncs",
-    "Innodb_data_read",
-    "Innodb_data_reads",
-    "Innodb_data_writes",
-    "Innodb_data_written",
-    "Innodb_log_waits",
     "Innodb_os_log_written",
-    "Innodb_pages_written",
-    "Innodb_row_lock_waits",
     "Sort_merge_passes",
     "Uptime",
 ];

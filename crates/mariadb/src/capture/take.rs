@@ -66,18 +66,14 @@ pub struct Process {
 /// # Errors
 /// When it does not answer.
 pub fn process(connection: &mut Conn) -> Result<Process, AskError> {
-    const QUESTION: &str = "SELECT @@pid_file, UNIX_TIMESTAMP()";
-    let error = |error| AskError {
-        question: QUESTION,
-        error,
-    };
-    let answer: Option<(Option<String>, u64)> = connection.query_first(QUESTION).map_err(error)?;
-    let (file, now) = answer.unwrap_or_default();
+    let file = pairs(connection, "SHOW GLOBAL VARIABLES LIKE 'pid_file'")?.next();
+    let now = ask(connection, "SELECT CAST(UNIX_TIMESTAMP() AS CHAR)")?;
     let uptime = pairs(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")?.next();
-    let uptime = uptime.and_then(|(_, value)| value.parse::<u64>().ok());
+    let seconds = |text: &str| text.parse::<u64>().unwrap_or(0);
+    let uptime = uptime.map_or(0, |(_, value)| seconds(&value));
     Ok(Process {
-        file: file.unwrap_or_default(),
-        started_s: now.saturating_sub(uptime.unwrap_or(0)),
+        file: file.map_or_else(String::new, |(_, file)| file),
+        started_s: seconds(&now).saturating_sub(uptime),
     })
 }
 
@@ -94,11 +90,13 @@ fn pairs(
     connection: &mut Conn,
     question: &'static str,
 ) -> Result<impl Iterator<Item = (String, String)>, AskError> {
-    let rows: Vec<(String, Option<String>)> = connection
+    // Bytes, since a path may be of any.
+    let rows: Vec<(Vec<u8>, Option<Vec<u8>>)> = connection
         .query(question)
         .map_err(|error| AskError { question, error })?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let rows = rows.into_iter();
-    Ok(rows.map(|(name, value)| (name, value.unwrap_or_default())))
+    Ok(rows.map(move |(name, value)| (text(name), text(value.unwrap_or_default()))))
 }
 
 fn ask(connection: &mut Conn, question: &'static str) -> Result<String, AskError> {

@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     why: "medium where pages are flushed in a hurry (checkpoint age above 87.5 % of its limit, or less than 15 min of writes, \
           ours); low below an hour",
     says: "The redo log holds an hour of writes at peak (Percona). The rate is the average since the server started, so peaks are \
-           higher. A larger one makes recovery after a crash longer.",
+           higher; some releases count the padding of blocks as well. A larger one makes recovery after a crash longer.",
     sources: &[PERCONA_REDO, MARIADB_VARIABLES],
     applies: Applies::BOTH,
     judge: small,
