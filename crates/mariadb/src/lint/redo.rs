@@ -11,14 +11,15 @@ use crate::capture::Capture;
 const HOURS: f64 = 1.0;
 /// Below this many hours it is far too small. Ours.
 const HOURS_LOW: f64 = 0.25;
-/// A checkpoint this old, as a share of the oldest possible, is flushed in a hurry. Ours.
-const AGE_MAX: f64 = 0.875;
+/// A checkpoint this old, as a share of the oldest possible, is flushed in a hurry. Ours: MariaDB 10.11 kept it at 87 % under
+/// sysbench's oltp_write_only on a redo log of 16 MiB (`tests/captures`).
+const AGE_MAX: f64 = 0.8;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "redo-log-small",
     title: "the redo log is small for what is written",
     severity: Severity::Medium,
-    why: "medium where pages are flushed in a hurry (checkpoint age above 87.5 % of its limit, or less than 15 min of writes, \
+    why: "medium where pages are flushed in a hurry (checkpoint age above 80 % of its limit, or less than 15 min of writes, \
           ours); low below an hour",
     says: "The redo log holds an hour of writes at peak (Percona). The rate is the average since the server started, so peaks are \
            higher; some releases count the padding of blocks as well. A larger one makes recovery after a crash longer.",

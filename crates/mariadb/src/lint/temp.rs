@@ -98,7 +98,10 @@ fn of_memory(capture: &Capture, path: &str, volume: &Volume) -> Outcome {
     }
     let disk_tables = capture.counter("Created_tmp_disk_tables");
     let merges = capture.counter("Sort_merge_passes");
-    let spilled = disk_tables.unwrap_or(0) + merges.unwrap_or(0) > 0;
+    let spilled = [disk_tables, merges]
+        .into_iter()
+        .flatten()
+        .any(|count| count > 0);
     let (severity, message) = match spilled {
         true => (
             Severity::Medium,
