@@ -77,11 +77,8 @@ fn durable(capture: &Capture) -> Vec<Outcome> {
 fn flush_method(capture: &Capture) -> Vec<Outcome> {
     let method = capture.variable("innodb_flush_method");
     let buffered = capture.switch("innodb_data_file_buffering");
-    let path = match data(capture) {
-        Ok(path) => path,
-        // The variables decide without it.
-        Err(_) => String::new(),
-    };
+    // The variables decide without it.
+    let path = data(capture).unwrap_or_default();
     let shown = |finding: Finding| {
         let finding = match method {
             Some(method) => finding.with("innodb_flush_method", method),

@@ -80,9 +80,7 @@ fn fitting(capture: &Capture) -> Result<Outcome, Outcome> {
             ))
         }
         Some(true) => Ok(Outcome::fine(format!("{set} on a solid-state disk"))),
-        Some(false) => Ok(Outcome::fine(format!(
-            "{set} on a hard disk, as the kernel says"
-        ))),
+        Some(false) => Ok(Outcome::fine(format!("{set} on a hard disk"))),
         None => Err(disk_missing(
             &format!("what the disk serves, to hold innodb_io_capacity = {set} against"),
             "iops",
@@ -109,9 +107,7 @@ fn beside(capture: &Capture) -> Result<Outcome, Outcome> {
         )
     })?;
     if !known {
-        return Ok(Outcome::fine(format!(
-            "{set} on a hard disk, as the kernel says"
-        )));
+        return Ok(Outcome::fine(format!("{set} on a hard disk")));
     }
     let detects = capture.product == Product::MariaDb && capture.release() >= (10, 4);
     let message = match (detects, seen) {

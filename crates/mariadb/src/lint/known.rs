@@ -24,6 +24,10 @@ const NETWORK: [&str; 9] = [
 /// File systems of containers' writable layers.
 const LAYERS: [&str; 3] = ["overlay", "aufs", "fuse.fuse-overlayfs"];
 
+/// Disks of virtual machines (virtio, Xen), by how their names begin: their drivers call every disk one with moving parts, unless the
+/// host says otherwise.
+const VIRTUAL: [&str; 2] = ["vd", "xvd"];
+
 /// Whether a volume is in memory.
 pub(super) fn in_memory(volume: &Volume) -> bool {
     MEMORY.contains(&volume.file_system.as_str())
@@ -58,10 +62,15 @@ pub(super) fn share(capture: &Capture, one: &str, other: &str) -> Option<bool> {
     Some(one.disks.iter().any(|disk| other.disks.contains(disk)))
 }
 
-/// Whether the volume of a directory has no moving parts.
+/// Whether the volume of a directory has no moving parts, as far as the kernel can know it.
 pub(super) fn solid_state(capture: &Capture, path: &str) -> Option<bool> {
     let told = capture.told(path).and_then(|told| told.solid_state);
-    told.or_else(|| capture.volume(path)?.solid_state)
+    told.or_else(|| {
+        let volume = capture.volume(path)?;
+        let is_virtual = |disk: &String| VIRTUAL.iter().any(|start| disk.starts_with(start));
+        let guessed = volume.disks.iter().any(is_virtual);
+        volume.solid_state.filter(|solid| *solid || !guessed)
+    })
 }
 
 /// The largest write that the volume of a directory promises to make whole or not at all.

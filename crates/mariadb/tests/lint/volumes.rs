@@ -69,6 +69,8 @@ fn io_capacity_is_held_against_the_disk() {
         volume.solid_state = Some(false)
     });
     assert_says(&hard, rule, "fine: 200 on a hard disk");
+    let virtual_disk = on(hard, "/data", |volume| volume.disks = vec!["vda".into()]);
+    assert_says(&virtual_disk, rule, "cannot tell: what the disk serves");
     for (iops, said) in [
         (
             1000,
@@ -100,7 +102,15 @@ fn neighbours_are_flushed_for_nothing_on_a_solid_state_disk() {
     assert_says(&mariadb, rule, "exempt (detected)");
     let hard = on(mariadb, "/data", |volume| volume.solid_state = Some(false));
     assert_says(&hard, rule, "fine: 1 on a hard disk");
-    // A virtual disk that does not tell what it is.
+    // The driver of a virtual disk does not know what it is, and MariaDB believes it.
+    let virtual_disk = on(hard.clone(), "/data", |volume| {
+        volume.disks = vec!["vda".into()];
+    });
+    assert_says(
+        &virtual_disk,
+        rule,
+        "cannot tell: whether the disk has moving parts",
+    );
     let mistaken = told(hard, |told| told.solid_state = Some(true));
     assert_says(
         &mistaken,

@@ -98,7 +98,6 @@ pub(crate) fn said(capture: &Capture, rule: &str) -> String {
             ..Selection::default()
         },
         profiles: Profile::ALL.into(),
-        ..Asked::default()
     };
     let judged = lint::judge(capture, &asked);
     assert_eq!(judged.len(), 1, "{rule} is a rule");
