@@ -143,8 +143,6 @@ fn meaning(
     let mount_point = volume.mount_point.into_inner();
     let mariadb = mysql::VolumeTold {
         mount_point: mount_point.clone(),
-        disk: disk.map(|disk| disk.name.clone()),
-        disks,
         iops: given(&volume.iops).or_else(|| {
             let each = sustained_iops(disk?)?;
             Some(each.saturating_mul(u64::from(disks.unwrap_or(1))))

@@ -51,7 +51,7 @@ pub(super) const PATHS: [&str; 9] = [
 
 /// Counters.
 #[cfg(feature = "driver")]
-pub(super) const COUNTERS: [&str; 10] = [
+pub(super) const COUNTERS: [&str; 11] = [
     "Created_tmp_disk_tables",
     "Created_tmp_tables",
     "Innodb_buffer_pool_read_requests",
@@ -60,6 +60,7 @@ pub(super) const COUNTERS: [&str; 10] = [
     "Innodb_checkpoint_age",
     "Innodb_checkpoint_max_age",
     "Innodb_os_log_written",
+    "Innodb_redo_log_capacity_resized",
     "Sort_merge_passes",
     "Uptime",
 ];

@@ -48,8 +48,8 @@ pub struct Capture {
     /// The volumes that hold them.
     #[serde(default)]
     pub volumes: Vec<Volume>,
-    /// What neither the server nor its machine shows, and somebody told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What neither the server nor its machine shows, and somebody told; not part of the file.
+    #[serde(skip)]
     pub told: Vec<VolumeTold>,
     /// Why there are no [`Capture::directories`], or not all; empty where nothing is missing.
     #[serde(default)]
@@ -118,24 +118,15 @@ pub struct Volume {
 }
 
 /// What somebody told of a volume; it counts before what was captured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeTold {
     /// Where it is mounted.
     pub mount_point: String,
-    /// A disk's name in the catalogue.
-    #[serde(default)]
-    pub disk: Option<String>,
-    /// Disks it is striped over.
-    #[serde(default)]
-    pub disks: Option<u32>,
     /// Requests per second that it may serve.
-    #[serde(default)]
     pub iops: Option<u64>,
     /// Whether it has no moving parts.
-    #[serde(default)]
     pub solid_state: Option<bool>,
     /// As [`Volume::atomic_write_bytes`].
-    #[serde(default)]
     pub atomic_write_bytes: Option<u64>,
 }
 

@@ -83,9 +83,6 @@ impl Capture {
         for volume in &mut capture.volumes {
             volume.mount_point = names.path(&volume.mount_point);
         }
-        for told in &mut capture.told {
-            told.mount_point = names.path(&told.mount_point);
-        }
         capture.unseen = match capture.unseen.is_empty() {
             true => String::new(),
             // It may quote a path or a host.

@@ -99,7 +99,8 @@ fn flush_method(capture: &Capture) -> Vec<Outcome> {
     // Where both are there, the newer one is in force.
     let direct = match (buffered, method) {
         (Some(buffered), _) => !buffered,
-        (None, Some(method)) => method.starts_with("O_DIRECT"),
+        // The latter is what Windows has.
+        (None, Some(method)) => method.starts_with("O_DIRECT") || method.ends_with("unbuffered"),
         (None, None) => return vec![variable_missing("innodb_flush_method")],
     };
     if direct {

@@ -111,8 +111,8 @@ pub(super) fn data(capture: &Capture) -> Result<String, Outcome> {
 pub(super) fn volumes_missing(what: &str) -> Outcome {
     Outcome::cannot_tell(
         what,
-        "run dbstow on the server's own machine, with its socket or 127.0.0.1 in --server; `dbstow doctor --out` keeps it \
-         in a file",
+        "run dbstow on the server's own machine (in its container, where it is in one), as a user who can see its pid_file, \
+         with its socket or 127.0.0.1 in --server",
     )
 }
 

@@ -28,9 +28,10 @@ pub(super) const RULES: &[Rule] = &[Rule {
     judge: small,
 }];
 
-/// Bytes of the redo log: one file, several, or what MySQL 8.0.30 and later are given.
+/// Bytes of the redo log: one file, several, or what MySQL 8.0.30 and later have, which may follow from the older variables.
 fn capacity(capture: &Capture) -> Option<u64> {
-    if let Some(capacity) = capture.number("innodb_redo_log_capacity") {
+    let resized = capture.counter("Innodb_redo_log_capacity_resized");
+    if let Some(capacity) = resized.or_else(|| capture.number("innodb_redo_log_capacity")) {
         return Some(capacity);
     }
     let files = capture.number("innodb_log_files_in_group").unwrap_or(1);

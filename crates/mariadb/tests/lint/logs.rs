@@ -78,6 +78,8 @@ fn a_redo_log_is_held_against_an_hour_of_writes() {
     let capacity = (2 * GIB).to_string();
     let newer = with(good_mysql(), &[("innodb_redo_log_capacity", &capacity)]);
     assert_says(&newer, rule, "fine: 2 GiB holds 2.0 h");
+    let resized = counted(newer, &[("Innodb_redo_log_capacity_resized", 3 * GIB)]);
+    assert_says(&resized, rule, "fine: 3 GiB holds 3.0 h");
     let files = with(half, &[("innodb_log_files_in_group", "2")]);
     assert_says(&files, rule, "fine: 1 GiB holds 60 min");
 }
