@@ -98,12 +98,8 @@ fn files_can_be_given_without_an_experiment() {
 #[test]
 fn an_arm_of_mariadb_places_its_binary_log() {
     let folder = folder();
-    let example = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/mariadb-binlog-apart.toml"
-    );
     let given = [
-        example,
+        "mariadb-binlog-apart",
         "--arm",
         "apart",
         "--engine",
@@ -179,13 +175,15 @@ fn mistakes_are_told_with_their_remedy() {
     ] {
         refuses(&folder, &arguments, &says);
     }
-    let example = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/mariadb-binlog-apart.toml"
-    );
     refuses(
         &folder,
-        &[example, "--arm", "apart", "--role", "temp,data,log"],
+        &[
+            "mariadb-binlog-apart",
+            "--arm",
+            "apart",
+            "--role",
+            "temp,data,log",
+        ],
         &["arm apart places binlog", "--engine mariadb alone"],
     );
     refuses(
@@ -194,7 +192,7 @@ fn mistakes_are_told_with_their_remedy() {
         &["--role undo", "--engine mariadb alone"],
     );
     let mariadb = [
-        example,
+        "mariadb-binlog-apart",
         "--arm",
         "apart",
         "--engine",
