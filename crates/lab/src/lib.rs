@@ -25,7 +25,7 @@ pub mod calibrate;
 // All of a plan.
 pub mod run;
 
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 mod own_directory;
 
 pub use run::{Event, Finished, Observer, Prepared, RunError, RunInputs, run, run_into};

@@ -2,38 +2,32 @@
 //!
 //! An engine is a folder here with an [`EngineProvider`], declared below, and a line in [`PROVIDERS`].
 
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 mod certificates;
 mod check;
-#[cfg(any(
-    feature = "sqlserver",
-    all(unix, any(feature = "mariadb", feature = "postgres"))
-))]
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
 mod interruption;
 #[cfg(all(unix, feature = "mariadb"))]
 pub mod mariadb;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "postgres")))]
 mod mark;
 mod options;
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 mod own_server;
 #[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 mod prepared;
 mod provider;
 pub mod raw;
 mod real;
 mod registry;
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 mod server_url;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
-#[cfg(any(
-    feature = "sqlserver",
-    all(unix, any(feature = "mariadb", feature = "postgres"))
-))]
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
 pub mod watch;
 
 pub use check::{OptionsError, check};

@@ -8,7 +8,7 @@
 //!
 //! An engine implements `Recorded`: how to reach its server, what to ask there, and what two answers mean.
 
-#[cfg(all(unix, any(feature = "mariadb", feature = "postgres")))]
+#[cfg(all(unix, feature = "own-server"))]
 pub(in crate::engine) mod disks;
 mod looks;
 
