@@ -143,7 +143,7 @@ fn a_whole_set_for_mariadb() {
     ==> dbstow-mariadb-folders.service
     # At every start of the machine: the disk may be new and empty. 2-apply.sh installs and enables this.
     # The disk itself is formatted and mounted by others (/etc/fstab with nofail, cloud-init): that depends on the
-    # machine. The user is Debian's and Red Hat's; 1-check.sh compares it with the server's.
+    # machine. 2-apply.sh writes the server's user in place of mysql.
     [Unit]
     Description=Folders of MariaDB on a disk that may be new
     RequiresMountsFor="/mnt/a/dbstow_temp_1"
