@@ -127,8 +127,8 @@ fn a_whole_set_for_mariadb() {
     | doublewrite | in the system tablespace | own files, `innodb_doublewrite_dir` (8.0.20) |
     | undo | `undo001` .. in `innodb_undo_directory`; as many as `innodb_undo_tablespaces` | `undo_001`, `undo_002`; also found by `innodb_directories` |
     | temporary tables of sessions | in `ibtmp1` | `innodb_temp_tablespaces_dir`, and `ibtmp1` |
-    | a table elsewhere | any folder | a folder that `innodb_directories` names |
-    | AppArmor on Debian and Ubuntu | off or `mariadbd` | on, `usr.sbin.mysqld` |
+    | a table elsewhere | any folder | a folder that `innodb_directories` names (8.0.21) |
+    | AppArmor | no profile in Debian 12 | `usr.sbin.mysqld` in Ubuntu |
     ==> dbstow-home.conf
     # Drop-in for mariadb: ProtectHome hides home directories from the server; it sees these folders of theirs alone.
     # systemd.exec(5), ProtectHome= and BindPaths=.
