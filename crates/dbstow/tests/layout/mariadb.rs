@@ -127,8 +127,8 @@ fn a_whole_set_for_mariadb() {
     | doublewrite | in the system tablespace | own files, `innodb_doublewrite_dir` (8.0.20) |
     | undo | `undo001` .. in `innodb_undo_directory`; as many as `innodb_undo_tablespaces` | `undo_001`, `undo_002`; also found by `innodb_directories` |
     | temporary tables of sessions | in `ibtmp1` | `innodb_temp_tablespaces_dir`, and `ibtmp1` |
-    | a table elsewhere | any folder | a folder that `innodb_directories` names |
-    | AppArmor on Debian and Ubuntu | off or `mariadbd` | on, `usr.sbin.mysqld` |
+    | a table elsewhere | any folder | a folder that `innodb_directories` names (8.0.21) |
+    | AppArmor | no profile in Debian 12 | `usr.sbin.mysqld` in Ubuntu |
     ==> dbstow-home.conf
     # Drop-in for mariadb: ProtectHome hides home directories from the server; it sees these folders of theirs alone.
     # systemd.exec(5), ProtectHome= and BindPaths=.
@@ -143,7 +143,7 @@ fn a_whole_set_for_mariadb() {
     ==> dbstow-mariadb-folders.service
     # At every start of the machine: the disk may be new and empty. 2-apply.sh installs and enables this.
     # The disk itself is formatted and mounted by others (/etc/fstab with nofail, cloud-init): that depends on the
-    # machine. The user is Debian's and Red Hat's; 1-check.sh compares it with the server's.
+    # machine. 2-apply.sh writes the server's user in place of mysql.
     [Unit]
     Description=Folders of MariaDB on a disk that may be new
     RequiresMountsFor="/mnt/a/dbstow_temp_1"

@@ -125,6 +125,24 @@ impl Server {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// A binary log as the server gives it to a replica that asks for it by its name.
+    pub(crate) fn dump(&self, log: &str) -> String {
+        let socket = format!("--socket={}", self.path("run/s").display());
+        let asks = [
+            "--no-defaults",
+            "--read-from-remote-server",
+            "--user=root",
+            &socket,
+            log,
+        ];
+        let output = Command::new("mariadb-binlog")
+            .args(asks)
+            .output()
+            .expect("mariadb-binlog");
+        assert!(output.status.success(), "{log}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// Writes a set to a folder.
     pub(crate) fn write(&self, name: &str, wish: &LayoutRequest) {
         let folder = self.path(name);

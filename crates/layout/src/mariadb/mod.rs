@@ -12,8 +12,8 @@ use super::{LayoutError, LayoutRequest, Platform, README, Script, Target};
 use experiment::spec::Role;
 use kit::Kit;
 
-/// Undo tablespaces of a server that has none of its own: MariaDB 11's default, and what `innodb_undo_log_truncate` needs
-/// two of. Source: <https://mariadb.com/docs/reference/mdb/system-variables/innodb_undo_tablespaces/>, read 2026-11-25.
+/// Undo tablespaces of a server that has none of its own: MariaDB 11's default.
+/// Source: <https://mariadb.com/docs/reference/mdb/system-variables/innodb_undo_tablespaces/>, read 2026-11-25.
 const UNDO_TABLESPACES: u32 = 3;
 
 /// All scripts for what is wished.
@@ -49,10 +49,12 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
 
 /// The order, what can go wrong, and how to roll back.
 ///
-/// Sources, read 2026-11-25: <https://dev.mysql.com/doc/refman/8.4/en/innodb-redo-log.html>,
-/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-doublewrite-buffer.html>,
-/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-undo-tablespaces.html>,
-/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-temporary-tablespace.html>. What MariaDB does with undo tablespaces after a
+/// Sources, read 2026-11-25: <https://dev.mysql.com/doc/refman/8.0/en/innodb-redo-log.html>,
+/// <https://dev.mysql.com/doc/refman/8.0/en/innodb-doublewrite-buffer.html>,
+/// <https://docs.oracle.com/cd/E17952_01/mysql-9.0-en/innodb-undo-tablespaces.html>,
+/// <https://dev.mysql.com/doc/en/innodb-moving-data-files-offline.html>,
+/// <https://dev.mysql.com/doc/en/innodb-temporary-tablespace.html>,
+/// <https://dev.mysql.com/blog-archive/new-consistency-for-datafile-locations-in-mysql-8-0-21/>. What MariaDB does with undo tablespaces after a
 /// slow shutdown, and with `ALTER TABLE .. DATA DIRECTORY`, was seen on 10.11.19.
 #[derive(Template)]
 #[template(path = "mariadb/readme.md", escape = "none")]
@@ -64,7 +66,7 @@ struct Readme<'a> {
 ///
 /// Sources, read 2026-11-25: index and names of binary logs (`.idx` since 11.4)
 /// <https://mariadb.com/kb/en/activating-the-binary-log/>; `tmpdir` and where a replica needs its files after a restart
-/// <https://dev.mysql.com/doc/refman/8.4/en/temporary-files.html>.
+/// <https://dev.mysql.com/doc/en/temporary-files.html>.
 #[derive(Template)]
 #[template(path = "mariadb/places.sh", escape = "none")]
 struct Places<'a> {
@@ -73,7 +75,7 @@ struct Places<'a> {
 
 /// Labels, profiles and units for the new folders.
 ///
-/// Source of the label: <https://dev.mysql.com/doc/refman/8.4/en/selinux-file-context.html>, read 2026-11-25: binary logs have it
+/// Source of the label: <https://dev.mysql.com/doc/en/selinux-file-context.html>, read 2026-11-25: binary logs have it
 /// too, `mysqld_log_t` is for error logs.
 #[derive(Template)]
 #[template(path = "mariadb/system.sh", escape = "none")]

@@ -82,10 +82,6 @@ for above in $(for folder in $folders; do dirname "$folder"; done | sort -u); do
     mountpoint -q -- "$above" || mountpoint -q -- "$(dirname "$above")" || note "$above is no mount point; is its volume mounted?"
 done
 
-if [ -n "$ephemeral" ] && [ "$user" != "$(id -u mysql)" ]; then
-    stop "the server runs as user $user, and dbstow-mariadb-folders.service makes folders for mysql; change it there and here"
-fi
-
 # Room.
 at_old
 needs=$(for role in $roles; do

@@ -34,7 +34,9 @@ allow() {
         install -m 0644 "$here/dbstow-home.conf" "$UNITS/$service.service.d/"
     fi
     if [ -n "$ephemeral" ]; then
-        install -m 0644 "$here/dbstow-mariadb-folders.service" "$UNITS/"
+        # The server's user is known here alone.
+        sed "s/ -o mysql -g mysql / -o $user -g $group /" "$here/dbstow-mariadb-folders.service" >"$UNITS/dbstow-mariadb-folders.service"
+        chmod 0644 "$UNITS/dbstow-mariadb-folders.service"
     fi
     $SYSTEMCTL daemon-reload
     if [ -n "$ephemeral" ]; then $SYSTEMCTL enable dbstow-mariadb-folders.service; fi
