@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 use profile::{Io, Lost, Profile, Requests};
 use reading::Role;
 use tempfile::TempDir;
+use volume::clock::Clock;
 
 struct Recorder {
     folder: TempDir,
@@ -75,10 +76,17 @@ impl Recorder {
         profile::read("shop.toml", &text).unwrap()
     }
 
+    /// How many intervals are in the file so far.
+    fn intervals(&self) -> usize {
+        let text = fs::read_to_string(self.out()).unwrap_or_default();
+        profile::read("shop.toml", &text).map_or(0, |profile| profile.intervals.len())
+    }
+
     /// Waits for as many intervals to come, and ends it as Ctrl-C does.
     fn ended(&self, recording: Child, more: usize) -> (Profile, String) {
-        for _ in 0..more {
-            std::thread::sleep(std::time::Duration::from_millis(1100));
+        let (clock, before) = (Clock::start(), self.intervals());
+        while self.intervals() < before + more {
+            assert!(clock.now().as_secs_f64() < 60.0, "no interval came");
         }
         kill(Pid::from_raw(recording.id().cast_signed()), Signal::SIGINT).unwrap();
         let output = recording.wait_with_output().unwrap();
@@ -333,7 +341,7 @@ fn a_connection_is_encrypted_and_verified_as_the_url_says() {
     is_in("localhost", &ca("verify_identity", "authority.pem"));
     is_in("localhost", &format!("ssl-ca={}", file("authority.pem")));
 
-    let denied = ["Access denied"];
+    let denied = ["Access denied", "use ssl-mode=REQUIRED"];
     at("127.0.0.1", "ssl-mode=DISABLED").refused(&[], &denied);
     let untrusted = ["not trusted", "ssl-ca=FILE"];
     at("127.0.0.1", &ca("VERIFY_CA", "other.pem")).refused(&[], &untrusted);
