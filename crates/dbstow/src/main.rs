@@ -55,13 +55,13 @@ enum Command {
     Drill(command::drill::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
-    /// Check the storage layout of a SQL Server against documented rules
+    /// Check the storage layout of a SQL Server, MariaDB or MySQL against documented rules
     Lint(lint::Args),
     /// Generate apply and rollback scripts for a placement
     Layout(layout::Args),
     /// Benchmark a directory and generate a matching disk model
     Calibrate(calibrate::Args),
-    /// Inspect a SQL Server: version, permissions, and where its files are
+    /// Inspect a SQL Server, MariaDB or MySQL: version, permissions, and where its files are
     Doctor(doctor::Args),
     /// List disks, or show one
     Disks(disks::Args),
@@ -161,7 +161,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
             || cause.is::<analysis::lint::HostError>()
-            || cause.is::<sqlserver::capture::CaptureError>()
+            || cause.is::<rules::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<::profile::ProfileError>()
             || cause.is::<::profile::import::ImportError>()

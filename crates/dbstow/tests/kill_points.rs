@@ -78,6 +78,11 @@ fn a_run_on_modelled_block_devices_leaves_nothing() {
 }
 
 #[test]
+fn a_run_of_mariadb_on_modelled_block_devices_leaves_nothing() {
+    leaves_nothing(&["--mode=emulate", "--engine=mariadb", "--backing=vd"]);
+}
+
+#[test]
 fn a_run_on_modelled_files_leaves_nothing() {
     leaves_nothing(&["--mode=emulate", "--engine=sqlite", "--backing=vd"]);
 }

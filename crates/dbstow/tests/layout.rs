@@ -6,6 +6,14 @@ mod cli;
 mod linux;
 #[path = "layout/managed.rs"]
 mod managed;
+#[path = "layout/mariadb.rs"]
+mod mariadb;
+#[cfg(target_os = "linux")]
+#[path = "layout/mariadb_moves.rs"]
+mod mariadb_moves;
+#[cfg(target_os = "linux")]
+#[path = "layout/mariadb_server.rs"]
+mod mariadb_server;
 #[path = "layout/postgres.rs"]
 mod postgres;
 #[path = "layout/windows.rs"]

@@ -1,5 +1,6 @@
-//! `dbstow lint` as a user runs it, on captures that were made by hand: nothing here ran on a SQL Server.
+//! `dbstow lint` as a user runs it, on captures: those of SQL Server were made by hand, that of MariaDB is of a real one.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,6 +42,9 @@ const ALL: [&str; 6] = [
     "azure-sql-database.json",
     "standalone-2016-bad-layout.json",
 ];
+
+/// From the folder of the others.
+const MARIADB: &str = "../../../mariadb/tests/captures/mariadb-10.11.json";
 
 #[test]
 fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {
@@ -101,11 +105,34 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
 }
 
 #[test]
+fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
+    let one = ["--rule", "innodb-io-capacity"];
+    let text = stdout(&[MARIADB, one[0], one[1]]);
+    assert!(
+        text.contains(": MariaDB 10.11.19-MariaDB-0+deb12u1-log, Debian"),
+        "{text}"
+    );
+    assert!(text.contains("\nUNKNOWN\n  what the disk serves"), "{text}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = folder.path().join("host.toml");
+    let told = "[[volumes]]\nmount_point = \"/srv\"\ndisk = \"azure.premium.p30\"\n";
+    std::fs::write(&host, told).expect("it can be written");
+    let host = host.to_str().expect("its path is text");
+    let text = stdout(&[MARIADB, one[0], one[1], "--host", host]);
+    // 20 x 200 are fewer than the 5,000 IOPS of a P30.
+    assert!(text.contains("\nLOW\n  innodb-io-capacity\n"), "{text}");
+    assert!(text.contains("the disk serves 5000 IOPS"), "{text}");
+}
+
+#[test]
 fn json_fits_its_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("it is JSON");
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
-    for name in ALL {
-        let text = stdout(&[name, "--format", "json", "--profile", "microsoft"]);
+    let sql_server = ALL.map(|name| vec![name, "--profile", "microsoft"]);
+    for mut arguments in sql_server.into_iter().chain([vec![MARIADB]]) {
+        arguments.extend(["--format", "json"]);
+        let name = arguments[0];
+        let text = stdout(&arguments);
         let document: Value = serde_json::from_str(&text).expect("one document");
         let errors: Vec<String> = validator
             .iter_errors(&document)
@@ -164,7 +191,7 @@ fn sarif_fits_the_official_schema() {
         "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
     );
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
-    for name in ALL {
+    for name in ALL.into_iter().chain([MARIADB]) {
         let text = stdout(&[name, "--format", "sarif"]);
         let log: Value = serde_json::from_str(&text).expect("one document");
         let errors: Vec<String> = validator
@@ -221,6 +248,18 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (&[good, "--host", good], ".json:1: "),
         (&["--list", "--format", "sarif"], "printed as text or JSON"),
+        (
+            &[MARIADB, "--rule", "tempdb-file-count"],
+            "--rule: the rule \"tempdb-file-count\" is for another product",
+        ),
+        (
+            &[MARIADB, "--ignore", "redo-log-smal"],
+            "did you mean \"redo-log-small\"?",
+        ),
+        (
+            &[MARIADB, "--profile", "azure"],
+            "--profile is for SQL Server, and this is MariaDB; leave it out",
+        ),
     ] {
         let text = refused(arguments, 2);
         assert!(text.contains(expected), "{arguments:?}: {text}");
@@ -234,7 +273,12 @@ fn the_list_has_every_rule_with_its_source_and_day() {
     let text = stdout(&["--list"]);
     let json: Value = serde_json::from_str(&stdout(&["--list", "--format", "json"])).expect("JSON");
     let rules = json["rules"].as_array().expect("rules");
-    assert!(rules.len() >= 35);
+    assert!(rules.len() >= 50);
+    let ids: BTreeSet<&str> = rules
+        .iter()
+        .filter_map(|rule| rule["id"].as_str())
+        .collect();
+    assert_eq!(ids.len(), rules.len(), "a rule's id is there twice");
     for rule in rules {
         let id = rule["id"].as_str().expect("an id");
         let severity = rule["severity"].as_str().expect("a severity");

@@ -3,8 +3,8 @@
 //! ```text
 //! arm, folders ──► LayoutRequest ─┐
 //!                                 ├─► sqlserver: tempdb, a new database, a managed instance ─► scripts, README
-//! capture ──► Target ─────────────┤
-//!                                 └─► postgres: tablespaces, the write-ahead log            ─► scripts, README
+//! capture ──► Target ─────────────┼─► postgres: tablespaces, the write-ahead log            ─► scripts, README
+//!                                 └─► mariadb: every role's files, my.cnf, systemd          ─► scripts, README
 //! ```
 //!
 //! [`job`] does the same for the trials of a plan: scripts that run them on a cluster.
@@ -17,6 +17,7 @@ mod error;
 mod examples;
 mod folder;
 pub mod job;
+mod mariadb;
 mod platform;
 mod postgres;
 mod quote;
@@ -71,6 +72,8 @@ pub enum Engine {
     Sqlserver,
     /// PostgreSQL on Linux
     Postgres,
+    /// MariaDB 10.6 to 11.8 on Linux
+    Mariadb,
 }
 
 /// All scripts for what is wished, the README first.
@@ -85,6 +88,7 @@ pub fn scripts(
     let mut scripts = match engine {
         Engine::Sqlserver => sqlserver::scripts(wish, target)?,
         Engine::Postgres => postgres::scripts(wish, target)?,
+        Engine::Mariadb => mariadb::scripts(wish, target)?,
     };
     scripts.sort_by_key(|script| (script.name != README, script.name.clone()));
     Ok(scripts)

@@ -22,6 +22,12 @@ pub struct LayoutRequest {
     pub temp: Vec<File>,
     /// The file of the log.
     pub log: Vec<File>,
+    /// The binary log, for MariaDB.
+    pub binlog: Vec<File>,
+    /// Undo tablespaces, for MariaDB.
+    pub undo: Vec<File>,
+    /// The doublewrite area, for MariaDB.
+    pub doublewrite: Vec<File>,
     /// Folders of volumes, on the server.
     pub folders: BTreeMap<String, String>,
     /// Volumes that are empty after the machine was moved or stopped.
@@ -56,6 +62,9 @@ impl LayoutRequest {
             data: Vec::new(),
             temp: Vec::new(),
             log: Vec::new(),
+            binlog: Vec::new(),
+            undo: Vec::new(),
+            doublewrite: Vec::new(),
             folders: BTreeMap::new(),
             ephemeral: BTreeSet::new(),
             growth: LayoutRequest::GROWTH,
@@ -76,18 +85,23 @@ impl LayoutRequest {
             data: placement.data.clone(),
             temp: placement.temp.clone(),
             log: vec![placement.log.clone()],
+            binlog: placement.files(Role::Binlog).to_vec(),
+            undo: placement.files(Role::Undo).to_vec(),
+            doublewrite: placement.files(Role::Doublewrite).to_vec(),
             ephemeral: local.map(|volume| volume.name.clone()).collect(),
             ..LayoutRequest::new(title)
         }
     }
 
-    /// Files of a role; none where no script places it.
+    /// Files of a role.
     pub fn files(&self, role: Role) -> &[File] {
         match role {
             Role::Data => &self.data,
             Role::Temp => &self.temp,
             Role::Log => &self.log,
-            Role::Binlog | Role::Undo | Role::Doublewrite => &[],
+            Role::Binlog => &self.binlog,
+            Role::Undo => &self.undo,
+            Role::Doublewrite => &self.doublewrite,
         }
     }
 

@@ -1,9 +1,10 @@
 //! The document that `dbstow lint --format json` prints: `schema/lint.schema.json`. Text and SARIF are made
 //! from the same values.
 
+use rules::{Finding, Judged, Severity};
 use serde::Serialize;
-use sqlserver::capture::{Capture, Product};
-use sqlserver::lint::{self, Finding, Judged, Severity};
+use sqlserver::capture::Product;
+use sqlserver::lint::Asked;
 
 use super::measured::{Measured, Results, about};
 
@@ -36,7 +37,7 @@ pub struct Server {
     pub capture: String,
     /// When it was taken, in the server's own time.
     pub taken: String,
-    /// `sql-server`, `azure-sql-database`, `managed-instance` or `other`.
+    /// `sql-server`, `azure-sql-database`, `managed-instance`, `mariadb`, `mysql` or `other`.
     pub product: String,
     /// Its version.
     pub version: String,
@@ -182,45 +183,57 @@ pub struct Location {
     pub volume: Option<String>,
 }
 
-/// What `judged` said of `capture`, with the comparisons in `results` that are about it.
-pub fn document(
-    name: &str,
-    capture: &Capture,
-    asked: &lint::Asked,
-    judged: &[Judged],
+/// What rules said of `server`, with the comparisons in `results` that are about it.
+pub fn document<S, A>(
+    server: Server,
+    asked: &Asked,
+    judged: &[Judged<S, A>],
     results: &[Results],
 ) -> Document {
     let rules: Vec<RuleOutcomes> = judged.iter().map(|judged| said(judged, results)).collect();
+    let profiles = asked.profiles.iter().map(|profile| profile.name());
     Document {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        server: server(name, capture),
-        profiles: asked
-            .profiles
-            .iter()
-            .map(|profile| profile.name().to_owned())
-            .collect(),
-        ignored: asked.ignored.iter().cloned().collect(),
+        server,
+        profiles: profiles.map(str::to_owned).collect(),
+        ignored: asked.selection.ignored.iter().cloned().collect(),
         counts: counts(&rules),
         rules,
     }
 }
 
-fn server(name: &str, capture: &Capture) -> Server {
-    let product = match capture.identity.product() {
-        Product::Boxed => "sql-server",
-        Product::AzureDatabase => "azure-sql-database",
-        Product::ManagedInstance => "managed-instance",
-        Product::Other => "other",
-    };
-    Server {
-        capture: name.to_owned(),
-        taken: capture.taken.clone(),
-        product: product.to_owned(),
-        version: capture.identity.version.clone(),
-        edition: capture.identity.edition.clone(),
-        platform: capture.machine.platform.clone(),
-        redacted: capture.redacted,
+impl Server {
+    /// A SQL Server, whose capture came from `name`.
+    pub fn of_sql_server(name: &str, capture: &sqlserver::capture::Capture) -> Server {
+        let product = match capture.identity.product() {
+            Product::Boxed => "sql-server",
+            Product::AzureDatabase => "azure-sql-database",
+            Product::ManagedInstance => "managed-instance",
+            Product::Other => "other",
+        };
+        Server {
+            capture: name.to_owned(),
+            taken: capture.taken.clone(),
+            product: product.to_owned(),
+            version: capture.identity.version.clone(),
+            edition: capture.identity.edition.clone(),
+            platform: capture.machine.platform.clone(),
+            redacted: capture.redacted,
+        }
+    }
+
+    /// A MariaDB or MySQL, whose capture came from `name`.
+    pub fn of_mariadb(name: &str, capture: &mariadb::capture::Capture) -> Server {
+        Server {
+            capture: name.to_owned(),
+            taken: capture.taken.clone(),
+            product: capture.product.id().to_owned(),
+            version: capture.version.clone(),
+            edition: capture.edition.clone(),
+            platform: capture.platform.clone(),
+            redacted: capture.redacted,
+        }
     }
 }
 
@@ -245,7 +258,7 @@ pub fn counts(rules: &[RuleOutcomes]) -> Counts {
     counts
 }
 
-fn said(judged: &Judged, results: &[Results]) -> RuleOutcomes {
+fn said<S, A>(judged: &Judged<S, A>, results: &[Results]) -> RuleOutcomes {
     let rule = judged.rule;
     let outcomes = judged.outcomes.iter();
     RuleOutcomes {
@@ -267,21 +280,21 @@ fn said(judged: &Judged, results: &[Results]) -> RuleOutcomes {
     }
 }
 
-fn wire(outcome: &lint::Outcome, results: &[Results]) -> Outcome {
+fn wire(outcome: &rules::Outcome, results: &[Results]) -> Outcome {
     match outcome {
-        lint::Outcome::Finding(finding) => found(finding, results),
-        lint::Outcome::Exempt { exception, why } => Outcome::Exempt {
+        rules::Outcome::Finding(finding) => found(finding, results),
+        rules::Outcome::Exempt { exception, why } => Outcome::Exempt {
             exception: (*exception).to_owned(),
             why: why.clone(),
         },
-        lint::Outcome::CannotTell { missing, how } => Outcome::CannotTell {
+        rules::Outcome::CannotTell { missing, how } => Outcome::CannotTell {
             missing: missing.clone(),
             how: how.clone(),
         },
-        lint::Outcome::Fine { value } => Outcome::Fine {
+        rules::Outcome::Fine { value } => Outcome::Fine {
             value: value.clone(),
         },
-        lint::Outcome::NotApplicable { why } => Outcome::NotApplicable { why: why.clone() },
+        rules::Outcome::NotApplicable { why } => Outcome::NotApplicable { why: why.clone() },
     }
 }
 

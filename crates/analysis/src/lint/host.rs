@@ -1,9 +1,11 @@
-//! `--host FILE`: what T-SQL cannot see of a host, from its owner.
+//! `--host FILE`: what a server cannot see of its host, from the host's owner.
 
+use mariadb::capture as mysql;
+use model::Rate;
 use serde::Deserialize;
 use sqlserver::capture::{Capture, HostTold, VolumeTold};
 
-use catalogue::{Catalogue, CatalogueError};
+use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
 use experiment::spec::{line_at, plain_words, remedy};
 
 /// What the host's cache can do.
@@ -18,9 +20,12 @@ pub struct HostError {
     message: String,
 }
 
-/// What was told of a host.
+/// What was told of a host, as each product's captures keep it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told(HostTold);
+pub struct Told {
+    sql_server: HostTold,
+    mariadb: Vec<mysql::VolumeTold>,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +44,9 @@ struct WireVolume {
     disk: Option<toml::Spanned<String>>,
     disks: Option<toml::Spanned<u32>>,
     host_cache: Option<toml::Spanned<String>>,
+    iops: Option<toml::Spanned<i64>>,
+    solid_state: Option<bool>,
+    atomic_write_bytes: Option<toml::Spanned<i64>>,
 }
 
 /// A mistake at a byte of the text.
@@ -59,16 +67,28 @@ impl Told {
             let start = error.span().map_or(0, |span| span.start);
             at(start, plain_words(error.message()))
         })?;
-        let meant = |volume| meaning(volume, catalogue);
-        let volumes: Result<Vec<VolumeTold>, Fault> = wire.volumes.into_iter().map(meant).collect();
-        Ok(Told(HostTold {
-            azure: wire.azure,
-            volumes: volumes.map_err(|Fault(offset, message)| at(offset, message))?,
-        }))
+        let mut told = Told {
+            sql_server: HostTold {
+                azure: wire.azure,
+                volumes: Vec::new(),
+            },
+            mariadb: Vec::new(),
+        };
+        for volume in wire.volumes {
+            let meant = meaning(volume, catalogue);
+            let (sql_server, mariadb) =
+                meant.map_err(|Fault(offset, message)| at(offset, message))?;
+            told.sql_server.volumes.push(sql_server);
+            told.mariadb.push(mariadb);
+        }
+        Ok(told)
     }
 }
 
-fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<VolumeTold, Fault> {
+fn meaning(
+    volume: WireVolume,
+    catalogue: &Catalogue,
+) -> Result<(VolumeTold, mysql::VolumeTold), Fault> {
     let positive = |value: i64, offset: usize, what: &str| {
         if value > 0 {
             Ok(())
@@ -84,6 +104,17 @@ fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<VolumeTold, Faul
     if let Some(unit) = &volume.allocation_unit_bytes {
         positive(*unit.get_ref(), unit.span().start, "allocation_unit_bytes")?;
     }
+    if let Some(iops) = &volume.iops {
+        positive(*iops.get_ref(), iops.span().start, "iops")?;
+    }
+    if let Some(bytes) = &volume.atomic_write_bytes
+        && *bytes.get_ref() < 0
+    {
+        let given = bytes.get_ref();
+        let message =
+            format!("atomic_write_bytes is {given}; give 0 for no promise, or leave it out");
+        return Err(Fault(bytes.span().start, message));
+    }
     if let Some(disks) = &volume.disks {
         positive(i64::from(*disks.get_ref()), disks.span().start, "disks")?;
     }
@@ -95,29 +126,76 @@ fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<VolumeTold, Faul
         let message = format!("host_cache \"{given}\" is not possible{remedy}");
         return Err(Fault(cache.span().start, message));
     }
-    let disk = match volume.disk {
+    let disk = match &volume.disk {
         None => None,
         Some(disk) => {
             let found = catalogue.disk(disk.get_ref());
-            let known = found
-                .map_err(|error: CatalogueError| Fault(disk.span().start, error.to_string()))?;
-            Some(known.name.clone())
+            let fault = |error: CatalogueError| Fault(disk.span().start, error.to_string());
+            Some(found.map_err(fault)?)
         }
     };
-    Ok(VolumeTold {
-        mount_point: volume.mount_point.into_inner(),
+    let disks = volume.disks.as_ref().map(|disks| *disks.get_ref());
+    let given = |value: &Option<toml::Spanned<i64>>| {
+        let value = value.as_ref().map(|value| *value.get_ref());
+        value.and_then(|value| u64::try_from(value).ok())
+    };
+    let class = disk.map(|disk| &disk.class);
+    let mount_point = volume.mount_point.into_inner();
+    let mariadb = mysql::VolumeTold {
+        mount_point: mount_point.clone(),
+        iops: given(&volume.iops).or_else(|| {
+            let each = sustained_iops(disk?)?;
+            Some(each.saturating_mul(u64::from(disks.unwrap_or(1))))
+        }),
+        solid_state: volume
+            .solid_state
+            .or_else(|| class.map(|class| !class.hard_disk)),
+        atomic_write_bytes: given(&volume.atomic_write_bytes).or_else(|| {
+            // A stripe may split what one disk would have written whole.
+            let one = class.filter(|_| disks.unwrap_or(1) == 1)?;
+            Some(one.atomic_write.map_or(0, |bytes| bytes.0))
+        }),
+    };
+    let sql_server = VolumeTold {
+        mount_point,
         allocation_unit_bytes: volume.allocation_unit_bytes.map(toml::Spanned::into_inner),
         ephemeral: volume.ephemeral,
-        disk,
-        disks: volume.disks.map(toml::Spanned::into_inner),
+        disk: disk.map(|disk| disk.name.clone()),
+        disks,
         host_cache: volume.host_cache.map(toml::Spanned::into_inner),
-    })
+    };
+    Ok((sql_server, mariadb))
+}
+
+/// Requests per second that a disk serves without bursts; `None` where that depends on what was bought.
+fn sustained_iops(disk: &DiskEntry) -> Option<u64> {
+    let bought = disk.provision(&Provision::default()).ok()?;
+    let limits = bought.spec.limits.iter();
+    let iops = limits.filter_map(|limit| match limit.rate {
+        Rate::Iops(iops) => Some(iops.0),
+        Rate::Throughput(_) => None,
+    });
+    iops.min()
+}
+
+/// [`merge`], for MariaDB and MySQL: gives the mount points that hold none of the server's directories.
+pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<String> {
+    capture.told.extend(told.mariadb);
+    let places = mysql::Places::of(capture);
+    let used: Vec<String> = places
+        .all()
+        .iter()
+        .filter_map(|path| capture.told(path))
+        .map(|told| told.mount_point.clone())
+        .collect();
+    let told = capture.told.iter().map(|told| told.mount_point.clone());
+    told.filter(|mount| !used.contains(mount)).collect()
 }
 
 /// Adds what was told to a capture; it counts before what the capture says already. Gives the mount points
 /// that hold nothing of the capture, unless they are temporary disks, which may well be empty.
 pub fn merge(capture: &mut Capture, told: Told) -> Vec<String> {
-    let Told(told) = told;
+    let told = told.sql_server;
     let strange: Vec<String> = told
         .volumes
         .iter()
@@ -194,6 +272,11 @@ mod tests {
                 "host.toml:3: allocation_unit_bytes is 0",
             ),
             ("disks = 0", "host.toml:3: disks is 0"),
+            ("iops = 0", "host.toml:3: iops is 0; give a number above 0"),
+            (
+                "atomic_write_bytes = -1",
+                "host.toml:3: atomic_write_bytes is -1; give 0",
+            ),
         ] {
             let error = parse(&volume(line)).expect_err(line).to_string();
             assert!(error.starts_with(expected), "{line}: {error}");
@@ -239,5 +322,37 @@ mod tests {
             parse(text).expect("it makes sense"),
         );
         assert!(strange.is_empty());
+    }
+    #[test]
+    fn a_disk_of_the_catalogue_tells_what_innodb_has_to_know() {
+        let told = |text: &str| {
+            let text = format!("[[volumes]]\nmount_point = \"/data\"\n{text}");
+            let mut capture = mysql::Capture::default();
+            capture
+                .variables
+                .insert("datadir".into(), "/data/mysql/".into());
+            let strange = merge_mariadb(&mut capture, parse(&text).expect("it makes sense"));
+            assert!(strange.is_empty(), "{strange:?}");
+            let told = capture.told("/data/mysql").expect("it was told").clone();
+            (told.iops, told.solid_state, told.atomic_write_bytes)
+        };
+        // A P30 has 5,000 IOPS, and Azure promises writes of 16 KiB.
+        let disk = "disk = \"azure.premium.p30\"\n";
+        assert_eq!(told(disk), (Some(5000), Some(true), Some(16_384)));
+        let striped = format!("{disk}disks = 4\n");
+        assert_eq!(told(&striped), (Some(20_000), Some(true), None));
+        let own = "iops = 900\nsolid_state = false\natomic_write_bytes = 16384\n";
+        assert_eq!(told(own), (Some(900), Some(false), Some(16_384)));
+        // What is given counts before the catalogue.
+        let own = format!("{disk}{own}");
+        assert_eq!(told(&own), (Some(900), Some(false), Some(16_384)));
+    }
+
+    #[test]
+    fn a_volume_without_a_directory_of_the_server_is_strange() {
+        let told = parse("[[volumes]]\nmount_point = \"/backup\"\n").expect("it makes sense");
+        let mut capture = mysql::Capture::default();
+        let strange = merge_mariadb(&mut capture, told);
+        assert_eq!(strange, ["/backup"]);
     }
 }

@@ -1,10 +1,10 @@
 //! Comparisons of one's own that speak for or against a change: the arms differ by that change alone.
 //!
-//! What was simulated, emulated or measured here was another engine than SQL Server, and is never shown as
-//! its figure: mode and engine stand in every sentence.
+//! What was simulated, emulated or measured here was another server than the one that was captured, and is never
+//! shown as its figure: mode and engine stand in every sentence.
 
+use rules::Change;
 use serde::Serialize;
-use sqlserver::lint::Change;
 
 use crate::findings::{Comparison, Findings, Ratio, Verdict};
 use crate::quantity;
@@ -31,7 +31,7 @@ pub struct Measured {
     pub experiment: String,
     /// `simulate`, `emulate` or `measure`.
     pub mode: String,
-    /// `sqlite`, `postgres` or `raw`.
+    /// By its name, such as `sqlite`.
     pub engine: String,
     /// Arm that is compared against.
     pub baseline: String,
@@ -118,6 +118,7 @@ fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
         }
         Change::MoreDataFiles => Role::Data,
         Change::LogApart => Role::Log,
+        Change::BinlogApart => Role::Binlog,
     };
     let apart = |placement: &Placement| {
         let temp = volumes(placement, Role::Temp);
@@ -136,6 +137,11 @@ fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
     let log_apart = |placement: &Placement| {
         !volumes(placement, Role::Data).contains(&placement.log.volume.as_str())
     };
+    // Without a binary log there is nothing to move.
+    let binlog_apart = |placement: &Placement| {
+        let binlog = placement.binlog.as_ref()?;
+        Some(binlog.volume != placement.log.volume)
+    };
     let more = |role, from: &Settings, to: &Settings| {
         let (from, to) = (&from.placement, &to.placement);
         to.files(role).len() > from.files(role).len() && volumes(to, role) == volumes(from, role)
@@ -149,6 +155,9 @@ fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
             local(from).iter().all(|local| !local) && local(to).iter().all(|local| *local)
         }
         Change::LogApart => !log_apart(before) && log_apart(after),
+        Change::BinlogApart => {
+            binlog_apart(before) == Some(false) && binlog_apart(after) == Some(true)
+        }
     };
     made && alike_but(moved, from, to)
 }
@@ -224,7 +233,7 @@ fn sentence(
             (shown(Role::Temp, baseline), shown(Role::Temp, candidate))
         }
         Change::MoreDataFiles => (shown(Role::Data, baseline), shown(Role::Data, candidate)),
-        Change::TempApart | Change::TempLocal | Change::LogApart => {
+        Change::TempApart | Change::TempLocal | Change::LogApart | Change::BinlogApart => {
             (comparison.baseline.clone(), comparison.candidate.clone())
         }
     };

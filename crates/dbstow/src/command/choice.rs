@@ -124,6 +124,7 @@ pub(super) const PRODUCTS: &[Choice<Engine>] = &[
         "SQL Server 2016 or later, and Azure SQL Managed Instance",
     ),
     ("postgres", Engine::Postgres, "PostgreSQL on Linux"),
+    ("mariadb", Engine::Mariadb, "MariaDB 10.6 to 11.8 on Linux"),
 ];
 
 /// `--on`.

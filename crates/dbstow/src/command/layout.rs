@@ -13,7 +13,7 @@ use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::pair::key_and_value;
 use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
-use experiment::spec::{File, Mode, Placement, Role};
+use experiment::spec::{File, Mode, Role};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
@@ -31,7 +31,7 @@ pub struct Args {
     /// Folder of a volume, as the server sees it; one for every volume that holds a file
     #[arg(long, value_name = "VOLUME=FOLDER", value_parser = name_and_folder)]
     pub volume: Vec<(String, String)>,
-    /// Which roles to place: temp (tempdb with its log), data, log
+    /// Which roles to place: temp (tempdb with its log), data, log; for MariaDB also binlog, undo, doublewrite
     #[arg(long, value_name = "ROLE,..", value_delimiter = ',', value_parser = role, default_value = "temp")]
     pub role: Vec<Role>,
     /// What `dbstow doctor` wrote about the server: its files, version, system, free space
@@ -95,7 +95,10 @@ Examples:
   Number and size of tempdb's files on a managed instance:
     dbstow layout --files 16 --size '4 GiB' --capture instance.json
   PostgreSQL: temporary files and write-ahead log:
-    dbstow layout files-times-disks --arm NAME --engine postgres --role temp,log --volume d=/mnt/d ..";
+    dbstow layout files-times-disks --arm NAME --engine postgres --role temp,log --volume d=/mnt/d ..
+  MariaDB: redo log and binary log on a volume of their own, temporary files on a local SSD that is empty after a stop:
+    dbstow layout --engine mariadb --role log,binlog --volume logs=/mnt/logs --out logs
+    dbstow layout --engine mariadb --role temp --volume ssd=/mnt/ssd --ephemeral ssd --out temp";
 
 /// Writes the scripts.
 ///
@@ -136,7 +139,14 @@ impl Args {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
             self.check_without_experiment(&volumes)?;
             wish.temp = dealt(&volumes, self.files, None);
-            wish.log = dealt(volumes.get(..1).unwrap_or_default(), None, None);
+            let first = dealt(volumes.get(..1).unwrap_or_default(), None, None);
+            if self.engine == Engine::Mariadb {
+                wish.data = first.clone();
+                wish.binlog = first.clone();
+                wish.undo = first.clone();
+                wish.doublewrite = first.clone();
+            }
+            wish.log = first;
         } else if let Some(count) = self.files {
             let mut volumes: Vec<&str> = Vec::new();
             for file in &wish.temp {
@@ -155,6 +165,7 @@ impl Args {
                 file.size = Some(size);
             }
         }
+        self.check_roles(&wish)?;
         self.check_ephemeral(&wish)?;
         wish.ephemeral.extend(self.ephemeral.iter().cloned());
         Ok(LayoutRequest {
@@ -171,11 +182,11 @@ impl Args {
         })
     }
 
-    /// PostgreSQL has no capture, and its scripts are for Linux.
+    /// PostgreSQL and MariaDB have no capture, and their scripts are for Linux.
     fn engine_system(&self) -> Option<Platform> {
         match self.engine {
-            Engine::Postgres if self.volume.is_empty() => Some(Platform::Linux),
-            Engine::Postgres | Engine::Sqlserver => None,
+            Engine::Postgres | Engine::Mariadb if self.volume.is_empty() => Some(Platform::Linux),
+            Engine::Postgres | Engine::Mariadb | Engine::Sqlserver => None,
         }
     }
 
@@ -192,7 +203,8 @@ impl Args {
     }
 
     fn check_without_experiment(&self, volumes: &[&str]) -> Result<()> {
-        if self.role.contains(&Role::Data) {
+        // MariaDB's data directory moves as a whole.
+        if self.role.contains(&Role::Data) && self.engine != Engine::Mariadb {
             let message =
                 "--role data without an experiment: which files? Name an experiment and its --arm";
             return Err(Mistake(message.to_owned()).into());
@@ -210,6 +222,31 @@ impl Args {
             return Err(Mistake(message.to_owned()).into());
         }
         Ok(())
+    }
+
+    /// Refuses roles that the scripts of this product do not place, asked for or in the arm.
+    fn check_roles(&self, wish: &LayoutRequest) -> Result<()> {
+        let placed: &[Role] = match self.engine {
+            Engine::Mariadb => &Role::ALL,
+            Engine::Sqlserver | Engine::Postgres => &Role::COMMON,
+        };
+        let others = || Role::ALL.into_iter().filter(|role| !placed.contains(role));
+        if let Some(role) = others().find(|role| self.role.contains(role)) {
+            let message = format!("--role {role}: scripts place it for --engine mariadb alone");
+            return Err(Mistake(message).into());
+        }
+        let is_in_arm = |role: &Role| self.experiment.is_some() && !wish.files(*role).is_empty();
+        match others().find(is_in_arm) {
+            Some(role) => {
+                let message = format!(
+                    "{} places {role} (key {role} of its placement), which scripts place for --engine mariadb alone; leave it out in \
+                     a copy of the file",
+                    wish.title
+                );
+                Err(Mistake(message).into())
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_ephemeral(&self, wish: &LayoutRequest) -> Result<()> {
@@ -250,7 +287,6 @@ impl Args {
         let plan = asked.understand(false)?.plan;
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");
-        check_roles(&arm.name, &arm.settings.placement)?;
         let title = format!("{}, arm {}", plan.experiment, arm.name);
         Ok(LayoutRequest::of(title, &arm.settings))
     }
@@ -274,20 +310,6 @@ impl Args {
                 Err(Mistake(message).into())
             }
         }
-    }
-}
-
-/// Refuses an arm with files that no script places.
-fn check_roles(arm: &str, placement: &Placement) -> Result<(), Mistake> {
-    let is_left_out =
-        |role: &Role| !Role::COMMON.contains(role) && !placement.files(*role).is_empty();
-    match Role::ALL.into_iter().find(is_left_out) {
-        Some(role) => Err(Mistake(format!(
-            "arm {arm} places {role} (placement.{}.{role}), and scripts place temp, data and log alone; leave it out in a copy \
-             of the file",
-            placement.name
-        ))),
-        None => Ok(()),
     }
 }
 
@@ -338,10 +360,12 @@ fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
 }
 
 fn role(text: &str) -> Result<Role, String> {
-    let known = Role::COMMON
+    let known = Role::ALL
         .into_iter()
         .find(|role| role.name() == text.trim());
-    known.ok_or_else(|| "give temp, data or log, or several with commas between".to_owned())
+    known.ok_or_else(|| {
+        "give temp, data or log (for MariaDB also binlog, undo or doublewrite), or several with commas between".to_owned()
+    })
 }
 
 fn name_and_folder(text: &str) -> Result<(String, String), String> {

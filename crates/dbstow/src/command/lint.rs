@@ -1,18 +1,19 @@
-//! `dbstow lint`: looks at a capture of a SQL Server with rules, and holds them against what was measured.
+//! `dbstow lint`: looks at a server or a capture of one with the rules for its product, and holds them against what was
+//! measured.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use sqlserver::capture::Capture;
-use sqlserver::lint::{self as rules, Asked, Profile, Severity};
+use rules::{Selection, Severity};
+use sqlserver::lint::{Asked, Profile};
 
+use super::captured::Captured;
 use super::output::note;
-use super::{Mistake, NotMet, ServerLogin, doctor, listing};
+use super::{Mistake, NotMet, ServerLogin, listing};
 use analysis::findings;
 use analysis::lint::{self, Document, Told};
 use analysis::report::lint::{json, list, sarif, text};
-use catalogue::Catalogue;
 use experiment::results::Results;
 use experiment::spec::near;
 use files::input;
@@ -22,6 +23,7 @@ use files::input;
 #[command(after_help = "Examples:\n  \
     dbstow lint server.json\n  \
     SQLCMDPASSWORD=.. dbstow lint --server sqlserver://sa@db1\n  \
+    dbstow lint --server 'mysql://root@localhost/?socket=/run/mysqld/mysqld.sock'\n  \
     dbstow lint server.json --host host.toml --fail-on high\n  \
     dbstow lint server.json --results dbstow-results/files-times-disks-1f2e3d4c\n  \
     dbstow lint server.json --format sarif > lint.sarif\n  \
@@ -30,10 +32,11 @@ pub struct Args {
     /// Capture of a server, as `dbstow doctor` wrote it
     #[arg(required_unless_present_any = ["list", "server"])]
     pub capture: Option<PathBuf>,
-    /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE or sqlserver://USER@HOST (read-only)
+    /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE, sqlserver://USER@HOST or mysql://USER@HOST
+    /// (read-only)
     #[arg(long, value_name = "SERVER", conflicts_with = "capture")]
     pub server: Option<String>,
-    /// Facts about the host that T-SQL cannot see: a TOML file with `azure` and the volumes
+    /// Facts about the host that the server cannot see: a TOML file with `azure` and the volumes
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
     /// Also read this catalogue file, for the disks that --host names; may be given several times
@@ -54,7 +57,8 @@ pub struct Args {
     /// Not this rule; may be given several times
     #[arg(long, value_name = "ID")]
     pub ignore: Vec<String>,
-    /// Rate latencies by this published ladder, too; they disagree with each other by more than 100 times
+    /// Rate latencies of SQL Server by this published ladder, too; they disagree with each other by more than
+    /// 100 times
     #[arg(long, value_enum)]
     pub profile: Vec<Ladder>,
     /// Print every rule with its severity and sources
@@ -110,26 +114,51 @@ pub enum Ladder {
 /// `--fail-on`, a finding stands that is as severe.
 pub fn run(args: &Args) -> Result<()> {
     match (&args.server, &args.capture) {
-        (Some(server), _) => look(server, doctor::take(server, &args.login)?.0, args),
-        (None, Some(file)) => look(&file.display().to_string(), doctor::load(file)?, args),
+        (Some(server), _) => look(server, Captured::take(server, &args.login)?, args),
+        (None, Some(file)) => look(&file.display().to_string(), Captured::load(file)?, args),
         (None, None) => print_list(args.format),
     }
 }
 
-/// Looks at a capture, wherever it came from, and prints what was found; `name` is where it came from.
-///
-/// # Errors
-/// As [`run`].
-pub fn look(name: &str, mut capture: Capture, args: &Args) -> Result<()> {
-    let asked = asked(args)?;
-    if let Some(file) = &args.host {
-        tell(&mut capture, file, &listing::catalogue(&args.catalogue)?)?;
-    }
-    let judged = rules::judge(&capture, &asked);
+/// Looks at a server, wherever its capture came from, and prints what was found; `given` is where it came from.
+fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
+    let name = &captured.shown(given).to_owned();
+    let told = told(args)?;
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
     let results: Vec<lint::Results> = opened.iter().map(Opened::as_results).collect();
-    let document = lint::document(name, &capture, &asked, &judged, &results);
+    let document = match captured {
+        Captured::SqlServer(mut capture, _) => {
+            let asked = Asked {
+                selection: selection(args, || sqlserver::lint::rules().map(|rule| rule.id))?,
+                profiles: args.profile.iter().map(|ladder| profile(*ladder)).collect(),
+            };
+            if let Some((file, told)) = told {
+                strange(&file, &lint::merge(&mut capture, told));
+            }
+            let judged = sqlserver::lint::judge(&capture, &asked);
+            let server = lint::Server::of_sql_server(name, &capture);
+            lint::document(server, &asked, &judged, &results)
+        }
+        Captured::MariaDb(mut capture, _) => {
+            let asked = Asked {
+                selection: selection(args, || mariadb::lint::rules().map(|rule| rule.id))?,
+                ..Asked::default()
+            };
+            if !args.profile.is_empty() {
+                let product = capture.product.name();
+                let message =
+                    format!("--profile is for SQL Server, and this is {product}; leave it out");
+                return Err(Mistake(message).into());
+            }
+            if let Some((file, told)) = told {
+                strange(&file, &lint::merge_mariadb(&mut capture, told));
+            }
+            let judged = mariadb::lint::judge(&capture, &asked.selection);
+            let server = lint::Server::of_mariadb(name, &capture);
+            lint::document(server, &asked, &judged, &results)
+        }
+    };
     let printed = match args.format {
         Format::Text => text::render(&document),
         Format::Json => json(&document),
@@ -160,18 +189,24 @@ fn print(text: &str, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Adds what somebody told of the host.
-fn tell(capture: &mut Capture, file: &Path, catalogue: &Catalogue) -> Result<()> {
+/// What somebody told of the host, with the name of its file.
+fn told(args: &Args) -> Result<Option<(String, Told)>> {
+    let Some(file) = &args.host else {
+        return Ok(None);
+    };
     let name = file.display().to_string();
     let text = input::named(file);
     let text = text.with_context(|| format!("cannot read the host's file {name}"))?;
-    let told = Told::parse(&name, &text, catalogue)?;
-    for mount in lint::merge(capture, told) {
+    let told = Told::parse(&name, &text, &listing::catalogue(&args.catalogue)?)?;
+    Ok(Some((name, told)))
+}
+
+fn strange(file: &str, mounts: &[String]) {
+    for mount in mounts {
         note(&format!(
-            "dbstow: {name} tells of {mount}, where the capture has no file"
+            "dbstow: {file} tells of {mount}, where the capture has no file"
         ));
     }
-    Ok(())
 }
 
 /// A results folder, and what was found in it.
@@ -204,24 +239,31 @@ fn open(folder: &Path) -> Result<Opened> {
     })
 }
 
-fn asked(args: &Args) -> Result<Asked> {
-    let known = |ids: &[String], option: &str| -> Result<BTreeSet<String>> {
-        for id in ids {
-            if rules::rule(id).is_none() {
-                return Err(unknown(id, option).into());
-            }
+/// The rules that were asked for, of those of a product.
+fn selection<I: Iterator<Item = &'static str>>(
+    args: &Args,
+    known: impl Fn() -> I,
+) -> Result<Selection> {
+    let all_known = |ids: &[String], option: &str| -> Result<BTreeSet<String>> {
+        match ids.iter().find(|id| !known().any(|known| known == *id)) {
+            Some(id) => Err(unknown(id, option, known()).into()),
+            None => Ok(ids.iter().cloned().collect()),
         }
-        Ok(ids.iter().cloned().collect())
     };
-    Ok(Asked {
-        only: known(&args.rule, "--rule")?,
-        ignored: known(&args.ignore, "--ignore")?,
-        profiles: args.profile.iter().map(|ladder| profile(*ladder)).collect(),
+    Ok(Selection {
+        only: all_known(&args.rule, "--rule")?,
+        ignored: all_known(&args.ignore, "--ignore")?,
     })
 }
 
-fn unknown(id: &str, option: &str) -> Mistake {
-    let remedy = match near(id, rules::rules().map(|rule| rule.id)) {
+fn unknown(id: &str, option: &str, known: impl Iterator<Item = &'static str>) -> Mistake {
+    let elsewhere = sqlserver::lint::rule(id).is_some() || mariadb::lint::rule(id).is_some();
+    if elsewhere {
+        return Mistake(format!(
+            "{option}: the rule \"{id}\" is for another product; `dbstow lint --list` shows for which"
+        ));
+    }
+    let remedy = match near(id, known) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None => "`dbstow lint --list` shows all".to_owned(),
     };

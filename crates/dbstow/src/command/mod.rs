@@ -2,6 +2,7 @@
 
 mod asked;
 mod backtest;
+mod captured;
 mod listing;
 mod login;
 mod names;

@@ -96,6 +96,33 @@ fn files_can_be_given_without_an_experiment() {
 }
 
 #[test]
+fn an_arm_of_mariadb_places_its_binary_log() {
+    let folder = folder();
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/mariadb-binlog-apart.toml"
+    );
+    let given = [
+        example,
+        "--arm",
+        "apart",
+        "--engine",
+        "mariadb",
+        "--role",
+        "log,binlog",
+        "--volume",
+        "redo=/mnt/r",
+        "--volume",
+        "binlog=/mnt/b",
+    ];
+    let output = dbstow(&folder, &given).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("\nlog=/mnt/r/dbstow_log\n"), "{text}");
+    assert!(text.contains("\nbinlog=/mnt/b/dbstow_binlog\n"), "{text}");
+    assert!(text.contains("\nundo=''\n"), "{text}");
+}
+
+#[test]
 fn mistakes_are_told_with_their_remedy() {
     let folder = folder();
     for (arguments, says) in [
@@ -143,7 +170,7 @@ fn mistakes_are_told_with_their_remedy() {
         ),
         (
             [&ARM[..], &["--role", "tmp"]].concat(),
-            vec!["temp, data or log"],
+            vec!["temp, data or log", "binlog"],
         ),
         (
             [&ARM[..], &["--size", "4"]].concat(),
@@ -159,7 +186,26 @@ fn mistakes_are_told_with_their_remedy() {
     refuses(
         &folder,
         &[example, "--arm", "apart", "--role", "temp,data,log"],
-        &["arm apart places binlog", "placement.apart.binlog"],
+        &["arm apart places binlog", "--engine mariadb alone"],
+    );
+    refuses(
+        &folder,
+        &["--role", "undo", "--volume", "a=/mnt/a"],
+        &["--role undo", "--engine mariadb alone"],
+    );
+    let mariadb = [
+        example,
+        "--arm",
+        "apart",
+        "--engine",
+        "mariadb",
+        "--volume",
+        "data=/mnt/a",
+    ];
+    refuses(
+        &folder,
+        &[&mariadb[..], &["--role", "data,doublewrite"]].concat(),
+        &["does not place doublewrite", "placement.NAME.doublewrite"],
     );
     fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
     let other = [&ARM[..], &["--capture", "other.json"]].concat();

@@ -1,5 +1,7 @@
 //! What is in a database after a workload, as text, whichever engine holds it.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -42,13 +44,17 @@ impl Sqlite {
     }
 
     pub(crate) fn content(&self) -> Content {
+        self.content_of(&self.tables())
+    }
+
+    /// Rows of these columns of these tables.
+    pub(crate) fn content_of(&self, tables: &BTreeMap<String, String>) -> Content {
         let rows = |columns: &str, table: &str| {
             let sql = format!("SELECT concat_ws('|', {columns}) FROM {table} ORDER BY 1");
             let mut statement = self.connection.prepare(&sql).expect(&sql);
             let rows = statement.query_map([], |row| row.get(0)).expect(&sql);
             rows.map(|row| row.expect("a text")).collect()
         };
-        let tables = self.tables();
         tables
             .iter()
             .map(|(table, columns)| (table.clone(), rows(columns, table)))

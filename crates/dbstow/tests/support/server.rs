@@ -1,4 +1,4 @@
-//! A real PostgreSQL on plain directories, for tests.
+//! A real server on plain directories, for tests.
 
 #![allow(dead_code, reason = "each test and bench uses a part of it")]
 
@@ -41,15 +41,25 @@ pub(crate) struct Folders {
 
 impl Folders {
     pub(crate) fn new(count: usize) -> Folders {
+        Folders::named("v", count)
+    }
+
+    /// Their names begin with `name`.
+    pub(crate) fn named(name: &str, count: usize) -> Folders {
         let parent = tempfile::tempdir().expect("a folder");
-        // PostgreSQL's own user has to get through.
+        // The server's own user has to get through.
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o755)).expect("its owner");
         let volumes: Vec<PathBuf> = (0..count)
-            .map(|number| parent.path().join(format!("v{number}")))
+            .map(|number| parent.path().join(format!("{name}{number}")))
             .collect();
         for volume in &volumes {
             fs::create_dir(volume).expect("a folder");
         }
+        Folders::of(parent, volumes)
+    }
+
+    /// Directories that are there.
+    pub(crate) fn of(parent: TempDir, volumes: Vec<PathBuf>) -> Folders {
         Folders {
             parent,
             volumes,
@@ -124,11 +134,21 @@ pub(crate) fn experiment(
     files: u32,
     sessions: u32,
 ) -> (Settings, Workload) {
+    experiment_with((name, engine), files, sessions, "")
+}
+
+/// The same with more lines in its placement.
+pub(crate) fn experiment_with(
+    (name, engine): (&str, &'static str),
+    files: u32,
+    sessions: u32,
+    placed: &str,
+) -> (Settings, Workload) {
     let text = format!(
         "name = \"test\"\nquestion = \"Does it work?\"\n[machine]\ncores = 2\nmemory = \"1 GiB\"\n\
          [volume.a]\ndisk = \"unlimited\"\n[volume.b]\ndisk = \"unlimited\"\n\
          [placement.split]\ndata = {{ volumes = [\"a\", \"b\"], files = {files} }}\n\
-         temp = {{ volumes = [\"a\", \"b\"], files = {files} }}\nlog = {{ volumes = \"b\" }}\n\
+         temp = {{ volumes = [\"a\", \"b\"], files = {files} }}\nlog = {{ volumes = \"b\" }}\n{placed}\
          [workload]\nname = \"{name}\"\nsessions = {sessions}\noperations = 60\n\
          [engine]\nmemory = \"16 MiB\"\nsort_memory = \"64 KiB\"\n\
          [engine.versions]\nbytes_per_row = \"400 B\"\nretention = \"1 s\"\n"
@@ -196,7 +216,7 @@ impl Driver for SessionContext<'_> {
 pub(crate) const RUN: usize = 100;
 
 /// Loads as a trial does: schema, spread, data.
-pub(crate) fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
+pub(crate) fn load(engine: &dyn Engine, workload: &Workload, sessions: u32) {
     let databases = match workload.database {
         Database::PerSession => sessions,
         Database::Shared => 1,
@@ -209,7 +229,7 @@ pub(crate) fn load(engine: &Postgres, workload: &Workload, sessions: u32) {
 
 /// Loads one session's database on its own connection.
 pub(crate) fn load_in(
-    engine: &Postgres,
+    engine: &dyn Engine,
     workload: &Workload,
     seat: &mut SessionContext<'_>,
     (session, sessions): (u32, u32),

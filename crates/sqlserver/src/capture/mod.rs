@@ -3,7 +3,6 @@
 
 mod capability;
 mod host;
-mod read;
 mod redact;
 mod take;
 
@@ -11,7 +10,7 @@ pub use capability::{
     Can, Capability, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, obstacle_to_moving_tempdb,
 };
 pub use host::{HostTold, VolumeTold};
-pub use read::CaptureError;
+pub use rules::capture::CaptureError;
 pub use take::{
     AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity,
     instant_file_initialization, read, services, tempdb_space, wait_statistics,
@@ -360,6 +359,14 @@ pub struct Unanswered {
 }
 
 impl Capture {
+    /// Reads the text of `file`.
+    ///
+    /// # Errors
+    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+    pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
+        rules::capture::from_json(file, text, FORMAT)
+    }
+
     /// The database's name, or its number where it is not known.
     pub fn database(&self, id: i64) -> String {
         let named = self.databases.iter().find(|database| database.id == id);
@@ -380,5 +387,22 @@ impl Capture {
         self.volumes
             .iter()
             .find(|volume| volume.files.contains(&key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_comes_back_as_it_was_written() {
+        let capture = Capture {
+            format: FORMAT,
+            dbstow: "0.1.0".into(),
+            ..Capture::default()
+        };
+        let text = serde_json::to_string_pretty(&capture).expect("its keys are texts");
+        let read = Capture::from_json("c.json", &text);
+        assert_eq!(read.expect("it is one"), capture);
     }
 }

@@ -8,9 +8,10 @@ use super::locations::{
     at_volume, by_mount, databases, is_ephemeral, is_system_volume, is_user, mount_of, places,
     tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
 };
-use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, list, total};
 use super::sources::{AZURE_CONFIGURATION, AZURE_STORAGE, RULESET};
+use super::{Applies, Rule};
+use rules::shown::{bytes, list, total};
+use rules::{Change, Finding, Outcome, Severity};
 
 /// From this size on a disk of Azure has no host cache (P50 and up).
 const CACHE_MAX: i64 = 4 << 40;

@@ -2,8 +2,9 @@
 
 use crate::capture::{Capture, Product};
 
-use super::rule::{Applies, Outcome, Rule, Severity};
 use super::sources::FILE_STATS;
+use super::{Applies, Rule};
+use rules::{Outcome, Severity};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "azure-database-placement",

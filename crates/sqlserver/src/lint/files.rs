@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::capture::{Capture, File, FileKind, Growth, instant_file_initialization};
 
 use super::locations::{is_user, place, places, user_files};
-use super::rule::{Applies, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, count, list, total};
 use super::sources::{DBATOOLS_LOG_MAXIMUM, IFI, LOG_SIZE, RULESET};
+use super::{Applies, Rule};
+use rules::shown::{bytes, count, list, total};
+use rules::{Finding, Outcome, Severity};
 
 /// Longest step that is not a finding: 1,048,576 KB.
 const STEP_MAX: i64 = 1 << 30;

@@ -5,8 +5,9 @@ use crate::capture::{Capture, FileIo, FileKind, Product};
 
 use super::locations::{missing, place};
 use super::profile::Profile;
-use super::rule::{Applies, Finding, Location, Outcome, Rule, Severity};
 use super::sources::{AZURE_ANALYSIS, DBATOOLS_SPEED, FILE_STATS, FRK, SLOW_IO};
+use super::{Applies, Rule};
+use rules::{Finding, Location, Outcome, Severity};
 
 /// Below so many requests a mean of whole milliseconds says nothing. Ours.
 const REQUESTS_MIN: i64 = 1000;

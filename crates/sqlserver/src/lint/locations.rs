@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::capture::{Capture, File, FileKind, TEMPDB, Volume, VolumeTold};
 
-use super::rule::{Location, Outcome};
+use rules::{Location, Outcome};
 
 /// Databases above this number are not the server's own.
 const SYSTEM_LAST: i64 = 4;

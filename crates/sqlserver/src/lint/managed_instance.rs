@@ -4,11 +4,12 @@ use crate::capture::{Capture, File, FileKind};
 
 use super::files::with_several_logs;
 use super::locations::{place, places, tempdb_data, tempdb_missing, user_files};
-use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, count, list, percent};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
+use super::{Applies, Rule};
 use crate::capture::Product;
+use rules::shown::{bytes, count, list, percent};
+use rules::{Change, Finding, Outcome, Severity};
 
 /// Files an instance of the General Purpose tier may have.
 const FILES_MAX: usize = 280;

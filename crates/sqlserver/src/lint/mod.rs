@@ -19,6 +19,7 @@
 //! }));
 //! ```
 
+mod applies;
 mod azure;
 mod azure_database;
 mod files;
@@ -26,9 +27,7 @@ mod latency;
 mod locations;
 mod managed_instance;
 mod profile;
-mod rule;
 mod settings;
-mod shown;
 mod sources;
 mod tempdb;
 mod tempdb_sizes;
@@ -37,12 +36,20 @@ mod waits;
 
 use std::collections::BTreeSet;
 
-pub use profile::Profile;
-pub use rule::{Applies, Change, Finding, Location, Outcome, Rule, Severity, Source};
+use ::rules::Selection;
 
+pub use ::rules::{Change, Finding, Location, Outcome, Severity, Source};
+pub use applies::Applies;
+pub use profile::Profile;
 pub use tempdb::tempdb_files_advised;
 
 use crate::capture::{Capture, Product};
+
+/// A rule for SQL Server.
+pub type Rule = ::rules::Rule<Capture, Applies>;
+
+/// A rule for SQL Server and what it said.
+pub type Judged = ::rules::Judged<Capture, Applies>;
 
 /// All rules, family by family.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -69,49 +76,24 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 /// Which rules look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Only these, by id; empty: all.
-    pub only: BTreeSet<String>,
-    /// Not these, by id.
-    pub ignored: BTreeSet<String>,
+    /// By id.
+    pub selection: Selection,
     /// Ladders of latency that are in force.
     pub profiles: BTreeSet<Profile>,
-}
-
-/// A rule and what it said.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// At least one outcome, findings first, the worst at the top.
-    pub outcomes: Vec<Outcome>,
 }
 
 /// Looks at a server with all rules that are asked for, in the order of [`rules`]. Ladders of latency look
 /// where they are asked for, by profile or by id.
 pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {
-        let named = asked.only.is_empty() || asked.only.contains(rule.id);
         let awake = rule.applies.profile.is_none_or(|profile| {
-            asked.profiles.contains(&profile) || asked.only.contains(rule.id)
+            asked.profiles.contains(&profile) || asked.selection.only.contains(rule.id)
         });
-        named && awake && !asked.ignored.contains(rule.id)
+        awake && asked.selection.has(rule.id)
     };
-    let judged = |rule: &'static Rule| {
-        let mut outcomes = match held_back(capture, &rule.applies) {
-            Some(outcome) => vec![outcome],
-            None => (rule.judge)(capture),
-        };
-        assert!(!outcomes.is_empty(), "{} said nothing", rule.id);
-        outcomes.sort_by_key(|outcome| match outcome {
-            Outcome::Finding(finding) => (0, std::cmp::Reverse(Some(finding.severity))),
-            Outcome::Exempt { .. } => (1, std::cmp::Reverse(None)),
-            Outcome::CannotTell { .. } => (2, std::cmp::Reverse(None)),
-            Outcome::Fine { .. } => (3, std::cmp::Reverse(None)),
-            Outcome::NotApplicable { .. } => (4, std::cmp::Reverse(None)),
-        });
-        Judged { rule, outcomes }
-    };
-    rules().filter(wanted).map(judged).collect()
+    ::rules::judge(rules().filter(wanted), capture, |applies| {
+        held_back(capture, applies)
+    })
 }
 
 /// What to say instead of looking, where a rule is not for this server, or that cannot be told.

@@ -3,9 +3,10 @@
 use crate::capture::{Capture, instant_file_initialization};
 
 use super::locations::{is_linux, missing};
-use super::rule::{Applies, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, list, percent};
 use super::sources::{IFI, LINUX_MEMORY, MEMORY, RULESET};
+use super::{Applies, Rule};
+use rules::shown::{bytes, list, percent};
+use rules::{Finding, Outcome, Severity};
 
 /// What `max server memory (MB)` is when nobody set it.
 const MEMORY_DEFAULT: i64 = 2_147_483_647;

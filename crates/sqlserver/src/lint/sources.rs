@@ -1,6 +1,6 @@
 //! Where the rules come from. What stands at these addresses changes: each carries the day it was read.
 
-use super::rule::Source;
+use rules::Source;
 
 const fn source(name: &'static str, url: &'static str) -> Source {
     Source {

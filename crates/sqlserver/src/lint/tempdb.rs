@@ -8,11 +8,12 @@ use super::locations::{
     by_mount, databases, is_azure, is_linux, mount_of, moves, place, places, tempdb_data,
     tempdb_missing, user_files, volumes_missing,
 };
-use super::rule::{Applies, Change, Finding, Location, Outcome, Rule, Severity};
-use super::shown::{count, list};
 use super::sources::{
     DBATOOLS_TEMPDB, FRK_MANY_FILES, MOVE, RULESET, TEMPDB_CONTENTION, TEMPDB_PAGE, TRACE_FLAGS,
 };
+use super::{Applies, Rule};
+use rules::shown::{count, list};
+use rules::{Change, Finding, Location, Outcome, Severity};
 
 /// Processors up to which one file each is advised.
 pub(super) const FILES_START: usize = 8;

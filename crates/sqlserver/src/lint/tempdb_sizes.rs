@@ -6,10 +6,11 @@ use crate::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 
 use super::files::growth_shown;
 use super::locations::{place, places, tempdb_data, tempdb_missing};
-use super::rule::{Applies, Finding, Location, Outcome, Rule, Severity};
-use super::shown::{bytes, count, percent, total};
 use super::sources::{DBATOOLS_TEMPDB, FRK_SIZES, MANAGED_TEMPDB, RULESET, TEMPDB_PAGE};
+use super::{Applies, Rule};
 use crate::capture::Product;
+use rules::shown::{bytes, count, percent, total};
+use rules::{Finding, Location, Outcome, Severity};
 
 /// Sizes this near each other are the same: files are laid out in extents and rounded by those who make them.
 /// The share is ours; nobody published one.

@@ -9,11 +9,12 @@ use super::locations::{
     at_volume, by_mount, databases, is_azure, is_ephemeral, is_linux, is_system_volume, is_user,
     mount_of, places, told, user_files, volume, volumes_missing,
 };
-use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
-use super::shown::{bytes, list, percent};
 use super::sources::{
     AZURE_STORAGE, DBATOOLS_ALLOCATION, DBATOOLS_TEMPDB, PERFKIT, RULESET, TEMPDB_PAGE,
 };
+use super::{Applies, Rule};
+use rules::shown::{bytes, list, percent};
+use rules::{Change, Finding, Outcome, Severity};
 
 /// What a volume with database files is formatted with.
 const UNIT: i64 = 64 << 10;

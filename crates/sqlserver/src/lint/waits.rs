@@ -3,8 +3,9 @@
 use crate::capture::Capture;
 
 use super::locations::missing;
-use super::rule::{Applies, Change, Finding, Outcome, Rule, Severity};
 use super::sources::{TEMPDB_CONTENTION, TRACE_FLAGS};
+use super::{Applies, Rule};
+use rules::{Change, Finding, Outcome, Severity};
 
 /// Below this nobody has waited for pages in a way worth a word. Ours.
 const WAIT_MIN_MS: i64 = 60_000;

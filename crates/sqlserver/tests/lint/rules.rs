@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dbstow_sqlserver::lint::{self, Asked, Outcome, Severity};
+use rules::Selection;
 
 use crate::support::{good, line};
 
@@ -75,13 +76,19 @@ fn ladders_of_latency_are_asleep_until_they_are_asked_for() {
 #[test]
 fn a_rule_that_is_ignored_says_nothing_and_one_that_is_named_is_alone() {
     let asked = Asked {
-        ignored: ["tempdb-grown".to_owned()].into(),
+        selection: Selection {
+            ignored: ["tempdb-grown".to_owned()].into(),
+            ..Selection::default()
+        },
         ..Asked::default()
     };
     let judged = lint::judge(&good(), &asked);
     assert!(judged.iter().all(|judged| judged.rule.id != "tempdb-grown"));
     let asked = Asked {
-        only: ["tempdb-grown".to_owned()].into(),
+        selection: Selection {
+            only: ["tempdb-grown".to_owned()].into(),
+            ..Selection::default()
+        },
         ..Asked::default()
     };
     assert_eq!(lint::judge(&good(), &asked).len(), 1);

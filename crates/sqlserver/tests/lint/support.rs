@@ -4,6 +4,7 @@ use std::path::Path;
 
 use dbstow_sqlserver::capture::{Capture, File, FileKind, Growth, HostTold, VolumeTold};
 use dbstow_sqlserver::lint::{self, Asked, Outcome, Profile};
+use rules::Selection;
 
 pub(crate) const GIB: i64 = 1 << 30;
 
@@ -92,9 +93,11 @@ pub(crate) fn grow_all(capture: &mut Capture, growth: Growth) {
 /// What a rule says: a line for each outcome.
 pub(crate) fn said(capture: &Capture, rule: &str) -> String {
     let asked = Asked {
-        only: [rule.to_owned()].into(),
+        selection: Selection {
+            only: [rule.to_owned()].into(),
+            ..Selection::default()
+        },
         profiles: Profile::ALL.into(),
-        ..Asked::default()
     };
     let judged = lint::judge(capture, &asked);
     assert_eq!(judged.len(), 1, "{rule} is a rule");

@@ -85,6 +85,21 @@ impl MountedOn {
     }
 }
 
+/// All but the sizes. Disks have no names here that two filesystems on one could be told by.
+pub(super) fn standing(directory: &Path) -> io::Result<super::Standing> {
+    let disk = disk_of(directory)?;
+    let fact = |name: &str| disk.facts.get(name).cloned().unwrap_or_default();
+    Ok(super::Standing {
+        file_system: fact("filesystem"),
+        mount_point: disk.mount.clone(),
+        disks: Vec::new(),
+        solid_state: None,
+        atomic_write: None,
+        size: model::Bytes::ZERO,
+        free: model::Bytes::ZERO,
+    })
+}
+
 fn disks() -> io::Result<Disks> {
     Disks::new_with_refreshed_list().map_err(|why| io::Error::other(format!("{why:?}")))
 }

@@ -13,6 +13,7 @@
 mod counted;
 mod host;
 mod site;
+mod standing;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
@@ -30,6 +31,7 @@ use model::Bytes;
 
 pub use counted::{CountedDisk, DiskCounters, processor_time, size};
 pub use site::{PlainSite, PlainVolume};
+pub use standing::Standing;
 
 #[cfg(doc)]
 use crate::site::Site;

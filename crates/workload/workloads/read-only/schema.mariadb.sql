@@ -1,6 +1,6 @@
--- Of the session, which therefore loads and runs on one connection: it lives in InnoDB's temporary tablespace
--- (innodb_temp_data_file_path). A character is a byte, whatever the server's default.
-CREATE TEMPORARY TABLE test_rows (
+-- Not TEMPORARY: the sessions that load are not those of the run. The parts lie in the directories of temp space.
+-- A character is a byte, whatever the server's default.
+CREATE TABLE test_rows (
     id INTEGER AUTO_INCREMENT PRIMARY KEY,
     body VARCHAR(2000) NOT NULL
-) ENGINE = InnoDB CHARACTER SET latin1;
+) CHARACTER SET latin1 PARTITION BY HASH (id);

@@ -130,3 +130,18 @@ fn going_to_the_local_disk_can_also_be_going_apart() {
         );
     }
 }
+
+#[test]
+fn a_binary_log_that_leaves_the_log_is_apart_and_one_that_was_not_there_is_not() {
+    let with = |name: &str, volume: &str| {
+        let text = placement(name, ("f", 1), ("d", 1), "f");
+        format!("{text}binlog = {{ volumes = \"{volume}\" }}\n")
+    };
+    let (together, apart) = (with("a", "f"), with("b", "g"));
+    for change in Change::ALL {
+        let measured = said(change, &together, &apart, 0.5);
+        assert_eq!(measured.len(), usize::from(change == Change::BinlogApart));
+    }
+    let none = placement("a", ("f", 1), ("d", 1), "f");
+    assert!(said(Change::BinlogApart, &none, &apart, 0.5).is_empty());
+}

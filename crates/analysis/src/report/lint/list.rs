@@ -1,21 +1,59 @@
 //! `dbstow lint --list`: every rule, with what it says and who says so.
 
+use rules::Rule;
 use serde_json::{Value, json};
 use sqlserver::capture::Product;
-use sqlserver::lint::{Applies, Rule, rules};
+use sqlserver::lint::Applies;
 
 use super::super::words::wrapped;
+
+/// A rule of any product, as it is listed.
+struct Entry {
+    id: &'static str,
+    title: &'static str,
+    severity: &'static str,
+    says: &'static str,
+    why: &'static str,
+    scope: String,
+    profile: Option<&'static str>,
+    sources: &'static [rules::Source],
+}
+
+/// Those for SQL Server, then those for MariaDB and MySQL.
+fn entries() -> impl Iterator<Item = Entry> {
+    let sql_server = sqlserver::lint::rules().map(|rule| Entry {
+        profile: rule.applies.profile.map(|profile| profile.name()),
+        ..entry(rule, scope(&rule.applies))
+    });
+    let mariadb = mariadb::lint::rules().map(|rule| {
+        let products: Vec<&str> = rule.applies.products.iter().map(|p| p.name()).collect();
+        entry(rule, products.join(", "))
+    });
+    sql_server.chain(mariadb)
+}
+
+fn entry<S, A>(rule: &'static Rule<S, A>, scope: String) -> Entry {
+    Entry {
+        id: rule.id,
+        title: rule.title,
+        severity: rule.severity.name(),
+        says: rule.says,
+        why: rule.why,
+        scope,
+        profile: None,
+        sources: rule.sources,
+    }
+}
 
 /// All rules, for a terminal.
 pub fn text() -> String {
     let mut text = String::new();
-    for rule in rules() {
-        let severity = rule.severity.name();
-        text.push_str(&format!("{} ({severity})\n", rule.id));
+    for rule in entries() {
+        text.push_str(&format!("{} ({})\n", rule.id, rule.severity));
         text.push_str(&wrapped("    ", rule.title));
         text.push_str(&wrapped("    says:   ", rule.says));
         text.push_str(&wrapped("    why:    ", rule.why));
-        text.push_str(&wrapped("    for:    ", &scope(&rule.applies)));
+        text.push_str(&wrapped("    for:    ", &rule.scope));
         for source in rule.sources {
             let by = format!("{}, read {}", source.name, source.read);
             text.push_str(&wrapped("    by:     ", &by));
@@ -29,12 +67,12 @@ pub fn text() -> String {
 
 /// All rules, as JSON.
 pub fn json() -> String {
-    let rules: Vec<Value> = rules().map(entry).collect();
+    let rules: Vec<Value> = entries().map(value).collect();
     let document = json!({ "schema": "dbstow.lint-rules/1", "rules": rules });
     format!("{document:#}\n")
 }
 
-fn entry(rule: &Rule) -> Value {
+fn value(rule: Entry) -> Value {
     let sources: Vec<Value> = rule
         .sources
         .iter()
@@ -43,16 +81,16 @@ fn entry(rule: &Rule) -> Value {
     json!({
         "id": rule.id,
         "title": rule.title,
-        "severity": rule.severity.name(),
+        "severity": rule.severity,
         "says": rule.says,
         "why": rule.why,
-        "for": scope(&rule.applies),
-        "profile": rule.applies.profile.map(|profile| profile.name()),
+        "for": rule.scope,
+        "profile": rule.profile,
         "sources": sources,
     })
 }
 
-/// For which servers a rule is, in words.
+/// For which SQL Servers a rule is, in words.
 fn scope(applies: &Applies) -> String {
     let products: Vec<&str> = applies
         .products

@@ -56,6 +56,8 @@ fn head(document: &Document) -> String {
         "sql-server" => "SQL Server",
         "azure-sql-database" => "Azure SQL Database",
         "managed-instance" => "Azure SQL Managed Instance",
+        "mariadb" => "MariaDB",
+        "mysql" => "MySQL",
         _ => "a product that dbstow does not know",
     };
     let parts = [&server.edition, &server.platform];

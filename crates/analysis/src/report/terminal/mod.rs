@@ -1,6 +1,7 @@
 //! Findings for a terminal, of any width, in pieces that can be coloured.
 
 mod fit;
+pub mod mariadb;
 pub mod server;
 mod styled;
 pub(super) mod table;

@@ -121,14 +121,24 @@ impl Engine for MariaDb {
 
     fn notes(&self) -> Vec<Note> {
         let several_temp = self.places.temp.len() > 1;
-        let note = several_temp.then(|| {
-            Note::NotAsAsked(
+        let outlive = self.tables == Tables::Temp && !self.load_is_measured;
+        let notes = [
+            (
+                several_temp && !outlive,
                 "MariaDB has one file for temporary tables (innodb_temp_data_file_path), on the first temp volume; sorts and \
-                 temporary tables of the server's own use all of them in turn (tmpdir)"
-                    .to_owned(),
-            )
-        });
-        note.into_iter().collect()
+                 temporary tables of the server's own use all of them in turn (tmpdir)",
+            ),
+            (
+                outlive,
+                "tables of temp space outlive the session that loads them, so that they are ordinary tables of InnoDB in \
+                 the directories of temp space: unlike a temporary table's, their changes are written to the redo log and \
+                 through the doublewrite area",
+            ),
+        ];
+        let true_ones = notes.into_iter().filter(|(is_so, _)| *is_so);
+        true_ones
+            .map(|(_, text)| Note::NotAsAsked(text.to_owned()))
+            .collect()
     }
 
     fn interrupt(&self) {

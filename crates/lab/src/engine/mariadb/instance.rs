@@ -134,11 +134,17 @@ fn socket(run: &RunDirectory) -> PathBuf {
 
 /// The lines of a server's log that tell of errors, or its end.
 fn errors_in(log: &str) -> String {
-    let is_error = |line: &&str| line.contains("ERROR");
-    let errors: Vec<&str> = log.lines().filter(is_error).take(3).collect();
-    match errors.is_empty() {
-        false => errors.join(" | "),
-        true => log.lines().last().unwrap_or("it said nothing").to_owned(),
+    // `Aborting` says only that another line says why; one that comes before the log begins has no mark.
+    let is_error = |line: &&str| {
+        let is_marked = line.contains("[ERROR]") && !line.ends_with("Aborting");
+        is_marked || line.contains("mariadbd: ") || line.contains("Errcode: ")
+    };
+    let lines: Vec<&str> = log.lines().collect();
+    let errors: Vec<&str> = lines.iter().copied().filter(is_error).take(3).collect();
+    match (errors.is_empty(), lines.is_empty()) {
+        (false, _) => errors.join(" | "),
+        (true, false) => lines[lines.len().saturating_sub(3)..].join(" | "),
+        (true, true) => "it said nothing".to_owned(),
     }
 }
 

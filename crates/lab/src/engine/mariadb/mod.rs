@@ -12,6 +12,7 @@
 //!  the rest     ─► datadir                                on the first data file's volume
 //! ```
 
+mod captured;
 mod client;
 mod counters;
 mod engine;
@@ -31,6 +32,7 @@ mod waits;
 pub mod watch;
 
 pub use super::own_server::Owner;
+pub use captured::capture;
 pub use find::Programs;
 pub use product::owner;
 pub use server::MariaDb;

@@ -4,8 +4,14 @@ use std::path::{Path, PathBuf};
 
 use volume::site::Site;
 
+use crate::engine::EngineError;
 use crate::engine::own_server::home;
 use experiment::spec::{File, Role, Settings};
+
+/// What ends a name in lists of directories and files.
+/// Sources: <https://mariadb.com/docs/server/server-management/variables-and-modes/server-system-variables#tmpdir>,
+/// <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_data_file_path>, read 2026-11-25.
+const SEPARATORS: [char; 2] = [':', ';'];
 
 /// The directories of one server. All are below directories that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +51,26 @@ impl Places {
             undo: one(&placement.undo, Role::Undo),
             doublewrite: one(&placement.doublewrite, Role::Doublewrite),
         }
+    }
+
+    /// Refuses what MariaDB would take for the end of a name: its lists of files and directories have no way to quote.
+    ///
+    /// # Errors
+    /// When a path holds one of [`SEPARATORS`].
+    pub(super) fn check(&self) -> Result<(), EngineError> {
+        for place in self.all() {
+            let text = place.to_string_lossy();
+            if let Some(found) = text
+                .chars()
+                .find(|character| SEPARATORS.contains(character))
+            {
+                return Err(EngineError::Missing(format!(
+                    "{text} holds `{found}`, which ends a name in MariaDB's settings (tmpdir, innodb_data_file_path); use \
+                     another directory for its volume"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The data directory, which has all that is not placed elsewhere.

@@ -60,6 +60,7 @@ impl MariaDb {
     ) -> Result<MariaDb, EngineError> {
         check_memory(settings)?;
         let places = Places::of_placement(site, settings);
+        places.check()?;
         let mut directories = Directories::new(owner);
         let made = Instance::create(
             (programs, owner),

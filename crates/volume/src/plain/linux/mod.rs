@@ -6,6 +6,7 @@ mod cgroup;
 mod counted;
 mod device;
 mod firmware;
+mod standing;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,6 +19,7 @@ pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
 pub(super) use counted::{disk_counters, processor_time, watched};
 use device::{Device, Disk};
+pub(super) use standing::standing;
 
 use reading::{DiskReading, fact};
 

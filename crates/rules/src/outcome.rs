@@ -1,8 +1,6 @@
-//! What a rule is, and what it can say of a server.
+//! What a rule can say of a server, and how much it matters.
 
-use crate::capture::{Capture, Product};
-
-use super::profile::Profile;
+use crate::change::Change;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,127 +33,6 @@ impl Severity {
             Severity::High => "high",
         }
     }
-}
-
-/// A change of the layout that a finding advises. An experiment whose arms differ by it, and by nothing else,
-/// speaks for or against the finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Change {
-    /// Temporary space in more files, where it is.
-    MoreTempFiles,
-    /// Temporary space in fewer files, where it is.
-    FewerTempFiles,
-    /// Temporary space on a volume without data and log.
-    TempApart,
-    /// Temporary space on the disk inside the machine.
-    TempLocal,
-    /// Data in more files, where it is.
-    MoreDataFiles,
-    /// The log on a volume without data.
-    LogApart,
-}
-
-impl Change {
-    /// All of them.
-    pub const ALL: [Change; 6] = [
-        Change::MoreTempFiles,
-        Change::FewerTempFiles,
-        Change::TempApart,
-        Change::TempLocal,
-        Change::MoreDataFiles,
-        Change::LogApart,
-    ];
-
-    /// Its name in every output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Change::MoreTempFiles => "more-temp-files",
-            Change::FewerTempFiles => "fewer-temp-files",
-            Change::TempApart => "temp-apart",
-            Change::TempLocal => "temp-local",
-            Change::MoreDataFiles => "more-data-files",
-            Change::LogApart => "log-apart",
-        }
-    }
-}
-
-/// Where a rule, or a threshold of it, comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Who says it, and where.
-    pub name: &'static str,
-    /// Its address.
-    pub url: &'static str,
-    /// When it was read, `2026-11-21`.
-    pub read: &'static str,
-}
-
-/// Which servers a rule is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Applies {
-    /// Kinds of server.
-    pub products: &'static [Product],
-    /// On Windows alone.
-    pub windows: bool,
-    /// From this major version on; 0: all.
-    pub since: u32,
-    /// Up to this major version; 0: all.
-    pub until: u32,
-    /// On virtual machines of Azure alone.
-    pub azure: bool,
-    /// Only where this ladder of latencies was asked for.
-    pub profile: Option<Profile>,
-}
-
-impl Applies {
-    /// Installed on a machine, in any version.
-    pub const BOXED: Applies = Applies {
-        products: &[Product::Boxed],
-        windows: false,
-        since: 0,
-        until: 0,
-        azure: false,
-        profile: None,
-    };
-
-    /// Installed on Windows.
-    pub const WINDOWS: Applies = Applies {
-        windows: true,
-        ..Applies::BOXED
-    };
-
-    /// Installed on a virtual machine of Azure.
-    pub const AZURE: Applies = Applies {
-        azure: true,
-        ..Applies::BOXED
-    };
-
-    /// A managed instance.
-    pub const MANAGED: Applies = Applies {
-        products: &[Product::ManagedInstance],
-        ..Applies::BOXED
-    };
-}
-
-/// A rule: what it says, who says so, and a function that looks.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// Its name: stable, in kebab-case.
-    pub id: &'static str,
-    /// What is wrong where it finds something.
-    pub title: &'static str,
-    /// The most it gives a finding.
-    pub severity: Severity,
-    /// Why not more and not less.
-    pub why: &'static str,
-    /// What it says, with its thresholds and exceptions.
-    pub says: &'static str,
-    /// Who says so.
-    pub sources: &'static [Source],
-    /// For which servers.
-    pub applies: Applies,
-    /// Looks at a server. Gives at least one outcome.
-    pub judge: fn(&Capture) -> Vec<Outcome>,
 }
 
 /// What a rule says of a server, or of one part of it.

@@ -1,8 +1,6 @@
 //! A capture from its file's text, with one clear message where it is none.
 
-use serde::Deserialize;
-
-use super::{Capture, FORMAT};
+use serde::de::DeserializeOwned;
 
 /// Why a text is not a capture.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +29,7 @@ pub enum CaptureError {
     },
     /// A later version wrote it.
     #[error(
-        "{file}: this capture has format {found}, written by dbstow {by}, and this program reads up to {FORMAT}; use that version"
+        "{file}: this capture has format {found}, written by dbstow {by}, and this program reads up to {read}; use that version"
     )]
     Newer {
         /// The file.
@@ -40,6 +38,8 @@ pub enum CaptureError {
         found: u64,
         /// Who wrote it.
         by: String,
+        /// The newest format that is read.
+        read: u32,
     },
     /// A member is missing or has another shape.
     #[error("{file}:{line}: {why}; capture again with `dbstow doctor`, or put it right by hand")]
@@ -53,42 +53,56 @@ pub enum CaptureError {
     },
 }
 
-impl Capture {
-    /// Reads the text of `file`.
-    ///
-    /// # Errors
-    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
-    pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
-        // Windows programs put a mark before UTF-8.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| CaptureError::NotJson {
-                file: file.to_owned(),
-                line: error.line(),
-                why: plain(&error),
-            })?;
-        let by = value["dbstow"].as_str();
-        let format = value["format"].as_u64();
-        let (Some(by), Some(format)) = (by, format) else {
-            let found = other(&value);
-            let file = file.to_owned();
-            return Err(CaptureError::Other { file, found });
-        };
-        if format > u64::from(FORMAT) {
-            return Err(CaptureError::Newer {
-                file: file.to_owned(),
-                found: format,
-                by: by.to_owned(),
-            });
-        }
-        // From the text once more: a value has no lines.
-        let mut reader = serde_json::Deserializer::from_str(text);
-        Capture::deserialize(&mut reader).map_err(|error| CaptureError::Shape {
+/// Reads the text of `file` as a capture of format `newest` or older.
+///
+/// # Errors
+/// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+pub fn from_json<T: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    newest: u32,
+) -> Result<T, CaptureError> {
+    // Windows programs put a mark before UTF-8.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| CaptureError::NotJson {
             file: file.to_owned(),
             line: error.line(),
             why: plain(&error),
-        })
+        })?;
+    let by = value["dbstow"].as_str();
+    let format = value["format"].as_u64();
+    let (Some(by), Some(format)) = (by, format) else {
+        let found = other(&value);
+        let file = file.to_owned();
+        return Err(CaptureError::Other { file, found });
+    };
+    if format > u64::from(newest) {
+        return Err(CaptureError::Newer {
+            file: file.to_owned(),
+            found: format,
+            by: by.to_owned(),
+            read: newest,
+        });
     }
+    // From the text once more: a value has no lines.
+    serde_json::from_str(text).map_err(|error| CaptureError::Shape {
+        file: file.to_owned(),
+        line: error.line(),
+        why: plain(&error),
+    })
+}
+
+/// The product that a capture says it is of; `None` where it says none, as those of SQL Server, or the text is no capture.
+pub fn product(text: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        product: String,
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    serde_json::from_str::<Named>(text)
+        .ok()
+        .map(|named| named.product)
 }
 
 /// What a JSON text is that is no capture.
@@ -122,10 +136,17 @@ fn plain(error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Capture {
+        taken: String,
+    }
+
     fn refused(text: &str) -> String {
-        let error = Capture::from_json("c.json", text).expect_err("it is no capture");
+        let error = from_json::<Capture>("c.json", text, 1).expect_err("it is no capture");
         error.to_string()
     }
 
@@ -163,14 +184,11 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_comes_back_as_it_was_written() {
-        let capture = Capture {
-            format: FORMAT,
-            dbstow: "0.1.0".into(),
-            ..Capture::default()
-        };
-        let text = serde_json::to_string_pretty(&capture).expect("its keys are texts");
-        let read = Capture::from_json("c.json", &format!("\u{feff}{text}"));
-        assert_eq!(read.expect("it is one"), capture);
+    fn a_byte_order_mark_is_no_part_of_it() {
+        let text = "\u{feff}{\"format\": 1, \"dbstow\": \"0.1.0\", \"taken\": \"now\", \"product\": \"p\"}";
+        let read: Capture = from_json("c.json", text, 1).expect("it is one");
+        assert_eq!(read.taken, "now");
+        assert_eq!(product(text).as_deref(), Some("p"));
+        assert_eq!(product("{}"), None);
     }
 }

@@ -1,12 +1,12 @@
 //! Amounts and lists in a finding's words.
 
 /// A sum that stays the type's largest where it is too much: a capture may hold anything.
-pub(super) fn total(amounts: impl Iterator<Item = i64>) -> i64 {
+pub fn total(amounts: impl Iterator<Item = i64>) -> i64 {
     amounts.fold(0, i64::saturating_add)
 }
 
 /// `8 GiB`, `1.5 TiB`, `64 KiB`: three digits at most, unless the amount is whole.
-pub(super) fn bytes(bytes: i64) -> String {
+pub fn bytes(bytes: i64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
     let mut scale = 1_i64;
@@ -32,13 +32,13 @@ pub(super) fn bytes(bytes: i64) -> String {
 }
 
 /// `1 file`, `8 files`.
-pub(super) fn count(number: usize, what: &str) -> String {
+pub fn count(number: usize, what: &str) -> String {
     let end = if number == 1 { "" } else { "s" };
     format!("{number} {what}{end}")
 }
 
 /// A share in per cent: `12 %`, `0.4 %`.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 9.95 && percent != percent.trunc() {
         format!("{percent:.1} %")
@@ -48,7 +48,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The first five, and how many more there are.
-pub(super) fn list<T: AsRef<str>>(names: &[T]) -> String {
+pub fn list<T: AsRef<str>>(names: &[T]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
     match names.len().checked_sub(SHOWN) {

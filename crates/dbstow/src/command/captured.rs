@@ -1,0 +1,143 @@
+//! A captured server of any product: taken from a server, or read from a file.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use mariadb::capture as mysql;
+use sqlserver::capture::{Capture, Greeting};
+
+use super::{Mistake, ServerLogin};
+use files::input;
+
+/// How URLs of MariaDB and MySQL begin; everything else is a SQL Server.
+const MYSQL: [&str; 2] = ["mysql://", "mariadb://"];
+
+/// A captured server.
+#[derive(Clone, Debug)]
+pub(crate) enum Captured {
+    /// A SQL Server, and who asked it, where that was just now.
+    SqlServer(Box<Capture>, Option<Greeting>),
+    /// A MariaDB or MySQL, and its URL without a password, where it was asked just now.
+    MariaDb(Box<mysql::Capture>, Option<String>),
+}
+
+impl Captured {
+    /// Asks a server everything that a capture holds. Names are as they are.
+    ///
+    /// # Errors
+    /// When it is no server, it does not let us in, or does not say what it is.
+    pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<Captured> {
+        if MYSQL.iter().any(|start| server.starts_with(start)) {
+            if *login != ServerLogin::default() {
+                let text = "options of SQL Server's login have no effect on MariaDB and MySQL; leave them out, and give \
+                            ssl-mode and ssl-ca in the URL";
+                return Err(Mistake(text.to_owned()).into());
+            }
+            let (capture, url) = take_mysql(server)?;
+            return Ok(Captured::MariaDb(Box::new(capture), Some(url)));
+        }
+        let (capture, greeting) = take_sql_server(server, login)?;
+        Ok(Captured::SqlServer(Box::new(capture), Some(greeting)))
+    }
+
+    /// Reads a capture's file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no capture.
+    pub(crate) fn load(file: &Path) -> Result<Captured> {
+        let name = file.display().to_string();
+        let text = input::named(file).map_err(|error| {
+            Mistake(format!(
+                "cannot read the capture {name}: {error}; give a file that `dbstow doctor --out` wrote, or a server \
+                 with --server"
+            ))
+        })?;
+        // Captures of SQL Server name no product.
+        Ok(match rules::capture::product(&text) {
+            Some(_) => Captured::MariaDb(Box::new(mysql::Capture::from_json(&name, &text)?), None),
+            None => Captured::SqlServer(Box::new(Capture::from_json(&name, &text)?), None),
+        })
+    }
+
+    /// How to name a server that was asked for as `given`: without a password.
+    pub(crate) fn shown<'a>(&'a self, given: &'a str) -> &'a str {
+        match self {
+            Captured::MariaDb(_, Some(url)) => url,
+            Captured::MariaDb(_, None) | Captured::SqlServer(..) => given,
+        }
+    }
+
+    /// Whether names were replaced in it.
+    pub(crate) fn redacted(&self) -> bool {
+        match self {
+            Captured::SqlServer(capture, _) => capture.redacted,
+            Captured::MariaDb(capture, _) => capture.redacted,
+        }
+    }
+
+    /// As a file holds it, with stand-ins for names unless `plain`.
+    pub(crate) fn json(&self, plain: bool) -> Result<String> {
+        let text = match (self, plain) {
+            (Captured::SqlServer(capture, _), true) => serde_json::to_string_pretty(capture),
+            (Captured::SqlServer(capture, greeting), false) => {
+                let greeting = greeting.clone().unwrap_or_default();
+                serde_json::to_string_pretty(&capture.redacted(&greeting))
+            }
+            (Captured::MariaDb(capture, _), true) => serde_json::to_string_pretty(capture),
+            (Captured::MariaDb(capture, _), false) => {
+                serde_json::to_string_pretty(&capture.redacted())
+            }
+        };
+        Ok(text.context("a capture as JSON")? + "\n")
+    }
+}
+
+#[cfg(feature = "sqlserver")]
+fn take_sql_server(server: &str, login: &ServerLogin) -> Result<(Capture, Greeting)> {
+    use lab::engine::sqlserver::Access;
+
+    /// Name under which the server lists our session.
+    const APPLICATION: &str = "dbstow doctor";
+    let access = Access::new(server, &login.options()).map_err(in_words)?;
+    let mut session = access.connect(APPLICATION)?;
+    sqlserver::capture::capture(&mut session)
+        .with_context(|| format!("ask the SQL Server at {}", access.server()))
+}
+
+#[cfg(not(feature = "sqlserver"))]
+fn take_sql_server(_: &str, _: &ServerLogin) -> Result<(Capture, Greeting)> {
+    Err(left_out("SQL Server", "sqlserver"))
+}
+
+#[cfg(all(unix, feature = "mariadb"))]
+fn take_mysql(server: &str) -> Result<(mysql::Capture, String)> {
+    use lab::engine::mariadb::{ServerUrl, capture};
+
+    let url = ServerUrl::parse(server).map_err(in_words)?;
+    Ok((capture(&url)?, url.to_string()))
+}
+
+#[cfg(not(all(unix, feature = "mariadb")))]
+fn take_mysql(_: &str) -> Result<(mysql::Capture, String)> {
+    Err(left_out("MariaDB", "mariadb"))
+}
+
+/// What is missing before anything was tried is a mistake in what was asked.
+#[cfg(any(feature = "sqlserver", all(unix, feature = "mariadb")))]
+fn in_words(error: lab::engine::EngineError) -> anyhow::Error {
+    use lab::engine::EngineError;
+
+    match error {
+        EngineError::Missing(text) => Mistake(text).into(),
+        EngineError::Failed { .. } => anyhow::Error::from(error),
+    }
+}
+
+#[cfg(not(all(feature = "sqlserver", unix, feature = "mariadb")))]
+fn left_out(product: &str, feature: &str) -> anyhow::Error {
+    let text = format!(
+        "this dbstow was built without {product} (cargo feature `{feature}`): give a capture that another one wrote, \
+         instead of --server"
+    );
+    Mistake(text).into()
+}

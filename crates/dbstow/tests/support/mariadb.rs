@@ -1,0 +1,81 @@
+//! A real MariaDB on plain directories, for tests.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use experiment::spec::Settings;
+use lab::engine::EngineError;
+use lab::engine::mariadb::{self, MariaDb, Programs};
+use volume::site::Site;
+use workload::Workload;
+
+use crate::server::Folders;
+
+/// The programs, or `None` on a machine without them, which is said.
+pub(crate) fn programs() -> Option<Programs> {
+    match Programs::find(None) {
+        Ok(programs) => Some(programs),
+        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A server for an experiment on two volumes.
+pub(crate) fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<MariaDb> {
+    let made = try_to_start(site, settings, workload)?;
+    Some(made.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The same where it may be refused.
+pub(crate) fn try_to_start(
+    site: &Folders,
+    settings: &Settings,
+    workload: &Workload,
+) -> Option<Result<MariaDb, EngineError>> {
+    let programs = programs()?;
+    let owner = mariadb::owner().expect("a user for MariaDB");
+    let asked = (site as &dyn Site, settings, workload);
+    Some(MariaDb::private(
+        &programs,
+        owner,
+        &site.registration,
+        asked,
+    ))
+}
+
+/// What `mariadb` answers on a socket: a line a row, columns with tabs between them.
+pub(crate) fn query(socket: &Path, sql: &str) -> Vec<String> {
+    let output = Command::new("mariadb")
+        .args(["--no-defaults", "--batch", "--skip-column-names", "--raw"])
+        .arg(format!("--socket={}", socket.display()))
+        .args(["--execute", sql])
+        .output()
+        .expect("mariadb starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{sql}: {error}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Rows of `columns` of each table of a database, in order of their text.
+pub(crate) fn content(
+    engine: &MariaDb,
+    database: &str,
+    tables: &BTreeMap<String, String>,
+) -> BTreeMap<String, Vec<String>> {
+    let rows = |(table, columns): (&String, &String)| {
+        // Some are words of SQL.
+        let quoted = columns.replace(',', "`,`");
+        let sql = format!("SELECT concat_ws('|', `{quoted}`) FROM {database}.{table}");
+        let mut rows = query(&engine.socket(), &sql);
+        rows.sort_unstable();
+        (table.clone(), rows)
+    };
+    tables.iter().map(rows).collect()
+}

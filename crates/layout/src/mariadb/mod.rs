@@ -1,0 +1,117 @@
+//! Scripts for MariaDB on Linux: its files on other volumes, role by role, and back.
+//!
+//! Where the server has its files is asked by the scripts when they run, so that a set fits any server of these releases: names of
+//! binary logs, files of the system tablespace, the user. What is known here is where they are to go.
+
+mod kit;
+
+use askama::Template;
+
+use super::quote as filters;
+use super::{LayoutError, LayoutRequest, Platform, README, Script, Target};
+use experiment::spec::Role;
+use kit::Kit;
+
+/// Undo tablespaces of a server that has none of its own: MariaDB 11's default, and what `innodb_undo_log_truncate` needs
+/// two of. Source: <https://mariadb.com/docs/reference/mdb/system-variables/innodb_undo_tablespaces/>, read 2026-11-25.
+const UNDO_TABLESPACES: u32 = 3;
+
+/// All scripts for what is wished.
+pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
+    if target.on != Platform::Linux {
+        return Err(LayoutError::Impossible(format!(
+            "the scripts for MariaDB are for Linux, and this is {}; give folders of Linux, and no --on",
+            target.on
+        )));
+    }
+    wish.check_folders()?;
+    let kit = &Kit::new(wish)?;
+    let mut scripts = vec![
+        Script::new(README, &Readme { kit }),
+        Script::new("places.sh", &Places { kit }),
+        Script::new("system.sh", &System),
+        Script::new("1-check.sh", &Check),
+        Script::new("2-apply.sh", &Apply),
+        Script::new("undo.sh", &Undo),
+        Script::new("dbstow-places.conf", &DropIn { kit }),
+    ];
+    if !kit.homes().is_empty() {
+        scripts.push(Script::new("dbstow-home.conf", &Home { kit }));
+    }
+    if !kit.ephemeral().is_empty() {
+        scripts.push(Script::new(
+            "dbstow-mariadb-folders.service",
+            &StartUp { kit },
+        ));
+    }
+    Ok(scripts)
+}
+
+/// The order, what can go wrong, and how to roll back.
+///
+/// Sources, read 2026-11-25: <https://dev.mysql.com/doc/refman/8.4/en/innodb-redo-log.html>,
+/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-doublewrite-buffer.html>,
+/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-undo-tablespaces.html>,
+/// <https://dev.mysql.com/doc/refman/8.4/en/innodb-temporary-tablespace.html>. What MariaDB does with undo tablespaces after a
+/// slow shutdown, and with `ALTER TABLE .. DATA DIRECTORY`, was seen on 10.11.19.
+#[derive(Template)]
+#[template(path = "mariadb/readme.md", escape = "none")]
+struct Readme<'a> {
+    kit: &'a Kit<'a>,
+}
+
+/// Where files are to go, and what the scripts share.
+///
+/// Sources, read 2026-11-25: index and names of binary logs (`.idx` since 11.4)
+/// <https://mariadb.com/kb/en/activating-the-binary-log/>; `tmpdir` and where a replica needs its files after a restart
+/// <https://dev.mysql.com/doc/refman/8.4/en/temporary-files.html>.
+#[derive(Template)]
+#[template(path = "mariadb/places.sh", escape = "none")]
+struct Places<'a> {
+    kit: &'a Kit<'a>,
+}
+
+/// Labels, profiles and units for the new folders.
+///
+/// Source of the label: <https://dev.mysql.com/doc/refman/8.4/en/selinux-file-context.html>, read 2026-11-25: binary logs have it
+/// too, `mysqld_log_t` is for error logs.
+#[derive(Template)]
+#[template(path = "mariadb/system.sh", escape = "none")]
+struct System;
+
+/// Stops where something is in the way, and changes nothing.
+#[derive(Template)]
+#[template(path = "mariadb/check.sh", escape = "none")]
+struct Check;
+
+#[derive(Template)]
+#[template(path = "mariadb/apply.sh", escape = "none")]
+struct Apply;
+
+#[derive(Template)]
+#[template(path = "mariadb/undo.sh", escape = "none")]
+struct Undo;
+
+/// Mounts first, and the right to write.
+///
+/// Source: <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/systemd/configuring>, read 2026-11-25;
+/// systemd.unit(5), `RequiresMountsFor=`; systemd.exec(5), `ReadWritePaths=`.
+#[derive(Template)]
+#[template(path = "mariadb/dbstow-places.conf", escape = "none")]
+struct DropIn<'a> {
+    kit: &'a Kit<'a>,
+}
+
+/// `ProtectHome=no` would show the server all home directories.
+#[derive(Template)]
+#[template(path = "mariadb/dbstow-home.conf", escape = "none")]
+struct Home<'a> {
+    kit: &'a Kit<'a>,
+}
+
+/// Makes folders before the server starts; without them it does not.
+#[derive(Template)]
+#[template(path = "mariadb/dbstow-mariadb-folders.service", escape = "none")]
+struct StartUp<'a> {
+    kit: &'a Kit<'a>,
+}

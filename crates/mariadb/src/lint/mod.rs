@@ -1,0 +1,82 @@
+//! Rules over a capture of MariaDB or MySQL: each looks at the server as a value and says what it found, what is fine, what is
+//! exempt and by which exception, and what cannot be told and how to find out. Nothing is silently skipped.
+//!
+//! A family of rules is a file. Thresholds that others published carry their source, those of ours say so.
+
+mod binlog;
+mod commits;
+mod doublewrite;
+mod flushing;
+mod known;
+mod memory;
+mod redo;
+mod sources;
+mod temp;
+mod undo;
+mod volumes;
+
+use rules::{Outcome, Selection};
+
+use crate::capture::{Capture, Product};
+
+/// A rule for MariaDB and MySQL.
+pub type Rule = rules::Rule<Capture, Applies>;
+
+/// A rule for MariaDB and MySQL, and what it said.
+pub type Judged = rules::Judged<Capture, Applies>;
+
+/// Whose servers a rule is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Applies {
+    /// At least one.
+    pub products: &'static [Product],
+}
+
+impl Applies {
+    /// MariaDB and MySQL.
+    pub const BOTH: Applies = Applies {
+        products: &[Product::MariaDb, Product::MySql],
+    };
+
+    /// MariaDB alone.
+    pub const MARIADB: Applies = Applies {
+        products: &[Product::MariaDb],
+    };
+}
+
+/// All rules, family by family.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let families = [
+        volumes::RULES,
+        commits::RULES,
+        binlog::RULES,
+        redo::RULES,
+        doublewrite::RULES,
+        undo::RULES,
+        temp::RULES,
+        flushing::RULES,
+        memory::RULES,
+    ];
+    families.into_iter().flatten()
+}
+
+/// The rule called `id`.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
+
+/// Looks at a server with all rules that are asked for, in the order of [`rules`].
+pub fn judge(capture: &Capture, selection: &Selection) -> Vec<Judged> {
+    let wanted = rules().filter(|rule| selection.has(rule.id));
+    let product = capture.product;
+    ::rules::judge(wanted, capture, |applies| {
+        let products: Vec<&str> = applies.products.iter().map(|p| p.name()).collect();
+        (!applies.products.contains(&product)).then(|| Outcome::NotApplicable {
+            why: format!(
+                "for {}, and this is {}",
+                products.join(" and "),
+                product.name()
+            ),
+        })
+    })
+}

@@ -1,0 +1,115 @@
+//! Volumes that a server's files should not be on.
+
+use rules::{Finding, Outcome, Severity};
+
+use super::known::{at, in_memory, is_layer, over_network, volumes_missing};
+use super::sources::{DOCKER_DRIVERS, MYSQL_DIRECTORIES};
+use super::{Applies, Rule};
+use crate::capture::{Capture, Places, Volume};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "data-on-network-file-system",
+        title: "the server's files are on a network file system",
+        severity: Severity::Medium,
+        why: "medium: every flush waits for the network, and locks are not reliable on every implementation; storage vendors \
+              support it on some",
+        says: "Data, redo log, undo and binary log are on local or block storage, not on NFS, SMB or the like.",
+        sources: &[MYSQL_DIRECTORIES],
+        applies: Applies::BOTH,
+        judge: network,
+    },
+    Rule {
+        id: "data-on-volatile-file-system",
+        title: "the server's files are lost when its machine or container is",
+        severity: Severity::High,
+        why: "high: what is on it is gone after a restart of the machine, or when the container is removed",
+        says: "Data, redo log, undo and binary log are neither in memory (tmpfs) nor in a container's writable layer (overlay).",
+        sources: &[DOCKER_DRIVERS],
+        applies: Applies::BOTH,
+        judge: volatile,
+    },
+];
+
+/// Directories of what has to last, with what they hold.
+fn lasting(places: &Places) -> Vec<(&str, Vec<&'static str>)> {
+    let all = [
+        ("data", &places.data),
+        ("redo log", &places.redo),
+        ("undo", &places.undo),
+        ("binary log", &places.binlog),
+    ];
+    let mut held: Vec<(&str, Vec<&'static str>)> = Vec::new();
+    for (what, path) in all {
+        let Some(path) = path else { continue };
+        match held.iter_mut().find(|(known, _)| known == path) {
+            Some((_, whats)) => whats.push(what),
+            None => held.push((path, vec![what])),
+        }
+    }
+    held
+}
+
+/// A finding for each directory whose volume is so; `found` makes it of what is there, the path and the volume.
+fn each(
+    capture: &Capture,
+    so: fn(&Volume) -> bool,
+    found: impl Fn(&str, &str, &Volume) -> Outcome,
+) -> Vec<Outcome> {
+    let places = Places::of(capture);
+    let held = lasting(&places);
+    let mut outcomes = Vec::new();
+    let mut unseen = Vec::new();
+    for (path, whats) in &held {
+        match capture.volume(path) {
+            Some(volume) if so(volume) => outcomes.push(found(&whats.join(", "), path, volume)),
+            Some(_) => {}
+            None => unseen.extend(whats),
+        }
+    }
+    if held.is_empty() {
+        unseen.push("data");
+    }
+    if !unseen.is_empty() {
+        let what = format!("the file system under {}", unseen.join(", "));
+        outcomes.push(volumes_missing(&what));
+    }
+    if outcomes.is_empty() {
+        let kinds = held.iter().filter_map(|(path, _)| capture.volume(path));
+        let mut kinds: Vec<&str> = kinds.map(|volume| volume.file_system.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        outcomes.push(Outcome::fine(kinds.join(", ")));
+    }
+    outcomes
+}
+
+fn network(capture: &Capture) -> Vec<Outcome> {
+    each(capture, over_network, |what, path, volume| {
+        let kind = &volume.file_system;
+        Finding::new(
+            Severity::Medium,
+            format!("{what} on {kind}, a network file system"),
+        )
+        .with("mount point", &volume.mount_point)
+        .at([at(capture, path)])
+        .remedy("move it to a local disk or a block device, or look up what the storage's vendor supports for InnoDB")
+    })
+}
+
+fn volatile(capture: &Capture) -> Vec<Outcome> {
+    let so = |volume: &Volume| in_memory(volume) || is_layer(volume);
+    each(capture, so, |what, path, volume| {
+        let kind = match in_memory(volume) {
+            true => "a file system in memory",
+            false => "a container's writable layer",
+        };
+        Finding::new(
+            Severity::High,
+            format!("{what} on {}, {kind}", volume.file_system),
+        )
+        .with("mount point", &volume.mount_point)
+        .at([at(capture, path)])
+        .remedy("move it to a disk, in a container to a volume that is mounted into it")
+    })
+}

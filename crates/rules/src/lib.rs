@@ -1,0 +1,26 @@
+//! What rules for servers share, whatever the product: a rule is data and a small function over a capture, and says what it
+//! found, what is fine, what is exempt and by which exception, and what cannot be told and how to find out.
+//!
+//! ```text
+//!  a capture's file ─► capture ─► rules of its product ─► outcomes
+//!                      (here: how it is read)     (here: what they are, and how they are asked)
+//! ```
+//!
+//! ```
+//! use rules::{Finding, Outcome, Severity};
+//!
+//! let outcome = Finding::new(Severity::Note, "sync_binlog is 0").remedy("set it to 1");
+//! assert!(matches!(outcome, Outcome::Finding(_)));
+//! ```
+
+#![warn(missing_docs)]
+
+pub mod capture;
+mod change;
+mod outcome;
+mod rule;
+pub mod shown;
+
+pub use change::Change;
+pub use outcome::{Finding, Location, Outcome, Severity};
+pub use rule::{Judged, Rule, Selection, Source, judge};

@@ -1,0 +1,63 @@
+//! What a directory stands on, for those who ask what a layout is rather than what it did.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::Bytes;
+
+use super::platform;
+
+/// What a directory stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Where its filesystem is mounted.
+    pub mount_point: PathBuf,
+    /// The filesystem's kind: `ext4`, `xfs`, `tmpfs`, `nfs4`.
+    pub file_system: String,
+    /// The whole disks under it, by the kernel's names; empty where the filesystem has none or does not tell.
+    pub disks: Vec<String>,
+    /// Whether all disks say that they have no moving parts; `None` where no disk is known. Virtual disks may say anything.
+    pub solid_state: Option<bool>,
+    /// The largest write that the device promises to make whole or not at all when power is lost, 0 for none; `None` where
+    /// no device is known, or the kernel does not tell (Linux before 6.11).
+    pub atomic_write: Option<Bytes>,
+    /// Size of the filesystem.
+    pub size: Bytes,
+    /// What may still be written.
+    pub free: Bytes,
+}
+
+impl Standing {
+    /// What `directory` stands on.
+    ///
+    /// # Errors
+    /// When it does not exist, or its mount is not known.
+    pub fn of(directory: &Path) -> io::Result<Standing> {
+        let standing = platform::standing(directory)?;
+        Ok(Standing {
+            size: fs4::total_space(directory).map(Bytes)?,
+            free: fs4::available_space(directory).map(Bytes)?,
+            ..standing
+        })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_no_disk_and_promises_nothing() {
+        let standing = Standing::of(Path::new("/dev/shm")).expect("every Linux has it");
+        assert_eq!(standing.file_system, "tmpfs");
+        assert_eq!(standing.disks, [""; 0]);
+        assert_eq!((standing.solid_state, standing.atomic_write), (None, None));
+        assert!(standing.size >= standing.free);
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_stands_nowhere() {
+        let error = Standing::of(Path::new("/no/such/directory")).expect_err("it is not there");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}
