@@ -189,13 +189,15 @@ fn bytes_by_role_are_those_that_the_process_moved() {
 }
 
 #[test]
-fn a_restart_is_an_interruption_and_the_recording_continues() {
+fn a_reset_and_a_restart_are_interruptions_and_the_recording_continues() {
     let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
         return;
     };
     works(server.sysbench(&["prepare"]));
     let recorder = Recorder::of(server.socket_url());
     let recording = recorder.started(&server);
+    works(server.sysbench(&["--time=3", "run"]));
+    server.sql("FLUSH STATUS");
     works(server.sysbench(&["--time=3", "run"]));
     server.down();
     server.up(&["--performance-schema=ON"]);
@@ -206,7 +208,7 @@ fn a_restart_is_an_interruption_and_the_recording_continues() {
         .iter()
         .map(|lost| lost.cause)
         .collect();
-    assert_eq!(causes, [Lost::Restart], "{said}");
+    assert_eq!(causes, [Lost::Reset, Lost::Restart], "{said}");
     assert!(said.contains("connected again"), "{said}");
     assert!(profile.intervals.len() >= 5, "{said}");
 }
