@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use nix::unistd::{User, geteuid};
 use tempfile::TempDir;
+use volume::clock::Clock;
 
 /// The password of `boss`, who may do everything, and of `guest`, who may nothing; and as a URL has it.
 pub(crate) const PASSWORD: &str = "s3cr3t@w0rd";
@@ -47,13 +48,20 @@ impl Mysqld {
             fs::create_dir(server.path(name)).expect("a folder");
             server.hand_over(name);
         }
-        let logins = format!(
-            "CREATE OR REPLACE USER boss@'%' IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON *.* TO boss@'%';\n\
-             CREATE OR REPLACE USER guest@'%' IDENTIFIED BY '{PASSWORD}';\n\
-             CREATE OR REPLACE USER sealed@'%' IDENTIFIED BY '{PASSWORD}' REQUIRE SSL;\n\
-             GRANT PROCESS ON *.* TO sealed@'%'; GRANT SELECT ON performance_schema.* TO sealed@'%';\n\
-             CREATE DATABASE IF NOT EXISTS sbtest;\n"
-        );
+        // A statement a line.
+        let user = |name: &str, more: &str| {
+            format!("CREATE OR REPLACE USER {name}@'%' IDENTIFIED BY '{PASSWORD}'{more};\n")
+        };
+        let logins = [
+            &user("boss", ""),
+            "GRANT ALL ON *.* TO boss@'%';\n",
+            &user("guest", ""),
+            &user("sealed", " REQUIRE SSL"),
+            "GRANT PROCESS ON *.* TO sealed@'%';\n",
+            "GRANT SELECT ON performance_schema.* TO sealed@'%';\n",
+            "CREATE DATABASE IF NOT EXISTS sbtest;\n",
+        ];
+        let logins = logins.concat();
         fs::write(server.path("logins.sql"), logins).expect("a file");
         let mut install = Command::new("mariadb-install-db");
         install
@@ -108,10 +116,12 @@ impl Mysqld {
             .spawn()
             .expect("it was found");
         *self.child.borrow_mut() = Some(child);
+        let clock = Clock::start();
         while self.try_sql("SELECT 1").is_none() {
+            let log = || fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert!(clock.now().as_secs_f64() < 60.0, "{}", log());
             let mut child = self.child.borrow_mut();
             let ended = child.as_mut().expect("started").try_wait();
-            let log = || fs::read_to_string(self.path("log")).unwrap_or_default();
             assert!(ended.expect("it is ours").is_none(), "{}", log());
         }
     }

@@ -110,16 +110,33 @@ impl Target {
             Error::TlsError(error) => Encryption::refused(host, error.to_string()),
             Error::DriverError(DriverError::TlsNotSupported) => self.encryption.not_offered(),
             Error::DriverError(DriverError::UnknownAuthPlugin(_)) => unknown_login(),
-            Error::MySqlError(said) if said.code == DENIED && self.password.is_none() => format!(
-                "{}; give the login's password in MYSQL_PWD or in ~/.my.cnf, and where it requires TLS, ssl-mode=REQUIRED \
-                 in the URL",
-                said.message
-            ),
+            Error::MySqlError(said) if said.code == DENIED => {
+                format!("{}{}", said.message, self.remedy_where_denied())
+            }
             Error::MySqlError(said) if said.code == ENCRYPTED_ONLY => {
                 format!("{}; use ssl-mode=REQUIRED in the URL", said.message)
             }
             error => words(&error),
         }
+    }
+}
+
+impl Target {
+    fn remedy_where_denied(&self) -> String {
+        let of_password = match self.password {
+            Some(_) => "",
+            None => "; give the login's password in MYSQL_PWD or in ~/.my.cnf",
+        };
+        let is_plain =
+            matches!(self.address, Address::Tcp(..)) && self.encryption.options().is_none();
+        // The server does not say which of both it is.
+        let of_encryption = match is_plain {
+            true => {
+                "; where it lets this login in with TLS alone, use ssl-mode=REQUIRED in the URL"
+            }
+            false => "",
+        };
+        format!("{of_password}{of_encryption}")
     }
 }
 

@@ -217,19 +217,23 @@ impl Session {
             false => LOOK_WITHOUT_SCHEMA,
         })?;
         self.own += 1.0;
-        let text = |column: &'_ Option<String>| column.clone().unwrap_or_default();
-        let active = rows
-            .iter()
-            .filter_map(|(id, command, state, event, operation)| {
-                let (command, event) = (text(command), text(event));
-                if *id == self.own_id || NO_CLIENTS.contains(&command.as_str()) {
-                    return None;
-                }
-                let locked = self.waiting_for_rows.contains(id);
-                let kind = waiting(&command, &text(state), &event, &text(operation), locked).kind;
-                Some((*id, wait(kind, &event)?))
-            });
-        looks.add(active);
+        let mut active: BTreeMap<u32, Option<Wait>> = BTreeMap::new();
+        for (id, command, state, event, operation) in rows {
+            let text = Option::unwrap_or_default;
+            let (command, state, operation) = (text(command), text(state), text(operation));
+            if id == self.own_id || NO_CLIENTS.contains(&command.as_str()) {
+                continue;
+            }
+            // Work on a table, which has waits of its own beside it.
+            let event = text(event.filter(|event| !event.starts_with("wait/io/table/")));
+            let locked = self.waiting_for_rows.contains(&id);
+            let kind = waiting(&command, &state, &event, &operation, locked).kind;
+            if let Some(seen) = wait(kind, &event) {
+                let known = active.entry(id).or_default();
+                *known = known.or(seen);
+            }
+        }
+        looks.add(active.into_iter());
         Ok(())
     }
 
