@@ -30,9 +30,11 @@ const GROUPS: [&str; 6] = [
 ];
 
 /// Variables that go up and down, and say something over time.
-const LEVELS: [&str; 6] = [
+const LEVELS: [&str; 8] = [
     "innodb_buffer_pool_bytes_dirty",
+    "innodb_buffer_pool_pages_data",
     "innodb_buffer_pool_pages_dirty",
+    "innodb_buffer_pool_pages_free",
     "innodb_checkpoint_age",
     "innodb_checkpoint_max_age",
     "innodb_history_list_length",
@@ -40,12 +42,10 @@ const LEVELS: [&str; 6] = [
 ];
 
 /// Variables that are neither: states, averages, sizes, and what is counted under another name.
-const NO_COUNTERS: [&str; 24] = [
+const NO_COUNTERS: [&str; 22] = [
     "binlog_snapshot_position",
     "innodb_available_undo_logs",
     "innodb_buffer_pool_bytes_data",
-    "innodb_buffer_pool_pages_data",
-    "innodb_buffer_pool_pages_free",
     "innodb_buffer_pool_pages_misc",
     "innodb_buffer_pool_pages_old",
     "innodb_buffer_pool_pages_total",
@@ -173,6 +173,14 @@ fn of_status(status: &[(String, String)]) -> CounterSample {
         .insert("physical_reads".to_owned(), physical);
     sample.counters.insert("logical_reads".to_owned(), logical);
     sample
+}
+
+/// Which part of the buffer pool holds nothing yet.
+pub(super) fn empty_share(sample: &CounterSample) -> Option<f64> {
+    let level = |name: &str| sample.levels.get(name).copied();
+    let free = level("innodb.buffer_pool_pages_free")?;
+    let used = level("innodb.buffer_pool_pages_data")?;
+    (free + used > 0.0).then(|| free / (free + used))
 }
 
 /// Reads them once a second.

@@ -102,6 +102,7 @@ impl Engine for MariaDb {
         let sample = self.observe("read the counters", |connection| {
             self.counters.read(connection)
         })?;
+        self.empty.lock().extend(counters::empty_share(&sample));
         Ok(sample.counters)
     }
 
@@ -138,6 +139,7 @@ impl Engine for MariaDb {
         let true_ones = notes.into_iter().filter(|(is_so, _)| *is_so);
         true_ones
             .map(|(_, text)| Note::NotAsAsked(text.to_owned()))
+            .chain(filling(&self.empty.lock()))
             .collect()
     }
 
@@ -202,6 +204,23 @@ impl MariaDb {
     }
 }
 
+/// Part of the buffer pool that has to fill in the measured time to be worth a word: less is within what differs between
+/// trials anyhow (our choice).
+const FILLED_MIN: f64 = 0.05;
+
+/// What to say where the buffer pool filled in the measured time; `empty` is its empty part at each reading of the counters.
+fn filling(empty: &[f64]) -> Option<Note> {
+    let (&first, &last) = (empty.first()?, empty.last()?);
+    (first - last > FILLED_MIN).then(|| {
+        Note::Other(format!(
+            "InnoDB's buffer pool was filling in the measured time: {:.0} % of it was empty at the beginning and {:.0} % at the \
+             end; a longer workload.warm_up leaves that out",
+            100.0 * first,
+            100.0 * last
+        ))
+    })
+}
+
 /// Gathers the statistics of all tables of the trial.
 fn analyze(connection: &mut Conn) -> Result<(), Error> {
     let tables: Vec<(String, String)> = connection.query(
@@ -222,4 +241,18 @@ fn history(connection: &mut Conn) -> Result<u64, Error> {
     let row: Option<(String, u64)> =
         connection.query_first("SHOW GLOBAL STATUS LIKE 'Innodb_history_list_length'")?;
     Ok(row.map_or(0, |(_, length)| length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_fills_while_it_is_measured_is_told() {
+        let told = filling(&[0.8, 0.4, 0.25]).expect("it filled").to_string();
+        assert!(told.contains("80 % of it was empty"), "{told}");
+        assert!(told.contains("25 % at the end"), "{told}");
+        assert!(filling(&[0.8, 0.76]).is_none());
+        assert!(filling(&[]).is_none());
+    }
 }

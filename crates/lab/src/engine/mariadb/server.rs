@@ -39,6 +39,8 @@ pub struct MariaDb {
     pub(super) observer: Mutex<Option<Conn>>,
     /// Numbers of the sessions' connections.
     pub(super) sessions: Mutex<BTreeSet<u32>>,
+    /// Which part of the buffer pool was empty when counters were read: before the measured time, and behind it.
+    pub(super) empty: Mutex<Vec<f64>>,
     pub(super) interruptions: Interruptions,
     pub(super) stopped: bool,
 }
@@ -90,6 +92,7 @@ impl MariaDb {
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             sessions: Mutex::default(),
+            empty: Mutex::default(),
             interruptions: Interruptions::default(),
             stopped: false,
         };
