@@ -257,7 +257,7 @@ fn a_server_that_is_not_there_is_an_error_with_its_address() {
         text(&output)
     );
     let recorder = Recorder {
-        url: "mysql://db1".to_owned(),
+        url: "oracle://db1".to_owned(),
         ..recorder
     };
     let output = recorder.start("3s").wait_with_output().unwrap();
