@@ -3,7 +3,7 @@
 
 sysbench.cmdline.options = { transaction = { "File with the transaction's text", "" } }
 
-local function prepared(connection, line)
+local function prepared(line)
    local names, binds = {}, {}
    local text = line:gsub(";$", ""):gsub(":(%w+)", function(name)
       table.insert(names, name)
@@ -21,13 +21,14 @@ end
 
 function thread_init()
    variables, statements = {}, {}
-   local connection = sysbench.sql.driver():connect()
+   -- Not local: a connection that nothing names is closed.
+   connection = sysbench.sql.driver():connect()
    for line in io.lines(sysbench.opt.transaction) do
       local name, low, high = line:match("^\\set (%w+) random%((%-?%d+), (%d+)%)$")
       if name then
          table.insert(variables, { name = name, low = tonumber(low), span = tonumber(high) - tonumber(low) })
       else
-         table.insert(statements, prepared(connection, line))
+         table.insert(statements, prepared(line))
       end
    end
 end
