@@ -46,7 +46,7 @@ check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 validate: ## Compare the model with published figures, and print what changed
 	scripts/validate
 
-bench: packages ## Measure the model, the whole program, the client beside pgbench, simulate beside emulate, emulated volumes beside peers, and drills
+bench: packages ## Measure the model, the whole program, the clients beside pgbench and sysbench, simulate beside emulate, emulated volumes beside peers, and drills
 	cargo bench --package dbstow-model
 	scripts/bench
 	scripts/bench-client
