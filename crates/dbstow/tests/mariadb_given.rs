@@ -40,11 +40,13 @@ data = { volumes = ["a", "b"], files = 2 }
 temp = { volumes = "a" }
 log = { volumes = "a" }
 [workload]
-name = "read-write"
+name = "trade"
 sessions = 2
 duration = "1 s"
 [workload.parameters]
-rows = 2_000
+trades = 500
+customers = 100
+accounts = 200
 [engine]
 memory = "64 MiB"
 sort_memory = "64 KiB"
@@ -147,9 +149,10 @@ impl Site {
     /// The records of all trials.
     fn records(&self) -> Vec<serde_json::Value> {
         let files = files(&self.folder.path().join("out")).into_iter();
+        // Such as `001-two.json`.
         let is_record = |file: &PathBuf| {
-            let text = file.to_string_lossy();
-            text.ends_with(".json") && text.contains("trial")
+            let name = file.file_name().unwrap().to_string_lossy();
+            name.starts_with("00") && name.ends_with(".json")
         };
         files
             .filter(is_record)
@@ -288,8 +291,9 @@ fn what_a_run_cannot_have_is_refused_before_anything_is_made() {
     let (url, site) = (socket(&server), Site::new());
     site.refused(&url, "wr0ngw0rd", &["Access denied for user 'boss'"]);
     server.sql("GRANT PROCESS, RELOAD ON *.* TO guest@'%'");
-    let guest = url.replace("boss@", "guest@");
-    site.refused(
+    // Another login is another plan, which has a folder of its own.
+    let (guest, site_of_guest) = (url.replace("boss@", "guest@"), Site::new());
+    site_of_guest.refused(
         &guest,
         PASSWORD,
         &[
@@ -300,7 +304,10 @@ fn what_a_run_cannot_have_is_refused_before_anything_is_made() {
     );
     // What the message says is enough.
     server.sql(r"GRANT FILE ON *.* TO guest@'%'; GRANT ALL ON `dbstow\_%`.* TO guest@'%'; GRANT SELECT ON performance_schema.* TO guest@'%'");
-    let output = site.start(&guest, PASSWORD).wait_with_output().unwrap();
+    let output = site_of_guest
+        .start(&guest, PASSWORD)
+        .wait_with_output()
+        .unwrap();
     assert!(output.status.success(), "{}", text(&output));
 
     let cold = Site::with("start = \"warm\"\n", "start = \"cold\"\n");
