@@ -34,7 +34,8 @@ pub struct RealTimeArgs {
     #[arg(long, value_parser = one_of(TRANSPORTS))]
     pub transport: Option<TransportKind>,
     /// Use a running server: postgresql://USER@HOST/ on this machine (password from PGPASSWORD or
-    /// ~/.pgpass), or sqlserver://USER@HOST, HOST,PORT or HOST\INSTANCE (password from SQLCMDPASSWORD); the
+    /// ~/.pgpass), mysql://USER@HOST/ of a MariaDB on this machine (password from MYSQL_PWD or ~/.my.cnf), or
+    /// sqlserver://USER@HOST, HOST,PORT or HOST\INSTANCE (password from SQLCMDPASSWORD); the
     /// directories of --volume are then paths on that server
     #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,

@@ -54,7 +54,7 @@ impl Mysqld {
         };
         let logins = [
             &user("boss", ""),
-            "GRANT ALL ON *.* TO boss@'%';\n",
+            "GRANT ALL ON *.* TO boss@'%' WITH GRANT OPTION;\n",
             &user("guest", ""),
             &user("sealed", " REQUIRE SSL"),
             "GRANT PROCESS ON *.* TO sealed@'%';\n",

@@ -60,8 +60,8 @@ impl Check<'_> {
         if self.options.server.as_deref().is_some_and(holds_password) {
             return Err(
                 "--server holds a password, which everybody on this machine can read in the list of \
-                 processes; leave it out, and give it in the environment (PGPASSWORD, or SQLCMDPASSWORD for \
-                 SQL Server) or, for PostgreSQL, in a password file (~/.pgpass)"
+                 processes; leave it out, and give it in the environment (PGPASSWORD, MYSQL_PWD for MariaDB, or \
+                 SQLCMDPASSWORD for SQL Server) or in a file (~/.pgpass for PostgreSQL, ~/.my.cnf for MariaDB)"
                     .to_owned(),
             );
         }

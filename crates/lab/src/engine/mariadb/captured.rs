@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use mariadb::capture::{self, Capture, Directory, Places, Process, Volume};
+use mysql::Conn;
 use volume::plain::Standing;
 
 use super::url::ServerUrl;
@@ -24,7 +25,7 @@ pub fn capture(url: &ServerUrl) -> Result<Capture, EngineError> {
         EngineError::failed(format!("capture the server at {url}"), error)
     };
     let mut capture = capture::take(&mut connection).map_err(asked)?;
-    let process = capture::process(&mut connection).map_err(asked)?;
+    let process = process(url, &mut connection)?;
     match is_here(&process) {
         true => look(&mut capture),
         false => {
@@ -36,9 +37,15 @@ pub fn capture(url: &ServerUrl) -> Result<Capture, EngineError> {
     Ok(capture)
 }
 
+/// The server's process, as it tells of it.
+pub(super) fn process(url: &ServerUrl, connection: &mut Conn) -> Result<Process, EngineError> {
+    capture::process(connection)
+        .map_err(|error| EngineError::failed(format!("capture the server at {url}"), error))
+}
+
 /// Whether a server runs on this machine, and sees its files where we do: its process's file is here, with its time. A host's
 /// name would not do, since a container can have its machine's.
-fn is_here(process: &Process) -> bool {
+pub(super) fn is_here(process: &Process) -> bool {
     let written = fs::metadata(&process.file).and_then(|file| file.modified());
     let written = written
         .ok()

@@ -1,18 +1,20 @@
 //! What a trial asks of a server.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use model::Duration;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error};
 use volume::clock::Clock;
 
+use super::instance::with_remedy;
 use super::product::MARIADB;
-use super::server::MariaDb;
+use super::server::{Host, MariaDb};
 use super::{client, counters, tables, waits};
 use crate::engine::own_server::cleared;
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
-use experiment::record::{EngineRecord, Note, PAGE_CACHE};
+use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
 use workload::Tables;
 
@@ -24,19 +26,29 @@ const CANCEL_EVERY: Duration = Duration::from_millis(20);
 /// Longest that the removal of old row versions is waited for.
 const PURGE_MAX: Duration = Duration::from_secs(600);
 
+/// The same in a server that others may use, who keep some for as long as they work (our choice).
+const PURGE_MAX_GIVEN: Duration = Duration::from_secs(30);
+
 const PURGE_LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Why a server that is there does not start cold.
+pub(super) const COLD_GIVEN: &str = "a cold start takes a restart, and a server that is given with --server is not restarted; add \
+     --set engine.start=warm, or leave --server out for a private server";
 
 impl Engine for MariaDb {
     fn describe(&self) -> EngineRecord {
         let mut record = self.record.clone();
-        let page_cache = self.instance.server().page_cache();
+        let page_cache = match &self.host {
+            Host::Private(instance) => instance.server().page_cache(),
+            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+        };
         record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
         record
     }
 
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
         let watch = self.interruptions.watch();
-        let opened = self.instance.target().open(Some(&self.database(session)));
+        let opened = self.open(Some(&self.database(session)));
         let connection = opened
             .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
         Ok(Box::new(client::Session::new(self, connection, watch)))
@@ -45,7 +57,7 @@ impl Engine for MariaDb {
     fn spread(&self, session: u32) -> Result<(), EngineError> {
         let database = self.database(session);
         let (directories, in_data_directory) = match self.tables {
-            Tables::Data => (&self.places.data, true),
+            Tables::Data => (&self.places.data, matches!(self.host, Host::Private(_))),
             Tables::Temp => (&self.places.temp, false),
         };
         let placed = self.observe("place the tables", |connection| {
@@ -57,6 +69,10 @@ impl Engine for MariaDb {
                 directories,
                 in_data_directory,
             )
+        });
+        let placed = placed.map_err(|error| match self.host {
+            Host::Private(_) => error,
+            Host::Given(_) => EngineError::Missing(with_remedy(&error.to_string())),
         })?;
         if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
             return Err(EngineError::failed(
@@ -71,15 +87,30 @@ impl Engine for MariaDb {
 
     /// Statistics, old row versions removed, every page written.
     fn quiesce(&self) -> Result<(), EngineError> {
-        self.observe("gather statistics", analyze)?;
+        let tables = self.observe("gather statistics", |connection| {
+            analyze(connection, &self.databases)
+        })?;
+        let purge_max = match self.host {
+            Host::Private(_) => PURGE_MAX,
+            Host::Given(_) => PURGE_MAX_GIVEN,
+        };
         self.observe("wait for the purge of old row versions", |connection| {
             let clock = Clock::start();
-            while history(connection)? > 0 && clock.now().as_nanos() < PURGE_MAX.as_nanos() {
+            while history(connection)? > 0 && clock.now().as_nanos() < purge_max.as_nanos() {
                 Clock::sleep(PURGE_LOOK_EVERY);
             }
             Ok(())
         })?;
-        self.execute("SET GLOBAL innodb_log_checkpoint_now = ON")
+        match self.host {
+            Host::Private(_) => self.execute("SET GLOBAL innodb_log_checkpoint_now = ON"),
+            // A checkpoint would be one of the whole server.
+            Host::Given(_) if tables.is_empty() => Ok(()),
+            Host::Given(_) => {
+                let tables = tables.join(", ");
+                self.execute(&format!("FLUSH LOCAL TABLES {tables} FOR EXPORT"))?;
+                self.execute("UNLOCK TABLES")
+            }
+        }
     }
 
     fn start(
@@ -88,13 +119,20 @@ impl Engine for MariaDb {
         forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
     ) -> Result<Vec<String>, EngineError> {
         let mut notes = Vec::new();
+        let instance = match (&self.host, temperature) {
+            (Host::Private(instance), _) => instance,
+            (Host::Given(_), Temperature::Warm) => return Ok(notes),
+            (Host::Given(_), Temperature::Cold) => {
+                return Err(EngineError::Missing(COLD_GIVEN.to_owned()));
+            }
+        };
         if temperature == Temperature::Cold {
             *self.observer.lock() = None;
-            self.instance.server().shut_down()?;
+            instance.server().shut_down()?;
             notes.extend(forget()?);
-            self.instance.start()?;
+            instance.start()?;
         }
-        self.instance.server().tighten();
+        instance.server().tighten();
         Ok(notes)
     }
 
@@ -107,6 +145,11 @@ impl Engine for MariaDb {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        if let Host::Given(given) = &self.host
+            && !given.has_performance_schema
+        {
+            return Ok(None);
+        }
         Ok(Some(Box::new(waits::Sampler::new(
             self,
             self.open_observer()?,
@@ -125,7 +168,7 @@ impl Engine for MariaDb {
         let outlive = self.tables == Tables::Temp && !self.load_is_measured;
         let notes = [
             (
-                several_temp && !outlive,
+                several_temp && !outlive && matches!(self.host, Host::Private(_)),
                 "MariaDB has one file for temporary tables (innodb_temp_data_file_path), on the first temp volume; sorts and \
                  temporary tables of the server's own use all of them in turn (tmpdir)",
             ),
@@ -136,9 +179,14 @@ impl Engine for MariaDb {
                  through the doublewrite area",
             ),
         ];
+        let of_host = match &self.host {
+            Host::Private(_) => Vec::new(),
+            Host::Given(given) => given.notes.clone(),
+        };
         let true_ones = notes.into_iter().filter(|(is_so, _)| *is_so);
         true_ones
             .map(|(_, text)| Note::NotAsAsked(text.to_owned()))
+            .chain(of_host)
             .chain(filling(&self.empty.lock()))
             .collect()
     }
@@ -150,11 +198,19 @@ impl Engine for MariaDb {
     }
 
     fn abandon(&self) {
-        self.instance.server().abandon();
+        match &self.host {
+            Host::Private(instance) => instance.server().abandon(),
+            // Where the server is gone, the statement comes back by itself.
+            Host::Given(_) => drop(self.cancel_own()),
+        }
     }
 
+    /// Of a given server nothing is kept: it would hold on to our directories.
     fn keep(&mut self) {
-        self.directories.keep();
+        match self.host {
+            Host::Private(_) => self.directories.keep(),
+            Host::Given(_) => {}
+        }
     }
 
     fn stop(&mut self) -> Result<(), EngineError> {
@@ -162,7 +218,10 @@ impl Engine for MariaDb {
             return Ok(());
         }
         *self.observer.lock() = None;
-        let ended = self.instance.server().end(self.directories.are_kept());
+        let ended = match &self.host {
+            Host::Private(instance) => instance.server().end(self.directories.are_kept()),
+            Host::Given(given) => given.remove(&self.databases),
+        };
         let removed = self.directories.remove();
         cleared(&MARIADB, ended, removed)
     }
@@ -179,7 +238,7 @@ impl MariaDb {
     /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
     /// it was first asked to stop sends it all the same.
     fn cancel_sessions(&self) -> Result<(), Error> {
-        let mut connection = self.instance.target().open(None)?;
+        let mut connection = self.open(None)?;
         for _ in 0..CANCELS_MAX {
             let active: Vec<u32> = connection.query(
                 "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND id <> CONNECTION_ID()",
@@ -202,6 +261,12 @@ impl MariaDb {
         }
         Ok(())
     }
+
+    /// Cancels what dbstow itself does in its databases, once.
+    fn cancel_own(&self) -> Result<(), Error> {
+        let number = self.observer_number.load(Ordering::Relaxed);
+        self.open(None)?.query_drop(format!("KILL QUERY {number}"))
+    }
 }
 
 /// Part of the buffer pool that has to fill in the measured time to be worth a word: less is within what differs between
@@ -221,19 +286,22 @@ fn filling(empty: &[f64]) -> Option<Note> {
     })
 }
 
-/// Gathers the statistics of all tables of the trial.
-fn analyze(connection: &mut Conn) -> Result<(), Error> {
-    let tables: Vec<(String, String)> = connection.query(
-        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' \
-         AND table_schema NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')",
-    )?;
-    for (database, table) in tables {
-        // Not into the binary log: the trial's statements alone are in it.
-        connection.query_drop(format!(
-            "ANALYZE NO_WRITE_TO_BINLOG TABLE `{database}`.`{table}`"
-        ))?;
+/// Gathers the statistics of all tables in `databases`; gives their names.
+fn analyze(connection: &mut Conn, databases: &[String]) -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    for database in databases {
+        let tables: Vec<String> = connection.exec(
+            "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = ?",
+            (database,),
+        )?;
+        let tables = tables.into_iter();
+        names.extend(tables.map(|table| format!("`{database}`.`{table}`")));
     }
-    Ok(())
+    for name in &names {
+        // Not into the binary log: the trial's statements alone are in it.
+        connection.query_drop(format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {name}"))?;
+    }
+    Ok(names)
 }
 
 /// Row versions that nobody needs any more and that are still there, in transactions.

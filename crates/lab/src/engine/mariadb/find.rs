@@ -147,7 +147,11 @@ impl Programs {
 /// Version and release in what `mariadbd --version` says.
 fn version_in(text: &str) -> Option<(String, Release)> {
     let (_, rest) = text.split_once("Ver ")?;
-    let whole = rest.split_whitespace().next()?;
+    release_of(rest.split_whitespace().next()?)
+}
+
+/// The same in a server's `version`, such as `10.11.19-MariaDB-log`; `None` where it is no MariaDB.
+pub(super) fn release_of(whole: &str) -> Option<(String, Release)> {
     let (numbers, _) = whole.split_once("-MariaDB")?;
     let mut parts = numbers.split('.').map(|part| part.parse().ok());
     let release = Release(parts.next()??, parts.next()??);

@@ -149,7 +149,7 @@ fn errors_in(log: &str) -> String {
 }
 
 /// What to do about an error that the machine's own rules are behind.
-fn with_remedy(said: &str) -> String {
+pub(super) fn with_remedy(said: &str) -> String {
     let is_denied = said.contains("Permission denied")
         || said.contains("Errcode: 13")
         || said.contains("error 13");

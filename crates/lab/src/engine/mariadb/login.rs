@@ -79,6 +79,11 @@ impl Target {
         ))
     }
 
+    /// Whether its connections are encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        matches!(self.address, Address::Tcp(..)) && self.encryption.options().is_some()
+    }
+
     fn options(&self) -> OptsBuilder {
         let password = self
             .password

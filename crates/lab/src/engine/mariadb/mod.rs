@@ -1,4 +1,4 @@
-//! MariaDB as a trial's engine: a private server.
+//! MariaDB as a trial's engine: a private server, or databases in one that is there (`given`), where only tables can be placed.
 //!
 //! ```text
 //!  data files   ─► datadir, and DATA DIRECTORY of tables  one directory each on its volume; tables that are declared
@@ -17,12 +17,14 @@ mod client;
 mod counters;
 mod engine;
 mod find;
+mod given;
 mod instance;
 mod login;
 mod option_file;
 mod places;
 mod product;
 pub(in crate::engine) mod provider;
+mod rights;
 mod server;
 mod settings;
 mod tables;

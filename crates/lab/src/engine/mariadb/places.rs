@@ -78,6 +78,11 @@ impl Places {
         &self.data[0]
     }
 
+    /// Those of tables, each with the name of its files in counters: all that can be placed while a server runs.
+    pub(super) fn of_tables(&self) -> impl Iterator<Item = (String, &Path)> {
+        numbered(Role::Data, &self.data).chain(numbered(Role::Temp, &self.temp))
+    }
+
     /// All of them, in the order in which they are made.
     pub(super) fn all(&self) -> impl Iterator<Item = &Path> {
         self.named().map(|(_, place)| place)
@@ -94,8 +99,7 @@ impl Places {
         let optional = optional
             .into_iter()
             .filter_map(|(role, place)| Some((role.to_string(), place.as_deref()?)));
-        let several = numbered(Role::Data, &self.data).chain(numbered(Role::Temp, &self.temp));
-        several.chain(log).chain(optional)
+        self.of_tables().chain(log).chain(optional)
     }
 }
 

@@ -1,21 +1,26 @@
 //! MariaDB, as a run knows it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use volume::leftovers::Registration;
 
+use super::engine::COLD_GIVEN;
 use super::find::Programs;
+use super::given::Given;
 use super::product::owner;
 use super::server::MariaDb;
+use super::settings;
+use super::url::ServerUrl;
 use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::{Arm, Mode, Role};
+use experiment::spec::{Arm, Mode, Role, Temperature};
 use workload::Dialect;
 
-/// MariaDB: a private server for each trial.
+/// MariaDB: a private server for each trial, or databases in a given server.
 pub(in crate::engine) struct Provider;
 
 impl EngineProvider for Provider {
@@ -50,17 +55,94 @@ impl EngineProvider for Provider {
         &Role::ALL
     }
 
+    fn takes_server(&self) -> bool {
+        true
+    }
+
+    fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {
+        match (&options.server, &options.mariadb.bin) {
+            (None, _) => Ok(()),
+            (Some(_), Some(_)) => Err(
+                "--server uses a server that runs already, so --mariadb-bin is of no use; leave one of them out"
+                    .to_owned(),
+            ),
+            (Some(_), None) => check_given(arms),
+        }
+    }
+
     fn look(&self, options: &Options, _mode: Mode) -> Result<(), EngineError> {
-        Programs::find(options.mariadb.bin.as_deref())?;
-        owner().map(|_| ())
+        match &options.server {
+            Some(url) => ServerUrl::parse(url).map(|_| ()),
+            None => {
+                Programs::find(options.mariadb.bin.as_deref())?;
+                owner().map(|_| ())
+            }
+        }
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        if let (Some(url), Some(arm)) = (&opening.options.server, opening.arms.first()) {
+            Given::open(&ServerUrl::parse(url)?, &arm.settings)?;
+        }
         Ok(Box::new(Run {
             options: opening.options.clone(),
             registration: Arc::clone(opening.registration),
         }))
     }
+}
+
+/// Refuses what a server that is there cannot do: it is not restarted, and its own settings and places stay.
+fn check_given(arms: &[Arm]) -> Result<(), String> {
+    if arms
+        .iter()
+        .any(|arm| arm.settings.engine.start == Temperature::Cold)
+    {
+        return Err(COLD_GIVEN.to_owned());
+    }
+    let Some((first, others)) = arms.split_first() else {
+        return Ok(());
+    };
+    for arm in others {
+        let placed = |arm: &Arm, role: Role| -> Vec<String> {
+            let files = arm.settings.placement.files(role).iter();
+            files.map(|file| file.volume.clone()).collect()
+        };
+        let mut roles = Role::ALL.into_iter().filter(|role| *role != Role::Data);
+        if let Some(role) = roles.find(|role| placed(first, *role) != placed(arm, *role)) {
+            let place = |arm: &Arm| match placed(arm, role).join(", ") {
+                none if none.is_empty() => "nowhere".to_owned(),
+                volumes => format!("on {volumes}"),
+            };
+            return Err(format!(
+                "arm \"{}\" puts {role} {} and \"{}\" {}, which takes a restart of a server that is given with --server; \
+                 place {role} alike in all arms, move it with the scripts of `dbstow layout --engine mariadb --role {role}` \
+                 and run one arm at a time, or leave --server out",
+                first.name,
+                place(first),
+                arm.name,
+                place(arm)
+            ));
+        }
+        let own = |arm: &Arm| -> BTreeMap<&str, String> {
+            settings::of_given(&arm.settings).into_iter().collect()
+        };
+        let (one, other) = (own(first), own(arm));
+        let mut names = one.keys().chain(other.keys());
+        if let Some(name) = names.find(|name| one.get(*name) != other.get(*name)) {
+            let value = |of: &BTreeMap<&str, String>| {
+                of.get(name).map_or("the default".to_owned(), Clone::clone)
+            };
+            return Err(format!(
+                "arm \"{}\" asks for {name} = {} and \"{}\" for {}, and a server that is given with --server keeps its own; \
+                 give all arms the same, or leave --server out",
+                first.name,
+                value(&one),
+                arm.name,
+                value(&other)
+            ));
+        }
+    }
+    Ok(())
 }
 
 struct Run {
@@ -77,10 +159,14 @@ impl EngineRun for Run {
             site,
             pacer: _,
         } = trial;
-        let programs = Programs::find(self.options.mariadb.bin.as_deref())?;
-        let asked = (site, settings, workload);
-        let owner = owner()?;
-        let engine = MariaDb::private(&programs, owner, &self.registration, asked)?;
+        let engine = match &self.options.server {
+            Some(url) => MariaDb::given(&ServerUrl::parse(url)?, site, settings, workload)?,
+            None => {
+                let programs = Programs::find(self.options.mariadb.bin.as_deref())?;
+                let asked = (site, settings, workload);
+                MariaDb::private(&programs, owner()?, &self.registration, asked)?
+            }
+        };
         Ok(Started::Engine(Box::new(engine)))
     }
 }

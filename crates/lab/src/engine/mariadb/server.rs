@@ -1,8 +1,9 @@
-//! A private server with its databases, for one trial.
+//! A private server with its databases, or databases in a given server, for one trial.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use mysql::Conn;
 use mysql::prelude::Queryable;
@@ -12,9 +13,12 @@ use volume::site::Site;
 
 use super::counters::Counters;
 use super::find::Programs;
+use super::given::Given;
 use super::instance::Instance;
+use super::login::{Address, Target};
 use super::places::Places;
 use super::settings;
+use super::url::ServerUrl;
 use crate::engine::EngineError;
 use crate::engine::interruption::Interruptions;
 use crate::engine::own_server::{Directories, Owner, check_memory};
@@ -25,13 +29,15 @@ use workload::{Database, Tables, Workload};
 /// The database of all sessions where they share one.
 const SHARED: &str = "workload";
 
-/// A MariaDB server for one trial.
+/// A MariaDB server, or databases in one, for one trial.
 pub struct MariaDb {
-    pub(super) instance: Instance,
+    pub(super) host: Host,
     pub(super) directories: Directories,
     pub(super) places: Places,
     pub(super) counters: Counters,
     database: Database,
+    /// The names of all databases that were made.
+    pub(super) databases: Vec<String>,
     pub(super) tables: Tables,
     pub(super) load_is_measured: bool,
     pub(super) record: EngineRecord,
@@ -39,10 +45,18 @@ pub struct MariaDb {
     pub(super) observer: Mutex<Option<Conn>>,
     /// Numbers of the sessions' connections.
     pub(super) sessions: Mutex<BTreeSet<u32>>,
+    /// Number of our own connection; 0 while there is none.
+    pub(super) observer_number: AtomicU32,
     /// Which part of the buffer pool was empty when counters were read: before the measured time, and behind it.
     pub(super) empty: Mutex<Vec<f64>>,
     pub(super) interruptions: Interruptions,
     pub(super) stopped: bool,
+}
+
+/// Whose server it is.
+pub(super) enum Host {
+    Private(Instance),
+    Given(Given),
 }
 
 impl MariaDb {
@@ -75,23 +89,57 @@ impl MariaDb {
             Ok(instance) => instance,
             Err(error) => return Err(error.with_remains(directories.remove())),
         };
-        let named = places.named();
-        let counters = Counters::of(
-            named
-                .map(|(name, place)| (name, place.to_owned()))
-                .collect(),
-        );
+        let counters = counters(places.named());
+        let host = Host::Private(instance);
+        MariaDb::made(host, directories, places, counters, (settings, workload))
+    }
+
+    /// Makes databases of its own in a server that is there, on this machine, with their tables on the site's volumes.
+    ///
+    /// # Errors
+    /// When the server does not let us in or cannot be used, or a directory cannot be made.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn given(
+        url: &ServerUrl,
+        site: &dyn Site,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Result<MariaDb, EngineError> {
+        let given = Given::open(url, settings)?;
+        let places = Places::of_placement(site, settings);
+        let mut directories = Directories::new(given.owner());
+        for (_, place) in places.of_tables() {
+            if let Err(error) = directories.make(place) {
+                return Err(error.with_remains(directories.remove()));
+            }
+        }
+        let counters = counters(places.of_tables());
+        let host = Host::Given(given);
+        MariaDb::made(host, directories, places, counters, (settings, workload))
+    }
+
+    fn made(
+        host: Host,
+        directories: Directories,
+        places: Places,
+        counters: Counters,
+        (settings, workload): (&Settings, &Workload),
+    ) -> Result<MariaDb, EngineError> {
         let mut engine = MariaDb {
-            instance,
+            host,
             directories,
             places,
             counters,
             database: workload.database,
+            databases: Vec::new(),
             tables: workload.tables,
             load_is_measured: workload.load.measured,
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             sessions: Mutex::default(),
+            observer_number: AtomicU32::new(0),
             empty: Mutex::default(),
             interruptions: Interruptions::default(),
             stopped: false,
@@ -105,12 +153,22 @@ impl MariaDb {
         }
     }
 
-    /// Starts the server, makes its databases, and reads what it is.
+    /// Starts a private server, makes the databases, and reads what it is.
     fn set_up(&mut self, settings: &Settings) -> Result<(), EngineError> {
-        self.instance.start()?;
+        match &self.host {
+            Host::Private(instance) => instance.start()?,
+            Host::Given(_) => {}
+        }
         for session in 0..settings.workload.sessions {
             let database = self.database(session);
-            self.execute(&format!("CREATE DATABASE IF NOT EXISTS {database}"))?;
+            if self.databases.contains(&database) {
+                continue;
+            }
+            // Before it is made: it is removed even where the answer does not arrive.
+            self.databases.push(database.clone());
+            self.execute(&format!(
+                "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            ))?;
         }
         let version: Option<String> = self.observe("ask for its version", |connection| {
             connection.query_first("SELECT VERSION()")
@@ -126,21 +184,52 @@ impl MariaDb {
         Ok(())
     }
 
-    /// Process number of the server while it runs.
+    /// Process number of a private server while it runs.
     pub fn process(&self) -> Option<u32> {
-        self.instance.server().process()
+        self.instance()?.server().process()
     }
 
-    /// Its socket: for a look with `mariadb`, as the user that dbstow runs as.
+    /// Its socket, for a look with `mariadb`: of a private server, as the user that dbstow runs as. Empty where a given server
+    /// is reached by network.
     pub fn socket(&self) -> PathBuf {
-        self.instance.socket()
+        match self.target().address {
+            Address::Unix(path) => path,
+            Address::Tcp(..) => PathBuf::new(),
+        }
+    }
+
+    /// The server, where it is ours.
+    pub(super) fn instance(&self) -> Option<&Instance> {
+        match &self.host {
+            Host::Private(instance) => Some(instance),
+            Host::Given(_) => None,
+        }
+    }
+
+    pub(super) fn target(&self) -> Target {
+        match &self.host {
+            Host::Private(instance) => instance.target(),
+            Host::Given(given) => given.target().clone(),
+        }
+    }
+
+    /// Opens a connection to `database`, or to none.
+    pub(super) fn open(&self, database: Option<&str>) -> mysql::Result<Conn> {
+        match &self.host {
+            Host::Private(instance) => instance.target().open(database),
+            Host::Given(given) => given.connect(database),
+        }
     }
 
     /// The database of a session.
     pub(super) fn database(&self, session: u32) -> String {
+        let prefix = match &self.host {
+            Host::Private(_) => "",
+            Host::Given(given) => given.prefix(),
+        };
         match self.database {
-            Database::PerSession => format!("session_{session}"),
-            Database::Shared => SHARED.to_owned(),
+            Database::PerSession => format!("{prefix}session_{session}"),
+            Database::Shared => format!("{prefix}{SHARED}"),
         }
     }
 
@@ -151,7 +240,7 @@ impl MariaDb {
 
     /// A connection for questions of our own.
     pub(super) fn open_observer(&self) -> Result<Conn, EngineError> {
-        let opened = self.instance.target().open(None);
+        let opened = self.open(None);
         opened.map_err(|error| self.with_obituary(EngineError::failed("log in to MariaDB", error)))
     }
 
@@ -163,15 +252,18 @@ impl MariaDb {
     ) -> Result<T, EngineError> {
         let mut observer = self.observer.lock();
         if observer.is_none() {
-            *observer = Some(self.open_observer()?);
+            let opened = self.open_observer()?;
+            self.observer_number
+                .store(opened.connection_id(), Ordering::Relaxed);
+            *observer = Some(opened);
         }
         let connection = observer.as_mut().expect("it was opened above");
         what(connection).map_err(|error| self.with_obituary(EngineError::failed(task, error)))
     }
 
-    /// How the server ended if it was not told to.
+    /// How a private server ended if it was not told to.
     pub(super) fn obituary(&self) -> Option<String> {
-        self.instance.server().obituary()
+        self.instance()?.server().obituary()
     }
 
     pub(super) fn with_obituary(&self, error: EngineError) -> EngineError {
@@ -180,4 +272,13 @@ impl MariaDb {
             None => error,
         }
     }
+}
+
+/// Files are counted by these directories.
+fn counters<'a>(named: impl Iterator<Item = (String, &'a Path)>) -> Counters {
+    Counters::of(
+        named
+            .map(|(name, place)| (name, place.to_owned()))
+            .collect(),
+    )
 }

@@ -150,6 +150,60 @@ fn of_binlog(places: &Places, own: &Mariadb) -> Vec<String> {
     ]
 }
 
+/// MariaDB's own default, which a given server's owner may have changed; quotes and backslashes mean what dbstow's statements
+/// take them for.
+/// Source: <https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode>, read 2026-11-25.
+const SQL_MODE: &str =
+    "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION";
+
+/// What sessions of a server that is there set for themselves: as a private server has it for all.
+pub(super) fn of_session(settings: &Settings) -> Vec<String> {
+    let sort = settings.engine.sort_memory.max(SORT_MIN).0;
+    vec![
+        format!(
+            "SET SESSION sort_buffer_size = {sort}, tmp_table_size = {sort}, max_heap_table_size = {sort}"
+        ),
+        format!(
+            "SET SESSION sql_mode = '{SQL_MODE}', default_storage_engine = InnoDB, innodb_strict_mode = ON"
+        ),
+        "SET NAMES utf8mb4 COLLATE utf8mb4_bin".to_owned(),
+    ]
+}
+
+/// What an experiment asks of variables that only the owner of a server sets; sizes in bytes.
+pub(super) fn of_given(settings: &Settings) -> Vec<(&'static str, String)> {
+    let (engine, own) = (&settings.engine, &settings.engine.mariadb);
+    let switch = |is_on: bool| if is_on { "ON" } else { "OFF" }.to_owned();
+    let has_binlog = settings.placement.binlog.is_some();
+    let mut values = vec![
+        (
+            "innodb_buffer_pool_size",
+            engine.memory.max(BUFFER_POOL_MIN).0.to_string(),
+        ),
+        (
+            "innodb_flush_log_at_trx_commit",
+            engine.flush_log().number().to_string(),
+        ),
+        (
+            "innodb_log_file_size",
+            engine.log_file_size().max(LOG_MIN).0.to_string(),
+        ),
+        ("innodb_doublewrite", switch(own.doublewrite)),
+        ("innodb_flush_method", own.flush_method.name().to_owned()),
+        ("log_bin", switch(has_binlog)),
+    ];
+    if has_binlog {
+        values.push(("sync_binlog", own.sync_binlog.to_string()));
+    }
+    if let Some(capacity) = own.io_capacity {
+        values.push(("innodb_io_capacity", capacity.to_string()));
+    }
+    if engine.read_ahead == Bytes::ZERO {
+        values.push(("innodb_read_ahead_threshold", "0".to_owned()));
+    }
+    values
+}
+
 /// A socket for one user, and no network.
 pub(super) fn of_access(socket: &Path) -> Vec<String> {
     vec![

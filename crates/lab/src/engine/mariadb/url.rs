@@ -97,6 +97,11 @@ impl ServerUrl {
         })
     }
 
+    /// How to reach it.
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Logs in. An answer that takes more than 30 s is none.
     ///
     /// # Errors

@@ -1,0 +1,331 @@
+//! A server that is there already: databases are made in it for a run, and removed. Nothing of the server's own is changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use nix::unistd::geteuid;
+
+use super::find::{RELEASES, release_of};
+use super::login::{Target, words};
+use super::url::ServerUrl;
+use super::{captured, rights, settings};
+use crate::engine::EngineError;
+use crate::engine::mark::mark;
+use crate::engine::own_server::Owner;
+use experiment::record::Note;
+use experiment::spec::Settings;
+
+/// How the names of our databases begin.
+const OURS: &str = "dbstow_";
+
+/// Databases of a run that left some, at most, that a note names.
+const NAMED_MAX: usize = 3;
+
+/// How long a statement waits for a table that somebody else uses: the default is a day.
+const LOCK_WAIT_S: u32 = 60;
+
+/// A server that others own.
+pub(super) struct Given {
+    target: Target,
+    /// How the names of this trial's databases begin.
+    prefix: String,
+    owner: Option<Owner>,
+    /// What each session sets for itself.
+    session: Vec<String>,
+    pub(super) has_performance_schema: bool,
+    pub(super) notes: Vec<Note>,
+}
+
+impl Given {
+    /// Logs in, and looks whether it will do for `settings`. It makes nothing.
+    ///
+    /// # Errors
+    /// When the server does not let us in, is none that can be used, or lacks rights.
+    pub(super) fn open(url: &ServerUrl, settings: &Settings) -> Result<Given, EngineError> {
+        let mut connection = url.connect()?;
+        let look =
+            |error: mysql::Error| EngineError::failed(format!("look at {url}"), words(&error));
+        let variables: BTreeMap<String, String> = connection
+            .query("SHOW GLOBAL VARIABLES")
+            .map_err(look)?
+            .into_iter()
+            .collect();
+        let value = |name: &str| variables.get(name).map_or("", String::as_str);
+        check_release(url, value("version"))?;
+        if !captured::is_here(&captured::process(url, &mut connection)?) {
+            return Err(EngineError::Missing(format!(
+                "{url} runs on another machine or in a container, or its pid_file ({}) cannot be seen by this user; a run needs \
+                 the server on this machine, since it makes directories for it and reads the counters of its disks; run dbstow \
+                 there, or watch it from here with `dbstow record`",
+                value("pid_file")
+            )));
+        }
+        let has_performance_schema = value("performance_schema") == "ON";
+        check_rights(url, &mut connection, has_performance_schema)?;
+        for (name, needed) in [("innodb_file_per_table", "ON"), ("have_symlink", "YES")] {
+            if value(name) != needed {
+                return Err(EngineError::Missing(format!(
+                    "{url} has {name} = {}, so that it ignores DATA DIRECTORY of tables; set it to {needed} (for have_symlink: \
+                     start the server without skip-symbolic-links), or leave --server out for a private server",
+                    value(name)
+                )));
+            }
+        }
+        let mut notes = notes(url, settings, &variables);
+        notes.extend(note_of_waits(&mut connection, has_performance_schema).map_err(look)?);
+        let databases: Vec<String> = connection.query("SHOW DATABASES").map_err(look)?;
+        notes.extend(left_by_others(&databases));
+        Ok(Given {
+            target: url.target().clone(),
+            prefix: format!("{OURS}{}_", mark()),
+            owner: owner(value("datadir"))?,
+            session: settings::of_session(settings),
+            has_performance_schema,
+            notes,
+        })
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whose the tables' directories have to be: the user that the server runs as.
+    pub(super) fn owner(&self) -> Option<Owner> {
+        self.owner
+    }
+
+    /// A connection with the settings that a private server would have for all.
+    pub(super) fn connect(&self, database: Option<&str>) -> mysql::Result<Conn> {
+        let mut connection = self.target.open(database)?;
+        connection.query_drop(format!("SET SESSION lock_wait_timeout = {LOCK_WAIT_S}"))?;
+        for statement in &self.session {
+            connection.query_drop(statement)?;
+        }
+        Ok(connection)
+    }
+
+    /// Removes the databases that were made; says what could not be.
+    pub(super) fn remove(&self, databases: &[String]) -> Result<(), String> {
+        let statements = || {
+            databases
+                .iter()
+                .map(|name| format!("DROP DATABASE IF EXISTS {name}"))
+        };
+        if databases.is_empty() {
+            return Ok(());
+        }
+        let mut connection = self.connect(None).map_err(|error| {
+            let statements: Vec<String> = statements().collect();
+            format!(
+                "databases {}* are left behind ({}); once the server is back: {}",
+                self.prefix,
+                words(&error),
+                statements.join("; ")
+            )
+        })?;
+        let left: Vec<String> = statements()
+            .filter_map(|sql| {
+                let error = connection.query_drop(&sql).err()?;
+                Some(format!("{sql}: {}", words(&error)))
+            })
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(left.join("; ")),
+        }
+    }
+}
+
+fn check_release(url: &ServerUrl, version: &str) -> Result<(), EngineError> {
+    let Some((_, release)) = release_of(version) else {
+        return Err(EngineError::Missing(format!(
+            "{url} is {version}, which is no MariaDB: the workloads' statements need MariaDB's SEQUENCE engine; `dbstow record` \
+             and `dbstow lint` take MySQL, too"
+        )));
+    };
+    if release < RELEASES.0 || release > RELEASES.1 {
+        return Err(EngineError::Missing(format!(
+            "{url} is MariaDB {release}; dbstow knows releases {} to {}",
+            RELEASES.0, RELEASES.1
+        )));
+    }
+    Ok(())
+}
+
+fn check_rights(
+    url: &ServerUrl,
+    connection: &mut Conn,
+    has_performance_schema: bool,
+) -> Result<(), EngineError> {
+    let failed = |error: mysql::Error| EngineError::failed(format!("look at {url}"), words(&error));
+    let grants: Vec<String> = connection.query("SHOW GRANTS").map_err(failed)?;
+    let missing = rights::missing(&grants, has_performance_schema);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let user: Option<String> = connection
+        .query_first("SELECT CURRENT_USER()")
+        .map_err(failed)?;
+    let user = user.unwrap_or_default().replace('\'', "''");
+    let user = user.replacen('@', "'@'", 1);
+    let statements: Vec<String> = missing
+        .iter()
+        .map(|(rights, place)| format!("GRANT {} ON {place} TO '{user}'", rights.join(", ")))
+        .collect();
+    Err(EngineError::Missing(format!(
+        "{url}: the login lacks rights that a run needs; give it them with: {}; or leave --server out for a private server",
+        statements.join("; ")
+    )))
+}
+
+/// Whose the directories have to be; `None`: ours.
+fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
+    let metadata = fs::metadata(data_directory).map_err(|error| {
+        EngineError::failed(
+            format!("find the server's files in {data_directory}"),
+            format!("{error}; run dbstow as a user who can see them"),
+        )
+    })?;
+    let own = geteuid();
+    if metadata.uid() == own.as_raw() {
+        return Ok(None);
+    }
+    if own.is_root() {
+        return Ok(Some((metadata.uid(), metadata.gid())));
+    }
+    Err(EngineError::Missing(format!(
+        "the server runs as user {}, which has to own the directories that dbstow makes for it; run dbstow as root or as that user",
+        metadata.uid()
+    )))
+}
+
+/// What is not as the experiment asks, for people.
+fn notes(url: &ServerUrl, settings: &Settings, variables: &BTreeMap<String, String>) -> Vec<Note> {
+    let value = |name: &str| variables.get(name).map_or("", String::as_str);
+    let differs = settings::of_given(settings)
+        .into_iter()
+        .filter_map(|(name, asked)| {
+            let found = value(name);
+            let is_same = found.eq_ignore_ascii_case(&asked);
+            (!is_same).then(|| format!("{name} = {found} instead of {asked}"))
+        });
+    let differs: Vec<String> = differs.collect();
+    let mut notes = Vec::new();
+    if !differs.is_empty() {
+        notes.push(Note::NotAsAsked(format!(
+            "the given server keeps its own settings: {}",
+            differs.join(", ")
+        )));
+    }
+    notes.push(Note::NotAsAsked(format!(
+        "the given server keeps its own places: temp in {} (tmpdir), redo log in {} and the rest below {}; only tables are on \
+         the experiment's data volumes",
+        value("tmpdir"),
+        value("innodb_log_group_home_dir"),
+        value("datadir")
+    )));
+    if value("log_bin") == "ON" {
+        notes.push(Note::Other(
+            "the given server has a binary log: its replicas execute the trial's statements, too"
+                .to_owned(),
+        ));
+    }
+    if url.target().is_encrypted() {
+        notes.push(Note::Other(
+            "sessions are encrypted (TLS), which takes processor time of both ends; ssl-mode=DISABLED in the URL turns that off"
+                .to_owned(),
+        ));
+    }
+    notes
+}
+
+/// What is not known of waits and files, where the server does not count all.
+fn note_of_waits(
+    connection: &mut Conn,
+    has_performance_schema: bool,
+) -> mysql::Result<Option<Note>> {
+    if !has_performance_schema {
+        return Ok(Some(Note::Other(
+            "performance_schema of the given server is off: there are no counters by file, and no waits".to_owned(),
+        )));
+    }
+    let enabled: Option<String> = connection.query_first(
+        "SELECT enabled FROM performance_schema.setup_consumers WHERE name = 'events_waits_current'",
+    )?;
+    Ok((enabled.as_deref() != Some("YES")).then(|| {
+        Note::Other(
+            "the given server does not show waits in progress (consumer events_waits_current of performance_schema): waits are \
+             told by the state of sessions and by locks alone"
+                .to_owned(),
+        )
+    }))
+}
+
+/// What to say of databases that another dbstow made, which runs, or was killed.
+fn left_by_others(databases: &[String]) -> Option<Note> {
+    let is_ours = |name: &&String| {
+        let rest = name
+            .strip_prefix(OURS)
+            .and_then(|rest| rest.split_once('_'));
+        rest.is_some_and(|(mark, _)| {
+            mark.len() == 8 && mark.chars().all(|it| it.is_ascii_hexdigit())
+        })
+    };
+    let names: Vec<&String> = databases.iter().filter(is_ours).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let statements: Vec<String> = names
+        .iter()
+        .take(NAMED_MAX)
+        .map(|name| format!("DROP DATABASE {name}"))
+        .collect();
+    let more = match names.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(Note::Other(format!(
+        "the given server has databases of another dbstow; where none runs: {}{more}",
+        statements.join("; ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_of_a_killed_run_are_named_and_those_of_others_are_not() {
+        let names = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        assert!(
+            left_by_others(&names(&[
+                "dbstow_results",
+                "shop",
+                "dbstow_zz345678_workload"
+            ]))
+            .is_none()
+        );
+        let all = names(&[
+            "dbstow_0123abcd_session_0",
+            "dbstow_0123abcd_session_1",
+            "dbstow_0123abcd_session_2",
+            "dbstow_0123abcd_session_3",
+            "shop",
+        ]);
+        let said = left_by_others(&all).expect("they are there").to_string();
+        assert!(
+            said.contains("DROP DATABASE dbstow_0123abcd_session_0;"),
+            "{said}"
+        );
+        assert!(said.ends_with("session_2 and 1 more"), "{said}");
+    }
+}
