@@ -142,7 +142,7 @@ impl Site {
 
     fn is_empty(&self) {
         for name in ["a", "b"] {
-            assert_eq!(files(&self.volume(name)), [PathBuf::new(); 0]);
+            assert_eq!(files(&self.volume(name)), Vec::<PathBuf>::new());
         }
     }
 
