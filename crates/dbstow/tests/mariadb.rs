@@ -352,7 +352,7 @@ fn settings_in_force_are_the_experiments_and_are_recorded() {
         ("binlog_format", "ROW"),
         ("sort_buffer_size", "65536"),
         ("tmp_table_size", "65536"),
-        ("aria_pagecache_buffer_size", "131072"),
+        ("aria_pagecache_buffer_size", "16777216"),
     ] {
         assert_eq!(record.settings[name], value, "{name}");
     }

@@ -127,7 +127,9 @@ fn works(mut load: Child) {
 fn sum(profile: &Profile, role: Role, of: fn(&Io) -> &Requests) -> Requests {
     let mut sum = Requests::default();
     for interval in &profile.intervals {
-        profile::add(&mut sum, *of(&interval.roles[&role]));
+        let io = interval.roles.get(&role);
+        let io = io.unwrap_or_else(|| panic!("{role} is missing in {interval:?}"));
+        profile::add(&mut sum, *of(io));
     }
     sum
 }

@@ -17,6 +17,8 @@ use volume::clock::Clock;
 pub(crate) const PASSWORD: &str = "s3cr3t@w0rd";
 pub(crate) const ENCODED: &str = "s3cr3t%40w0rd";
 
+const UNDO_TABLESPACES: &str = "--innodb-undo-tablespaces=3";
+
 /// A server, ended with this value.
 pub(crate) struct Mysqld {
     folder: TempDir,
@@ -68,7 +70,11 @@ impl Mysqld {
             .arg("--no-defaults")
             .arg("--skip-test-db")
             .args(server.of_user())
-            .arg(format!("--datadir={}", server.path("data").display()));
+            .arg(format!("--datadir={}", server.path("data").display()))
+            // Later only behind a slow shutdown.
+            .arg(UNDO_TABLESPACES)
+            // A server removes what others left in its directory of temporary files, and another test may start one.
+            .env("TMPDIR", server.path("tmp"));
         let output = install.output().expect("it comes with the server");
         assert!(output.status.success(), "{output:?}");
         server.up(settings);
@@ -107,7 +113,7 @@ impl Mysqld {
             .arg(format!("--init-file={}", place("logins.sql")))
             .arg(format!("--port={}", self.port))
             .args(["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=16M"])
-            .args(["--innodb-undo-tablespaces=3", "--log-bin=binlog"])
+            .args([UNDO_TABLESPACES, "--log-bin=binlog"])
             .args(["--sync-binlog=1", "--innodb-flush-method=O_DIRECT"])
             .args(settings)
             .stdin(Stdio::null())

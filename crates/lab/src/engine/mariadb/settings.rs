@@ -2,8 +2,8 @@
 //!
 //! | experiment | MariaDB |
 //! |---|---|
-//! | `memory` | `innodb_buffer_pool_size` |
-//! | `sort_memory` | `sort_buffer_size`, `tmp_table_size`, `max_heap_table_size`; for all sessions, `aria_pagecache_buffer_size` |
+//! | `memory` | `innodb_buffer_pool_size`; up to 128 MiB, `aria_pagecache_buffer_size` |
+//! | `sort_memory` | `sort_buffer_size`, `tmp_table_size`, `max_heap_table_size` |
 //! | `commit = "relaxed"` | `innodb_flush_log_at_trx_commit = 2` |
 //! | `read_ahead = 0` | `innodb_read_ahead_threshold = 0` |
 //! | `log_capacity` | `innodb_log_file_size` |
@@ -35,9 +35,10 @@ const BUFFER_POOL_MIN: Bytes = Bytes::mib(6);
 const SORT_MIN: Bytes = Bytes::kib(16);
 const LOG_MIN: Bytes = Bytes::mib(4);
 
-/// The least that MariaDB takes for Aria's page cache.
+/// The least that MariaDB takes for Aria's page cache, and what it has by default.
 /// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/aria/aria-system-variables>, read 2026-11-25.
 const ARIA_MIN: Bytes = Bytes::kib(128);
+const ARIA_DEFAULT: Bytes = Bytes::mib(128);
 
 /// What decides where files are, and how they are written: what fills the data directory needs it as well as the server.
 pub(super) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
@@ -99,11 +100,11 @@ pub(super) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
         format!("--sort-buffer-size={sort}"),
         format!("--tmp-table-size={sort}"),
         format!("--max-heap-table-size={sort}"),
-        // Temporary tables on disk go through it: as large as by default, it would keep those of a small experiment.
+        // Temporary tables on disk go through it. By default it is as large as the buffer pool (128 MiB); a larger one than
+        // an experiment's would keep what is to spill.
         format!(
             "--aria-pagecache-buffer-size={}",
-            sort.saturating_mul(u64::from(settings.workload.sessions))
-                .max(ARIA_MIN.0)
+            engine.memory.max(ARIA_MIN).min(ARIA_DEFAULT).0
         ),
         // Statistics would come and go as they like; they are gathered behind the load.
         "--innodb-stats-auto-recalc=OFF".to_owned(),
