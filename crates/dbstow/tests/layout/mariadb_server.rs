@@ -93,6 +93,8 @@ impl Server {
         let mut command = Command::new("mariadb-install-db");
         let defaults = format!("--defaults-file={}", self.path("my.cnf").display());
         command.args([&defaults, "--auth-root-authentication-method=normal"]);
+        // A server that starts removes temporary tables that it finds, also those of another test's.
+        command.env("TMPDIR", self.path("run"));
         let output = command.output().expect("mariadb-install-db");
         assert!(output.status.success(), "{output:?}");
     }
