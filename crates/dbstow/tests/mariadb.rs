@@ -398,9 +398,9 @@ fn the_page_cache_is_limited_where_the_machine_lets_us() {
     let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
     let ours = format!("dbstow-{}-", std::process::id());
     let said = &engine.describe().settings["page_cache"];
-    // 16 MiB of buffers, 128 MiB for the server, and a session of 8 MiB that sorts in 64 KiB, twice at once
+    // 16 MiB of buffers, 256 MiB for the server, and a session of 8 MiB that sorts in 64 KiB, twice at once
     match groups.contains(&ours) {
-        true => assert_eq!(said, "within 152.1 MiB with the server's own memory"),
+        true => assert_eq!(said, "within 280.1 MiB with the server's own memory"),
         false => assert!(said.starts_with("not limited ("), "{said}"),
     }
     engine.stop().expect("nothing left");

@@ -16,7 +16,8 @@ pub(super) static MARIADB: Product = Product {
     shut_down: Signal::SIGTERM,
     quit: Signal::SIGKILL,
     environment: &["MYSQL", "MARIADB"],
-    memory: Bytes::mib(128),
+    // 10.11 grew to 220 MB with 16 MiB of buffers and as many of Aria's, and was killed at a limit of 192 MiB.
+    memory: Bytes::mib(256),
     cause,
     tells_of_crash: |line| line.contains("got signal"),
 };
