@@ -81,24 +81,7 @@ fn comparable(workload: &str, mut tables: BTreeMap<String, String>) -> BTreeMap<
 #[test]
 fn every_builtin_workload_leaves_in_mariadb_what_it_leaves_in_sqlite() {
     for name in Workload::builtin_names() {
-        let (_, in_sqlite) = experiment(name, "sqlite", 2, 1);
-        let mut sqlite = Sqlite::new();
-        let mut variables = in_sqlite.variables(0, 1);
-        let mut random = stream(1, "load");
-        for script in in_sqlite.load.all() {
-            script
-                .execute(&mut variables, &mut random, &mut sqlite)
-                .expect(&script.name);
-        }
-        let mut random = stream(1, "keys");
-        for operation in 0..60 {
-            variables.set_operation(operation);
-            let script = &in_sqlite.run.scripts[in_sqlite.run.pick(&mut random)].script;
-            script
-                .execute(&mut variables, &mut random, &mut sqlite)
-                .expect(&script.name);
-        }
-
+        let sqlite = Sqlite::after(name, 60);
         let (settings, workload) = experiment(name, "mariadb", 2, 1);
         let site = Folders::new(2);
         let Some(mut engine) = start(&site, &settings, &workload) else {

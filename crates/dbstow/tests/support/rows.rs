@@ -7,9 +7,12 @@ use std::process::Command;
 
 use lab::engine::postgres::{Binaries, Postgres};
 use model::Duration;
+use model::random::stream;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 use workload::{Driver, Statement, Value};
+
+use crate::server::experiment;
 
 /// Rows of each table, in order of their text.
 pub(crate) type Content = BTreeMap<String, Vec<String>>;
@@ -29,6 +32,28 @@ impl Sqlite {
                 .expect("a function that does nothing");
         }
         Sqlite { connection }
+    }
+
+    /// With what a built-in workload leaves there: its load, and so many operations of one session.
+    pub(crate) fn after(name: &str, operations: u64) -> Sqlite {
+        let (_, workload) = experiment(name, "sqlite", 2, 1);
+        let mut sqlite = Sqlite::new();
+        let mut variables = workload.variables(0, 1);
+        let mut random = stream(1, "load");
+        for script in workload.load.all() {
+            script
+                .execute(&mut variables, &mut random, &mut sqlite)
+                .expect(&script.name);
+        }
+        let mut random = stream(1, "keys");
+        for operation in 0..operations {
+            variables.set_operation(operation);
+            let script = &workload.run.scripts[workload.run.pick(&mut random)].script;
+            script
+                .execute(&mut variables, &mut random, &mut sqlite)
+                .expect(&script.name);
+        }
+        sqlite
     }
 
     /// Names of the tables and of their columns.
