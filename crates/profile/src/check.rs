@@ -28,6 +28,11 @@ pub enum ProfileError {
     },
 }
 
+/// Most that lies between the first interval's beginning and the last one's end. More is a mistyped date; 584 years of
+/// nanoseconds exceed 64 bits.
+const YEARS: u64 = 100;
+const LONGEST: model::Duration = model::Duration::from_secs(YEARS * 365 * 86_400);
+
 /// Refuses intervals that are empty, overlap or go back, and figures that are negative, not finite, or there for some
 /// intervals only.
 ///
@@ -52,6 +57,12 @@ pub(super) fn check(profile: &Profile) -> Result<(), String> {
             ));
         }
         end = interval.at + interval.length;
+        if end > LONGEST {
+            return Err(format!(
+                "interval {number} ends more than {YEARS} years after the first begins; correct its date, or leave it \
+                 out"
+            ));
+        }
     }
     columns::all().try_for_each(|column| check_column(&profile.intervals, &column))
 }

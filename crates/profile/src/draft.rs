@@ -362,6 +362,16 @@ mod tests {
     }
 
     #[test]
+    fn a_mistyped_year_is_refused() {
+        const CENTURIES: i64 = 600 * 365 * 86_400;
+        let times = [(0, 60), (60, 120), (CENTURIES, CENTURIES + 60)];
+        let spans = times.map(|(from, until)| span(from, until, Some(5.0)));
+        let error = draft(spans.to_vec()).finish(2).expect_err("six centuries");
+        let told = "interval 3 ends more than 100 years after the first begins; correct its date";
+        assert!(error.contains(told), "{error}");
+    }
+
+    #[test]
     fn one_interval_or_no_request_is_no_profile() {
         let one = draft(vec![span(0, 10, Some(5.0))]).finish(2);
         assert!(one.expect_err("one").contains("record for longer"));
