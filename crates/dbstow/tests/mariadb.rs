@@ -2,40 +2,26 @@
 
 #![cfg(unix)]
 
+#[path = "support/leaves.rs"]
+mod leaves;
 #[path = "support/mariadb.rs"]
 mod mariadb;
-#[path = "support/rows.rs"]
-mod rows;
 #[path = "support/server.rs"]
 mod server;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use experiment::spec::Temperature;
 use lab::engine::{Engine, WaitKind};
-use mariadb::{content, query, start, try_to_start};
-use model::random::stream;
+use leaves::{execute, leaves_what_it_leaves_in_sqlite};
+use mariadb::{query, start, try_to_start};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use rows::Sqlite;
-use server::{Folders, RUN, SessionContext, experiment, experiment_with, load, load_in, run};
+use server::{Folders, SessionContext, experiment, experiment_with, load, load_in, run};
 use volume::clock::Clock;
-use workload::{Database, Dialect, Names, Script, Tables, Variables, Workload};
-
-/// Runs SQL in a session; scripts of their own number.
-fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
-    let mut names = Names::new();
-    let script = Script::parse("test.sql", sql, Dialect::Mariadb, &mut names).expect(sql);
-    let mut variables = Variables::new(Arc::new(names), 0, 1);
-    seat.0.enter(2 * RUN);
-    script
-        .execute(&mut variables, &mut stream(1, "test"), seat)
-        .map_err(|error| error.to_string())
-}
+use workload::{Tables, Workload};
 
 /// Paths of the files under `folder`, as seen from there, in order.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
@@ -62,67 +48,16 @@ fn named(folder: &Path, ending: &str) -> Vec<String> {
     names.filter(|name| name.ends_with(ending)).collect()
 }
 
-/// Without blanks at the end: MariaDB's pages are twice as large as SQLite's here, and so is what fills them.
-fn trimmed(rows: &[String]) -> Vec<&str> {
-    rows.iter().map(|row| row.trim_end()).collect()
-}
-
-/// Columns that hold the same in every database: all but keys that no operation looks for, of rows that INSERT .. SELECT
-/// made, between which MariaDB leaves gaps.
-fn comparable(workload: &str, mut tables: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let gaps = [("order-entry", "history"), ("set-based", "test_rows")];
-    for (_, table) in gaps.into_iter().filter(|(name, _)| *name == workload) {
-        let columns = tables.get_mut(table).expect("it has this table");
-        *columns = columns.strip_prefix("id,").expect("its key").to_owned();
-    }
-    tables
-}
-
 #[test]
 fn every_builtin_workload_leaves_in_mariadb_what_it_leaves_in_sqlite() {
     for name in Workload::builtin_names() {
-        let sqlite = Sqlite::after(name, 60);
         let (settings, workload) = experiment(name, "mariadb", 2, 1);
         let site = Folders::new(2);
         let Some(mut engine) = start(&site, &settings, &workload) else {
             return;
         };
-        if !workload.load.measured {
-            load(&engine, &workload, 1);
-            engine.quiesce().expect("a checkpoint");
-        }
-        let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-        if workload.load.measured {
-            load_in(&engine, &workload, &mut seat, (0, 1));
-        }
-        let errors = run(&mut seat, &workload, (0, 1), 60);
-        assert_eq!(errors, [""; 0], "{name}");
-        if workload.load.measured {
-            // Temporary, so that nobody else sees it.
-            execute(&mut seat, "CREATE TABLE seen AS SELECT * FROM test_rows").expect(name);
-            execute(&mut seat, "DROP TEMPORARY TABLE test_rows").expect(name);
-            execute(&mut seat, "RENAME TABLE seen TO test_rows").expect(name);
-        }
-        let database = match workload.database {
-            Database::PerSession => "session_0",
-            Database::Shared => "workload",
-        };
-        let tables = comparable(name, sqlite.tables());
-        let content = content(&engine, database, &tables);
-        for (table, expected) in sqlite.content_of(&tables) {
-            assert_eq!(
-                content[&table].len(),
-                expected.len(),
-                "rows of {name}'s {table}"
-            );
-            let (found, expected) = (trimmed(&content[&table]), trimmed(&expected));
-            let differing = found
-                .iter()
-                .zip(&expected)
-                .find(|(one, other)| one != other);
-            assert_eq!(differing, None, "{name}'s {table}");
-        }
-        drop(seat);
+        let socket = engine.socket();
+        leaves_what_it_leaves_in_sqlite(name, &engine, &workload, &|sql| query(&socket, sql));
         engine.stop().expect("nothing left");
         assert_eq!(site.content(), [""; 0], "{name}");
     }

@@ -1,4 +1,4 @@
-//! `dbstow run --server mysql://..`: databases of our own in a MariaDB that is there, and nothing else touched.
+//! `dbstow run --server mysql://..`: databases of our own in a MariaDB or MySQL that is there, and nothing else touched.
 
 #![cfg(all(target_os = "linux", feature = "mariadb"))]
 #![allow(
@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use mysqld::{ENCODED, Mysqld, PASSWORD};
+use mysqld::{ENCODED, Mysqld, PASSWORD, Product, taking_tables_in};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -195,7 +195,7 @@ fn databases(server: &Mysqld) -> String {
 }
 
 fn variables(server: &Mysqld) -> String {
-    server.sql("SELECT * FROM information_schema.global_variables WHERE variable_name NOT LIKE 'gtid%' AND variable_name <> 'timestamp' ORDER BY 1")
+    server.sql("SHOW GLOBAL VARIABLES WHERE variable_name NOT LIKE 'gtid%' AND variable_name <> 'timestamp'")
 }
 
 fn socket(server: &Mysqld) -> String {
@@ -204,12 +204,22 @@ fn socket(server: &Mysqld) -> String {
 }
 
 #[test]
-fn tables_are_on_the_volumes_and_the_server_is_left_as_it_was() {
-    let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
+fn tables_are_on_the_volumes_and_mariadb_is_left_as_it_was() {
+    tables_are_on_the_volumes_and_the_server_is_left_as_it_was(Product::Mariadb);
+}
+
+#[test]
+fn tables_are_on_the_volumes_and_mysql_is_left_as_it_was() {
+    tables_are_on_the_volumes_and_the_server_is_left_as_it_was(Product::Mysql);
+}
+
+fn tables_are_on_the_volumes_and_the_server_is_left_as_it_was(product: Product) {
+    let site = Site::with("start = \"warm\"", "start = \"cold\"");
+    let places = taking_tables_in(site.folder.path());
+    let Some(server) = Mysqld::start_of(product, &["--performance-schema=ON", &places]) else {
         return;
     };
     let before = (databases(&server), variables(&server));
-    let site = Site::new();
     let run = site.started(&socket(&server), "b");
     assert!(
         databases(&server).contains("dbstow_"),
@@ -234,7 +244,12 @@ fn tables_are_on_the_volumes_and_the_server_is_left_as_it_was() {
         for said in [
             "innodb_buffer_pool_size = 16777216 instead of 67108864",
             "keeps its own places",
+            match product {
+                Product::Mariadb => "-MariaDB",
+                Product::Mysql => "\"version\":\"MySQL ",
+            },
             "the server is not ours",
+            "the given server was not restarted",
             "replicas execute",
         ] {
             assert!(shown.contains(said), "no {said:?} in: {shown}");
@@ -310,8 +325,6 @@ fn what_a_run_cannot_have_is_refused_before_anything_is_made() {
         .unwrap();
     assert!(output.status.success(), "{}", text(&output));
 
-    let cold = Site::with("start = \"warm\"\n", "start = \"cold\"\n");
-    cold.refused(&url, PASSWORD, &["--set engine.start=warm"]);
     let temp = Site::with("temp = { volumes = \"a\" }", "temp = { volumes = \"b\" }");
     let said = [
         "arm \"one\" puts temp on b and \"two\" on a",

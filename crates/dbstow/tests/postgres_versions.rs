@@ -401,7 +401,7 @@ fn refused(folder: &Path, output: &Output, texts: &[&str]) {
 /// The programs of one version.
 fn of_major(all: &[(Binaries, TempDir)], major: u32) -> &Binaries {
     let found = all.iter().find(|(binaries, _)| binaries.major == major);
-    &found.expect("scripts/postgres-versions has it").0
+    &found.expect("scripts/other-servers has it").0
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `dbstow record` on this machine's PostgreSQL and on the other versions (`scripts/postgres-versions`), against what
+//! `dbstow record` on this machine's PostgreSQL and on the other versions (`scripts/other-servers`), against what
 //! each of them counted itself.
 
 #![cfg(all(unix, feature = "postgres"))]

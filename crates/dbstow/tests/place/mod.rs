@@ -85,7 +85,7 @@ pub(crate) fn emulator_of(directory: &str) -> i64 {
 pub(crate) fn wait_for(what: &str, condition: impl Fn() -> bool) {
     let clock = Clock::start();
     while !condition() {
-        assert!(clock.now().as_secs_f64() < 30.0, "{what} does not happen");
+        assert!(clock.now().as_secs_f64() < 120.0, "{what} does not happen");
         Clock::sleep(Duration::from_millis(20));
     }
 }

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -61,21 +60,4 @@ pub(crate) fn query(socket: &Path, sql: &str) -> Vec<String> {
     assert!(output.status.success(), "{sql}: {error}");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     text.lines().map(str::to_owned).collect()
-}
-
-/// Rows of `columns` of each table of a database, in order of their text.
-pub(crate) fn content(
-    engine: &MariaDb,
-    database: &str,
-    tables: &BTreeMap<String, String>,
-) -> BTreeMap<String, Vec<String>> {
-    let rows = |(table, columns): (&String, &String)| {
-        // Some are words of SQL.
-        let quoted = columns.replace(',', "`,`");
-        let sql = format!("SELECT concat_ws('|', `{quoted}`) FROM {database}.{table}");
-        let mut rows = query(&engine.socket(), &sql);
-        rows.sort_unstable();
-        (table.clone(), rows)
-    };
-    tables.iter().map(rows).collect()
 }

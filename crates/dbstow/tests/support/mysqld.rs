@@ -1,15 +1,19 @@
-//! A MariaDB that is there: somebody else's, on plain directories, with logins that have passwords.
+//! A MariaDB or MySQL that is there: somebody else's, on plain directories, with logins that have passwords.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
+
+#[path = "other_servers.rs"]
+mod other_servers;
 
 use std::cell::RefCell;
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use nix::unistd::{User, geteuid};
+use other_servers::{copy, other_servers};
 use tempfile::TempDir;
 use volume::clock::Clock;
 
@@ -17,18 +21,38 @@ use volume::clock::Clock;
 pub(crate) const PASSWORD: &str = "s3cr3t@w0rd";
 pub(crate) const ENCODED: &str = "s3cr3t%40w0rd";
 
-const UNDO_TABLESPACES: &str = "--innodb-undo-tablespaces=3";
+const UNDO_TABLESPACES: &str = "--loose-innodb-undo-tablespaces=3";
+
+/// Whose server it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Product {
+    /// This machine's MariaDB.
+    Mariadb,
+    /// The MySQL that `scripts/other-servers` fetches, or the `mysqld` that `DBSTOW_MYSQLD` names.
+    Mysql,
+}
+
+/// The setting with which MySQL takes tables in a folder; MariaDB takes them anywhere, and does not know it.
+pub(crate) fn taking_tables_in(folder: &Path) -> String {
+    format!("--loose-innodb-directories={}", folder.display())
+}
 
 /// A server, ended with this value.
 pub(crate) struct Mysqld {
+    product: Product,
     folder: TempDir,
     port: u16,
     child: RefCell<Option<Child>>,
 }
 
 impl Mysqld {
-    /// Makes a server with these settings, and starts it; `None` on a machine without MariaDB, which is said.
+    /// Makes a MariaDB with these settings, and starts it; `None` on a machine without MariaDB, which is said.
     pub(crate) fn start(settings: &[&str]) -> Option<Mysqld> {
+        Mysqld::start_of(Product::Mariadb, settings)
+    }
+
+    /// The same, of either product.
+    pub(crate) fn start_of(product: Product, settings: &[&str]) -> Option<Mysqld> {
         if Command::new("mariadbd").arg("--version").output().is_err() {
             assert!(
                 std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
@@ -37,9 +61,19 @@ impl Mysqld {
             eprintln!("skipped: no mariadbd");
             return None;
         }
+        let mysql = match product {
+            Product::Mysql if std::env::var_os("DBSTOW_MYSQLD").is_none() => {
+                Some(other_servers("mysql")?.remove(0).1)
+            }
+            Product::Mariadb | Product::Mysql => None,
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        if let Some(mysql) = mysql {
+            copy(&mysql, &folder.path().join("server"));
+        }
         let server = Mysqld {
+            product,
             folder,
             port: free.local_addr().expect("it is bound").port(),
             child: RefCell::default(),
@@ -52,7 +86,7 @@ impl Mysqld {
         }
         // A statement a line.
         let user = |name: &str, more: &str| {
-            format!("CREATE OR REPLACE USER {name}@'%' IDENTIFIED BY '{PASSWORD}'{more};\n")
+            format!("CREATE USER IF NOT EXISTS {name}@'%' IDENTIFIED BY '{PASSWORD}'{more};\n")
         };
         let logins = [
             &user("boss", ""),
@@ -65,10 +99,16 @@ impl Mysqld {
         ];
         let logins = logins.concat();
         fs::write(server.path("logins.sql"), logins).expect("a file");
-        let mut install = Command::new("mariadb-install-db");
+        let mut install = match product {
+            Product::Mariadb => Command::new("mariadb-install-db"),
+            Product::Mysql => Command::new(server.program()),
+        };
+        install.arg("--no-defaults");
+        install.arg(match product {
+            Product::Mariadb => "--skip-test-db",
+            Product::Mysql => "--initialize-insecure",
+        });
         install
-            .arg("--no-defaults")
-            .arg("--skip-test-db")
             .args(server.of_user())
             .arg(format!("--datadir={}", server.path("data").display()))
             // Later only behind a slow shutdown.
@@ -99,11 +139,19 @@ impl Mysqld {
         geteuid().is_root().then_some("--user=mysql")
     }
 
+    fn program(&self) -> PathBuf {
+        let named = std::env::var_os("DBSTOW_MYSQLD").map(PathBuf::from);
+        match self.product {
+            Product::Mariadb => PathBuf::from("mariadbd"),
+            Product::Mysql => named.unwrap_or_else(|| self.path("server/bin/mysqld")),
+        }
+    }
+
     /// Starts it, with these settings besides its own.
     pub(crate) fn up(&self, settings: &[&str]) {
         let place = |name: &str| self.path(name).display().to_string();
         let log = fs::File::create(self.path("log")).expect("a file");
-        let child = Command::new("mariadbd")
+        let child = Command::new(self.program())
             .arg("--no-defaults")
             .args(self.of_user())
             .arg(format!("--datadir={}", place("data")))
@@ -115,6 +163,8 @@ impl Mysqld {
             .args(["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=16M"])
             .args([UNDO_TABLESPACES, "--log-bin=binlog"])
             .args(["--sync-binlog=1", "--innodb-flush-method=O_DIRECT"])
+            // MySQL's alone: a second protocol, and a directory of the package's.
+            .args(["--loose-mysqlx=OFF", "--loose-secure-file-priv="])
             .args(settings)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -8,6 +8,10 @@ use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::Driver;
 
+/// What to say of a cold start that is asked of a server that others own.
+pub(super) const NOT_RESTARTED: &str =
+    "the given server was not restarted: its memory is as the load left it";
+
 /// An engine's own instance for one trial: placed on the volumes' directories, and taken away again.
 ///
 /// Its methods are called in the order of a trial: `connect` and `loaded` while loading, then `quiesce`

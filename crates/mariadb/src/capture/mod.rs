@@ -68,6 +68,16 @@ pub enum Product {
 }
 
 impl Product {
+    /// Whose server has these values of `version` and `version_comment`: MariaDB names itself in its version; a package's
+    /// comment may do so alone.
+    pub fn of(version: &str, comment: &str) -> Product {
+        let mut texts = [version, comment].into_iter();
+        match texts.any(|text| text.to_ascii_lowercase().contains("mariadb")) {
+            true => Product::MariaDb,
+            false => Product::MySql,
+        }
+    }
+
     /// Its name in files.
     pub fn id(self) -> &'static str {
         match self {
@@ -193,6 +203,26 @@ impl Capture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_is_mariadb_where_it_says_so() {
+        for (version, comment, expected) in [
+            (
+                "10.11.19-MariaDB-0+deb12u1-log",
+                "Debian 12",
+                Product::MariaDb,
+            ),
+            (
+                "11.4.2",
+                "mariadb.org binary distribution",
+                Product::MariaDb,
+            ),
+            ("8.4.2", "MySQL Community Server - GPL", Product::MySql),
+            ("8.0.36-28", "Percona Server (GPL)", Product::MySql),
+        ] {
+            assert_eq!(Product::of(version, comment), expected, "{version}");
+        }
+    }
 
     #[test]
     fn a_capture_comes_back_as_it_was_written() {

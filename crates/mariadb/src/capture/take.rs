@@ -37,7 +37,7 @@ pub fn take(connection: &mut Conn) -> Result<Capture, AskError> {
     Ok(Capture {
         format: FORMAT,
         dbstow: env!("CARGO_PKG_VERSION").to_owned(),
-        product: product(&version, &known("version_comment")),
+        product: Product::of(&version, &known("version_comment")),
         taken,
         redacted: false,
         edition: known("version_comment"),
@@ -77,15 +77,6 @@ pub fn process(connection: &mut Conn) -> Result<Process, AskError> {
     })
 }
 
-/// MariaDB names itself in its version; a package's comment may do so alone.
-fn product(version: &str, comment: &str) -> Product {
-    let mut texts = [version, comment].into_iter();
-    match texts.any(|text| text.to_ascii_lowercase().contains("mariadb")) {
-        true => Product::MariaDb,
-        false => Product::MySql,
-    }
-}
-
 fn pairs(
     connection: &mut Conn,
     question: &'static str,
@@ -104,29 +95,4 @@ fn ask(connection: &mut Conn, question: &'static str) -> Result<String, AskError
         .query_first(question)
         .map_err(|error| AskError { question, error })?;
     Ok(answer.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_mariadb_where_it_says_so() {
-        for (version, comment, expected) in [
-            (
-                "10.11.19-MariaDB-0+deb12u1-log",
-                "Debian 12",
-                Product::MariaDb,
-            ),
-            (
-                "11.4.2",
-                "mariadb.org binary distribution",
-                Product::MariaDb,
-            ),
-            ("8.4.2", "MySQL Community Server - GPL", Product::MySql),
-            ("8.0.36-28", "Percona Server (GPL)", Product::MySql),
-        ] {
-            assert_eq!(product(version, comment), expected, "{version}");
-        }
-    }
 }

@@ -1,2 +1,3 @@
 INSERT INTO raw_blocks (id, body)
-SELECT seq, RPAD('X', 7000, ' ') FROM seq_1_to_1000000000 WHERE seq <= :rows;
+WITH RECURSIVE numbers (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM numbers WHERE seq < :rows)
+SELECT seq, RPAD('X', 7000, ' ') FROM numbers;

@@ -1,4 +1,5 @@
 -- 19 has no common divisor with numbers of devices such as 400, so that rows of one device are that many rows apart.
 INSERT INTO readings (id, device, value, body)
+WITH RECURSIVE numbers (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM numbers WHERE seq < :rows)
 SELECT seq, seq * 19 % :devices, seq, RPAD(seq, 980, ' ')
-FROM seq_1_to_1000000000 WHERE seq <= :rows;
+FROM numbers;

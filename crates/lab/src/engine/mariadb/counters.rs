@@ -12,6 +12,7 @@
 //! `innodb.log_writes` and `innodb.os_log_written_bytes`.
 //! Source: <https://mariadb.com/docs/server/reference/system-tables/performance-schema/performance-schema-tables/performance-schema-file_summary_by_instance-table>, read 2026-11-25.
 
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
 use mysql::Conn;
@@ -41,14 +42,22 @@ const LEVELS: [&str; 8] = [
     "threads_running",
 ];
 
+/// How far the redo log was written, and from where on a recovery needs it; MySQL's, which has no variable of the difference.
+const REDO_LOG: [&str; 2] = [
+    "innodb.redo_log_current_lsn_bytes",
+    "innodb.redo_log_checkpoint_lsn_bytes",
+];
+
 /// Variables that are neither: states, averages, sizes, and what is counted under another name.
-const NO_COUNTERS: [&str; 22] = [
+const NO_COUNTERS: [&str; 34] = [
     "binlog_snapshot_position",
     "innodb_available_undo_logs",
     "innodb_buffer_pool_bytes_data",
     "innodb_buffer_pool_pages_misc",
     "innodb_buffer_pool_pages_old",
     "innodb_buffer_pool_pages_total",
+    "innodb_buffer_pool_resize_status_code",
+    "innodb_buffer_pool_resize_status_progress",
     "innodb_data_pending_fsyncs",
     "innodb_data_pending_reads",
     "innodb_data_pending_writes",
@@ -59,16 +68,26 @@ const NO_COUNTERS: [&str; 22] = [
     "innodb_mem_adaptive_hash",
     "innodb_mem_dictionary",
     "innodb_num_open_files",
+    "innodb_os_log_pending_fsyncs",
+    "innodb_os_log_pending_writes",
     "innodb_page_size",
+    "innodb_redo_log_capacity_resized",
+    "innodb_redo_log_logical_size",
+    "innodb_redo_log_physical_size",
+    "innodb_redo_log_uuid",
     "innodb_row_lock_current_waits",
     "innodb_row_lock_time_avg",
     "innodb_row_lock_time_max",
+    "innodb_undo_tablespaces_active",
+    "innodb_undo_tablespaces_explicit",
+    "innodb_undo_tablespaces_implicit",
+    "innodb_undo_tablespaces_total",
     "threads_cached",
     "threads_connected",
 ];
 
 /// What variables count that are named without their unit.
-const UNITS: [(&str, &str); 8] = [
+const UNITS: [(&str, &str); 11] = [
     ("innodb_checkpoint_age", "bytes"),
     ("innodb_checkpoint_max_age", "bytes"),
     ("innodb_data_read", "bytes"),
@@ -76,8 +95,15 @@ const UNITS: [(&str, &str); 8] = [
     ("innodb_lsn_current", "bytes"),
     ("innodb_lsn_flushed", "bytes"),
     ("innodb_os_log_written", "bytes"),
+    ("innodb_redo_log_checkpoint_lsn", "bytes"),
+    ("innodb_redo_log_current_lsn", "bytes"),
+    ("innodb_redo_log_flushed_to_disk_lsn", "bytes"),
     ("innodb_row_lock_time", "ms"),
 ];
+
+/// Row versions that nobody needs any more and that are still there, in transactions. MySQL has no variable for it.
+pub(super) const HISTORY: &str =
+    "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'";
 
 /// What is counted of a file: the counter's name, and its column. The server's times are in picoseconds.
 const OF_FILE: [(&str, &str); 8] = [
@@ -115,6 +141,11 @@ impl Counters {
     pub(super) fn read(&self, connection: &mut Conn) -> mysql::Result<CounterSample> {
         let status: Vec<(String, String)> = connection.query("SHOW GLOBAL STATUS")?;
         let mut sample = of_status(&status);
+        if let Entry::Vacant(history) = sample.levels.entry("innodb.history_list_length".to_owned())
+            && let Some(length) = connection.query_first(HISTORY)?
+        {
+            history.insert(length);
+        }
         let columns: Vec<String> = OF_FILE.map(|(_, column)| format!("{column} + 0e0")).into();
         let columns = columns.join(", ");
         let files: Vec<mysql::Row> = connection.query(format!(
@@ -166,6 +197,11 @@ fn of_status(status: &[(String, String)]) -> CounterSample {
         };
     }
     let of = |name: &str| sample.counters.get(name).copied().unwrap_or(0.0);
+    if let [Some(current), Some(checkpoint)] = REDO_LOG.map(|name| sample.counters.get(name)) {
+        let age = (current - checkpoint).max(0.0);
+        let name = "innodb.checkpoint_age_bytes".to_owned();
+        sample.levels.insert(name, age);
+    }
     let physical = of("innodb.pages_read");
     let logical = of("innodb.buffer_pool_read_requests");
     sample

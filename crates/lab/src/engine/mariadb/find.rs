@@ -10,6 +10,9 @@ use crate::engine::EngineError;
 /// The oldest and the newest release that dbstow knows the settings and counters of.
 pub(super) const RELEASES: (Release, Release) = (Release(10, 6), Release(11, 8));
 
+/// The same of MySQL, as a server that is there.
+pub(super) const RELEASES_MYSQL: (Release, Release) = (Release(8, 0), Release(9, 7));
+
 /// The name of the server's program.
 const SERVER: &str = "mariadbd";
 
@@ -147,15 +150,19 @@ impl Programs {
 /// Version and release in what `mariadbd --version` says.
 fn version_in(text: &str) -> Option<(String, Release)> {
     let (_, rest) = text.split_once("Ver ")?;
-    release_of(rest.split_whitespace().next()?)
+    version_of(rest.split_whitespace().next()?)
 }
 
-/// The same in a server's `version`, such as `10.11.19-MariaDB-log`; `None` where it is no MariaDB.
-pub(super) fn release_of(whole: &str) -> Option<(String, Release)> {
+/// The same in a version such as `10.11.19-MariaDB-log`; `None` where it is no MariaDB.
+fn version_of(whole: &str) -> Option<(String, Release)> {
     let (numbers, _) = whole.split_once("-MariaDB")?;
-    let mut parts = numbers.split('.').map(|part| part.parse().ok());
-    let release = Release(parts.next()??, parts.next()??);
-    Some((format!("{numbers}-MariaDB"), release))
+    Some((format!("{numbers}-MariaDB"), release_of(numbers)?))
+}
+
+/// The release of a server's `version`, such as `8.0.45-1`.
+pub(super) fn release_of(version: &str) -> Option<Release> {
+    let mut parts = version.split('.').map(|part| part.parse().ok());
+    Some(Release(parts.next()??, parts.next()??))
 }
 
 fn usual_folders() -> Vec<PathBuf> {

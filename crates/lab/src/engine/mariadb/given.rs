@@ -1,14 +1,16 @@
 //! A server that is there already: databases are made in it for a run, and removed. Nothing of the server's own is changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
+use mariadb::capture::Product;
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use nix::unistd::geteuid;
 
-use super::find::{RELEASES, release_of};
+use super::find::{RELEASES, RELEASES_MYSQL, release_of};
 use super::login::{Target, words};
 use super::url::ServerUrl;
 use super::{captured, rights, settings};
@@ -35,6 +37,9 @@ pub(super) struct Given {
     owner: Option<Owner>,
     /// What each session sets for itself.
     session: Vec<String>,
+    product: Product,
+    /// Where the server takes tables; `None`: anywhere.
+    known_directories: Option<Vec<PathBuf>>,
     pub(super) has_performance_schema: bool,
     pub(super) notes: Vec<Note>,
 }
@@ -54,7 +59,8 @@ impl Given {
             .into_iter()
             .collect();
         let value = |name: &str| variables.get(name).map_or("", String::as_str);
-        check_release(url, value("version"))?;
+        let product = Product::of(value("version"), value("version_comment"));
+        check_release(url, product, value("version"))?;
         if !captured::is_here(&captured::process(url, &mut connection)?) {
             return Err(EngineError::Missing(format!(
                 "{url} runs on another machine or in a container, or its pid_file ({}) cannot be seen by this user; a run needs \
@@ -65,16 +71,22 @@ impl Given {
         }
         let has_performance_schema = value("performance_schema") == "ON";
         check_rights(url, &mut connection, has_performance_schema)?;
-        for (name, needed) in [("innodb_file_per_table", "ON"), ("have_symlink", "YES")] {
-            if value(name) != needed {
-                return Err(EngineError::Missing(format!(
-                    "{url} has {name} = {}, so that it ignores DATA DIRECTORY of tables; set it to {needed} (for have_symlink: \
-                     start the server without skip-symbolic-links), or leave --server out for a private server",
-                    value(name)
-                )));
-            }
+        // MySQL places tables of InnoDB without symbolic links.
+        let needed: &[(&str, &str)] = match product {
+            Product::MariaDb => &[("innodb_file_per_table", "ON"), ("have_symlink", "YES")],
+            Product::MySql => &[("innodb_file_per_table", "ON")],
+        };
+        for (name, needed) in needed
+            .iter()
+            .filter(|(name, needed)| value(name) != *needed)
+        {
+            return Err(EngineError::Missing(format!(
+                "{url} has {name} = {}, so that it ignores DATA DIRECTORY of tables; set it to {needed} (for have_symlink: \
+                 start the server without skip-symbolic-links), or leave --server out for a private server",
+                value(name)
+            )));
         }
-        let mut notes = notes(url, settings, &variables);
+        let mut notes = notes(url, settings, product, &variables);
         notes.extend(note_of_waits(&mut connection, has_performance_schema).map_err(look)?);
         let databases: Vec<String> = connection.query("SHOW DATABASES").map_err(look)?;
         notes.extend(left_by_others(&databases));
@@ -82,10 +94,40 @@ impl Given {
             target: url.target().clone(),
             prefix: format!("{OURS}{}_", mark()),
             owner: owner(value("datadir"))?,
-            session: settings::of_session(settings),
+            session: settings::of_session(settings, product),
+            product,
+            known_directories: known_directories(product, &variables),
             has_performance_schema,
             notes,
         })
+    }
+
+    pub(super) fn product(&self) -> Product {
+        self.product
+    }
+
+    /// Refuses places of tables that the server would refuse, before anything is made.
+    ///
+    /// # Errors
+    /// When there are such.
+    pub(super) fn check_places(&self, places: &[PathBuf]) -> Result<(), EngineError> {
+        let Some(known) = &self.known_directories else {
+            return Ok(());
+        };
+        let is_known = |place: &Path| known.iter().any(|directory| place.starts_with(directory));
+        let unknown: BTreeSet<&PathBuf> = places.iter().filter(|place| !is_known(place)).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let unknown: Vec<String> = unknown
+            .into_iter()
+            .map(|directory| directory.display().to_string())
+            .collect();
+        Err(EngineError::Missing(format!(
+            "MySQL takes tables only in directories that it was started with; add these to innodb_directories in its option \
+             file and restart it: [mysqld] innodb_directories = \"{}\"",
+            unknown.join(";")
+        )))
     }
 
     pub(super) fn target(&self) -> &Target {
@@ -143,20 +185,18 @@ impl Given {
     }
 }
 
-fn check_release(url: &ServerUrl, version: &str) -> Result<(), EngineError> {
-    let Some((_, release)) = release_of(version) else {
-        return Err(EngineError::Missing(format!(
-            "{url} is {version}, which is no MariaDB: the workloads' statements need MariaDB's SEQUENCE engine; `dbstow record` \
-             and `dbstow lint` take MySQL, too"
-        )));
+fn check_release(url: &ServerUrl, product: Product, version: &str) -> Result<(), EngineError> {
+    let (oldest, newest) = match product {
+        Product::MariaDb => RELEASES,
+        Product::MySql => RELEASES_MYSQL,
     };
-    if release < RELEASES.0 || release > RELEASES.1 {
-        return Err(EngineError::Missing(format!(
-            "{url} is MariaDB {release}; dbstow knows releases {} to {}",
-            RELEASES.0, RELEASES.1
-        )));
+    if release_of(version).is_some_and(|release| release >= oldest && release <= newest) {
+        return Ok(());
     }
-    Ok(())
+    Err(EngineError::Missing(format!(
+        "{url} is {} {version}; dbstow runs workloads in releases {oldest} to {newest} of it",
+        product.name()
+    )))
 }
 
 fn check_rights(
@@ -185,6 +225,36 @@ fn check_rights(
     )))
 }
 
+/// The first MySQL that takes tables only in directories that it knows.
+const KNOWS_DIRECTORIES: [u32; 3] = [8, 0, 21];
+
+/// Where a server takes tables: in these directories, and those in them; `None`: anywhere.
+/// Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-create-table-external.html>, read 2026-11-25; a directory in one was
+/// taken by 8.0.45.
+fn known_directories(
+    product: Product,
+    variables: &BTreeMap<String, String>,
+) -> Option<Vec<PathBuf>> {
+    let value = |name: &str| variables.get(name).map_or("", String::as_str);
+    let numbers = value("version")
+        .split(['.', '-'])
+        .map_while(|number| number.parse().ok());
+    let numbers: Vec<u32> = numbers.take(3).collect();
+    if product == Product::MariaDb || numbers.as_slice() < KNOWS_DIRECTORIES.as_slice() {
+        return None;
+    }
+    let data = Path::new(value("datadir"));
+    let named = [
+        "innodb_directories",
+        "innodb_data_home_dir",
+        "innodb_undo_directory",
+    ];
+    let named = named.iter().flat_map(|name| value(name).split(';'));
+    // Those that do not begin at the root begin at the data directory, which an empty one is.
+    let known = named.map(|directory| data.join(directory.trim().trim_start_matches("./")));
+    Some(known.collect())
+}
+
 /// Whose the directories have to be; `None`: ours.
 fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
     let metadata = fs::metadata(data_directory).map_err(|error| {
@@ -207,12 +277,18 @@ fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
 }
 
 /// What is not as the experiment asks, for people.
-fn notes(url: &ServerUrl, settings: &Settings, variables: &BTreeMap<String, String>) -> Vec<Note> {
+fn notes(
+    url: &ServerUrl,
+    settings: &Settings,
+    product: Product,
+    variables: &BTreeMap<String, String>,
+) -> Vec<Note> {
     let value = |name: &str| variables.get(name).map_or("", String::as_str);
-    let differs = settings::of_given(settings)
+    let differs = settings::of_given(settings, product)
         .into_iter()
         .filter_map(|(name, asked)| {
-            let found = value(name);
+            // What a release does not have cannot differ.
+            let found = variables.get(name)?;
             let is_same = found.eq_ignore_ascii_case(&asked);
             (!is_same).then(|| format!("{name} = {found} instead of {asked}"))
         });
@@ -231,6 +307,14 @@ fn notes(url: &ServerUrl, settings: &Settings, variables: &BTreeMap<String, Stri
         value("innodb_log_group_home_dir"),
         value("datadir")
     )));
+    let table = settings::temp_table_memory(settings, product);
+    if table > settings.engine.sort_memory {
+        notes.push(Note::NotAsAsked(format!(
+            "temporary tables have {table} of memory, the least that works in {}, instead of {}",
+            product.name(),
+            settings.engine.sort_memory
+        )));
+    }
     if value("log_bin") == "ON" {
         notes.push(Note::Other(
             "the given server has a binary log: its replicas execute the trial's statements, too"
@@ -300,6 +384,26 @@ fn left_by_others(databases: &[String]) -> Option<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mysql_takes_tables_in_directories_that_it_was_started_with() {
+        let known = |version: &str, product: Product| {
+            let variables = [
+                ("version", version),
+                ("datadir", "/var/lib/mysql/"),
+                ("innodb_directories", "/v/a; /v/b"),
+                ("innodb_undo_directory", "./"),
+                ("innodb_data_home_dir", ""),
+            ];
+            let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            known_directories(product, &variables.into())
+        };
+        let paths = ["/v/a", "/v/b", "/var/lib/mysql/", "/var/lib/mysql/"].map(PathBuf::from);
+        assert_eq!(known("8.0.21", Product::MySql), Some(paths.into()));
+        assert!(known("9.7.4-2", Product::MySql).is_some());
+        assert_eq!(known("8.0.15", Product::MySql), None);
+        assert_eq!(known("10.11.19-MariaDB", Product::MariaDb), None);
+    }
 
     #[test]
     fn databases_of_a_killed_run_are_named_and_those_of_others_are_not() {

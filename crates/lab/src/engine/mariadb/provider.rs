@@ -1,11 +1,12 @@
 //! MariaDB, as a run knows it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use mariadb::capture::Product;
 use volume::leftovers::Registration;
 
-use super::engine::COLD_GIVEN;
 use super::find::Programs;
 use super::given::Given;
 use super::product::owner;
@@ -17,7 +18,7 @@ use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::{Arm, Mode, Role, Temperature};
+use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
 /// MariaDB: a private server for each trial, or databases in a given server.
@@ -29,7 +30,7 @@ impl EngineProvider for Provider {
     }
 
     fn about(&self) -> &'static str {
-        "MariaDB 10.6 to 11.8"
+        "MariaDB 10.6 to 11.8; with --server also MySQL 8.0 to 9.7"
     }
 
     fn dialect(&self) -> Dialect {
@@ -82,7 +83,8 @@ impl EngineProvider for Provider {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         if let (Some(url), Some(arm)) = (&opening.options.server, opening.arms.first()) {
-            Given::open(&ServerUrl::parse(url)?, &arm.settings)?;
+            let given = Given::open(&ServerUrl::parse(url)?, &arm.settings)?;
+            given.check_places(&of_data(opening))?;
         }
         Ok(Box::new(Run {
             options: opening.options.clone(),
@@ -93,12 +95,6 @@ impl EngineProvider for Provider {
 
 /// Refuses what a server that is there cannot do: it is not restarted, and its own settings and places stay.
 fn check_given(arms: &[Arm]) -> Result<(), String> {
-    if arms
-        .iter()
-        .any(|arm| arm.settings.engine.start == Temperature::Cold)
-    {
-        return Err(COLD_GIVEN.to_owned());
-    }
     let Some((first, others)) = arms.split_first() else {
         return Ok(());
     };
@@ -124,7 +120,9 @@ fn check_given(arms: &[Arm]) -> Result<(), String> {
             ));
         }
         let own = |arm: &Arm| -> BTreeMap<&str, String> {
-            settings::of_given(&arm.settings).into_iter().collect()
+            settings::of_given(&arm.settings, Product::default())
+                .into_iter()
+                .collect()
         };
         let (one, other) = (own(first), own(arm));
         let mut names = one.keys().chain(other.keys());
@@ -143,6 +141,16 @@ fn check_given(arms: &[Arm]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The directories that the user named for volumes of data files.
+fn of_data(opening: &Opening<'_>) -> Vec<PathBuf> {
+    let placements = opening.arms.iter().map(|arm| &arm.settings.placement);
+    let files = placements.flat_map(|placement| placement.files(Role::Data));
+    let named = files.filter_map(|file| opening.options.volumes.get(&file.volume));
+    named
+        .map(|directory| std::path::absolute(directory).unwrap_or_else(|_| directory.clone()))
+        .collect()
 }
 
 struct Run {

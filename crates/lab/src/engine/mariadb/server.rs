@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use mariadb::capture::Product;
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use parking_lot::Mutex;
@@ -109,6 +110,10 @@ impl MariaDb {
     ) -> Result<MariaDb, EngineError> {
         let given = Given::open(url, settings)?;
         let places = Places::of_placement(site, settings);
+        given.check_places(match workload.tables {
+            Tables::Data => &places.data,
+            Tables::Temp => &places.temp,
+        })?;
         let mut directories = Directories::new(given.owner());
         for (_, place) in places.of_tables() {
             if let Err(error) = directories.make(place) {
@@ -175,9 +180,14 @@ impl MariaDb {
         })?;
         let mut observer = self.observer.lock();
         let connection = observer.as_mut().expect("it was asked just now");
+        let version = version.unwrap_or_default();
         self.record = EngineRecord {
+            // As the plan has it, whichever of the two answers.
             name: "mariadb".to_owned(),
-            version: version.unwrap_or_default(),
+            version: match self.product() {
+                Product::MariaDb => version,
+                Product::MySql => format!("MySQL {version}"),
+            },
             file: "directory".to_owned(),
             settings: settings::in_force(connection)?,
         };
@@ -203,6 +213,13 @@ impl MariaDb {
         match &self.host {
             Host::Private(instance) => Some(instance),
             Host::Given(_) => None,
+        }
+    }
+
+    pub(super) fn product(&self) -> Product {
+        match &self.host {
+            Host::Private(_) => Product::MariaDb,
+            Host::Given(given) => given.product(),
         }
     }
 
@@ -241,7 +258,12 @@ impl MariaDb {
     /// A connection for questions of our own.
     pub(super) fn open_observer(&self) -> Result<Conn, EngineError> {
         let opened = self.open(None);
-        opened.map_err(|error| self.with_obituary(EngineError::failed("log in to MariaDB", error)))
+        opened.map_err(|error| {
+            self.with_obituary(EngineError::failed(
+                format!("log in to {}", self.product().name()),
+                error,
+            ))
+        })
     }
 
     /// Does `what` on our own connection; `task` names it in errors.

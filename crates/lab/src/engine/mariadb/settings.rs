@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use mariadb::capture::Product;
 use model::Bytes;
 use mysql::Conn;
 use mysql::prelude::Queryable;
@@ -108,6 +109,7 @@ pub(super) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
         ),
         // Statistics would come and go as they like; they are gathered behind the load.
         "--innodb-stats-auto-recalc=OFF".to_owned(),
+        format!("--max-recursive-iterations={RECURSION_MAX}"),
         "--character-set-server=utf8mb4".to_owned(),
         "--collation-server=utf8mb4_bin".to_owned(),
     ];
@@ -151,28 +153,49 @@ fn of_binlog(places: &Places, own: &Mariadb) -> Vec<String> {
     ]
 }
 
-/// MariaDB's own default, which a given server's owner may have changed; quotes and backslashes mean what dbstow's statements
-/// take them for.
+/// MariaDB's own default, which a given server's owner may have changed, but for `NO_AUTO_CREATE_USER`, which MySQL has no
+/// more; quotes and backslashes mean what dbstow's statements take them for.
 /// Source: <https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode>, read 2026-11-25.
-const SQL_MODE: &str =
-    "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION";
+const SQL_MODE: &str = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+
+/// Most rows of a recursive common table expression, such as one that numbers are made with for a load; by default both
+/// servers end one at 1000, MySQL with an error, MariaDB with what it has until then.
+const RECURSION_MAX: u32 = u32::MAX;
+
+/// The least memory of a temporary table that works in MySQL, which takes it in blocks of this size: with less, 8.0.45 and
+/// 9.7.4 end every recursive common table expression with error 1146.
+const TEMP_TABLE_MIN_MYSQL: Bytes = Bytes::mib(1);
+
+/// Memory of a temporary table in a server that is there.
+pub(super) fn temp_table_memory(settings: &Settings, product: Product) -> Bytes {
+    let asked = settings.engine.sort_memory.max(SORT_MIN);
+    match product {
+        Product::MariaDb => asked,
+        Product::MySql => asked.max(TEMP_TABLE_MIN_MYSQL),
+    }
+}
 
 /// What sessions of a server that is there set for themselves: as a private server has it for all.
-pub(super) fn of_session(settings: &Settings) -> Vec<String> {
+pub(super) fn of_session(settings: &Settings, product: Product) -> Vec<String> {
     let sort = settings.engine.sort_memory.max(SORT_MIN).0;
+    let table = temp_table_memory(settings, product).0;
+    let own = match product {
+        Product::MariaDb => {
+            format!("innodb_strict_mode = ON, max_recursive_iterations = {RECURSION_MAX}")
+        }
+        Product::MySql => format!("cte_max_recursion_depth = {RECURSION_MAX}"),
+    };
     vec![
         format!(
-            "SET SESSION sort_buffer_size = {sort}, tmp_table_size = {sort}, max_heap_table_size = {sort}"
+            "SET SESSION sort_buffer_size = {sort}, tmp_table_size = {table}, max_heap_table_size = {table}"
         ),
-        format!(
-            "SET SESSION sql_mode = '{SQL_MODE}', default_storage_engine = InnoDB, innodb_strict_mode = ON"
-        ),
+        format!("SET SESSION sql_mode = '{SQL_MODE}', default_storage_engine = InnoDB, {own}"),
         "SET NAMES utf8mb4 COLLATE utf8mb4_bin".to_owned(),
     ]
 }
 
 /// What an experiment asks of variables that only the owner of a server sets; sizes in bytes.
-pub(super) fn of_given(settings: &Settings) -> Vec<(&'static str, String)> {
+pub(super) fn of_given(settings: &Settings, product: Product) -> Vec<(&'static str, String)> {
     let (engine, own) = (&settings.engine, &settings.engine.mariadb);
     let switch = |is_on: bool| if is_on { "ON" } else { "OFF" }.to_owned();
     let has_binlog = settings.placement.binlog.is_some();
@@ -186,7 +209,10 @@ pub(super) fn of_given(settings: &Settings) -> Vec<(&'static str, String)> {
             engine.flush_log().number().to_string(),
         ),
         (
-            "innodb_log_file_size",
+            match product {
+                Product::MariaDb => "innodb_log_file_size",
+                Product::MySql => "innodb_redo_log_capacity",
+            },
             engine.log_file_size().max(LOG_MIN).0.to_string(),
         ),
         ("innodb_doublewrite", switch(own.doublewrite)),
@@ -224,7 +250,7 @@ fn list(places: &[PathBuf]) -> String {
 }
 
 /// Variables that matter for what reaches the disks, or for how it is measured.
-const RECORDED: [&str; 40] = [
+const RECORDED: [&str; 41] = [
     "aria_pagecache_buffer_size",
     "binlog_cache_size",
     "binlog_format",
@@ -253,6 +279,7 @@ const RECORDED: [&str; 40] = [
     "innodb_page_size",
     "innodb_read_ahead_threshold",
     "innodb_read_io_threads",
+    "innodb_redo_log_capacity",
     "innodb_temp_data_file_path",
     "innodb_undo_directory",
     "innodb_undo_tablespaces",

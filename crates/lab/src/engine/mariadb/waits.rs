@@ -16,6 +16,10 @@ use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 /// How many looks at the sessions come for one at the transactions that wait: 20 ms each, and more than 100 ms between two.
 const LOOKS_PER_LOCKS: u32 = 8;
 
+/// What a session waits for that leaves its commit to another one, and whoever writes for several; the first is MariaDB's, the
+/// second MySQL's.
+const GROUP_COMMIT: [&str; 3] = ["::COND_wakeup_ready", "::COND_done", "::LOCK_log"];
+
 pub(super) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_command, t.processlist_state, w.event_name, w.operation \
      FROM performance_schema.threads AS t LEFT JOIN performance_schema.events_waits_current AS w \
      ON w.thread_id = t.thread_id AND w.end_event_id IS NULL WHERE t.processlist_id IS NOT NULL";
@@ -125,7 +129,7 @@ pub(super) fn waiting(
             return named(kind, event);
         }
         // A place in the queue of those who write the binary log, or whoever writes it for several.
-        _ if event.ends_with("::COND_wakeup_ready") || event.ends_with("::LOCK_log") => {
+        _ if GROUP_COMMIT.iter().any(|name| event.ends_with(name)) => {
             return named(WaitKind::Log, event);
         }
         _ => return named(WaitKind::Other, event),

@@ -13,6 +13,7 @@ use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
 use super::{client, counters, waits};
 use crate::engine::own_server::cleared;
+use crate::engine::real::NOT_RESTARTED;
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use experiment::spec::Temperature;
@@ -87,10 +88,7 @@ impl Engine for Postgres {
             (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
             (Host::Given(given), Temperature::Cold) => {
                 notes.extend(given.notes());
-                notes.push(
-                    "the given server was not restarted: its memory is as the load left it"
-                        .to_owned(),
-                );
+                notes.push(NOT_RESTARTED.to_owned());
                 notes.extend(forget()?);
             }
         }

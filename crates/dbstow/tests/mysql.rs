@@ -1,0 +1,39 @@
+//! A MySQL that is there as a trial's engine, for real, on plain directories.
+
+#![cfg(all(target_os = "linux", feature = "mariadb"))]
+
+#[path = "support/leaves.rs"]
+mod leaves;
+#[path = "support/mysqld.rs"]
+mod mysqld;
+#[path = "support/server.rs"]
+mod server;
+
+use lab::engine::Engine;
+use lab::engine::mariadb::{MariaDb, ServerUrl};
+use leaves::leaves_what_it_leaves_in_sqlite;
+use mysqld::{Mysqld, Product, taking_tables_in};
+use server::{Folders, experiment};
+use workload::Workload;
+
+#[test]
+fn every_builtin_workload_leaves_in_mysql_what_it_leaves_in_sqlite() {
+    let site = Folders::new(2);
+    let places = taking_tables_in(site.parent());
+    let Some(server) = Mysqld::start_of(Product::Mysql, &[&places]) else {
+        return;
+    };
+    let url = ServerUrl::parse(&server.socket_url()).expect("a URL");
+    for name in Workload::builtin_names() {
+        let (settings, workload) = experiment(name, "mariadb", 2, 1);
+        let engine = MariaDb::given(&url, &site, &settings, &workload);
+        let mut engine = engine.unwrap_or_else(|error| panic!("{error}"));
+        let query = |sql: &str| -> Vec<String> {
+            let rows = server.sql(sql);
+            rows.lines().map(str::to_owned).collect()
+        };
+        leaves_what_it_leaves_in_sqlite(name, &engine, &workload, &query);
+        engine.stop().expect("nothing left");
+        assert_eq!(site.content(), [""; 0], "{name}");
+    }
+}

@@ -1,0 +1,33 @@
+//! The servers that `scripts/other-servers` fetches.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Version and folder of each of `product`; `None` where they cannot be had, which is said.
+pub(crate) fn other_servers(product: &str) -> Option<Vec<(String, PathBuf)>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/other-servers");
+    let output = Command::new(script).arg(product).output();
+    let output = output.expect("bash starts");
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    let text = String::from_utf8(output.stdout).expect("text");
+    let servers = text.lines().map(|line| {
+        let (version, folder) = line.split_once(' ').expect("two words");
+        (version.to_owned(), PathBuf::from(folder))
+    });
+    Some(servers.collect())
+}
+
+/// Copies such a folder to `place`, where another user gets at it, whoever owns the folders above `target`.
+pub(crate) fn copy(folder: &Path, place: &Path) {
+    let copied = Command::new("cp")
+        .args(["--recursive", "--preserve=mode,links"])
+        .arg(folder)
+        .arg(place)
+        .status();
+    assert!(copied.expect("cp starts").success());
+}
