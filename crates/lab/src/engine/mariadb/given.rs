@@ -76,10 +76,8 @@ impl Given {
             Product::MariaDb => &[("innodb_file_per_table", "ON"), ("have_symlink", "YES")],
             Product::MySql => &[("innodb_file_per_table", "ON")],
         };
-        for (name, needed) in needed
-            .iter()
-            .filter(|(name, needed)| value(name) != *needed)
-        {
+        let mut needed = needed.iter();
+        if let Some((name, needed)) = needed.find(|(name, needed)| value(name) != *needed) {
             return Err(EngineError::Missing(format!(
                 "{url} has {name} = {}, so that it ignores DATA DIRECTORY of tables; set it to {needed} (for have_symlink: \
                  start the server without skip-symbolic-links), or leave --server out for a private server",
