@@ -9,6 +9,7 @@ use experiment::spec::Temperature;
 use workload::Driver;
 
 /// What to say of a cold start that is asked of a server that others own.
+#[cfg(all(unix, feature = "own-server"))]
 pub(super) const NOT_RESTARTED: &str =
     "the given server was not restarted: its memory is as the load left it";
 
