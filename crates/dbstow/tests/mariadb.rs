@@ -449,6 +449,56 @@ fn an_operation_that_fails_keeps_no_lock_and_no_transaction() {
 }
 
 #[test]
+fn every_kind_of_answer_is_read_to_its_end() {
+    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
+    let site = Folders::new(2);
+    let Some(engine) = start(&site, &settings, &workload) else {
+        return;
+    };
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
+    execute(
+        &mut seat,
+        "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (7); CREATE TABLE copied (text TEXT); \
+         EXECUTE IMMEDIATE 'CREATE PROCEDURE several() BEGIN SELECT 1; SELECT seq FROM seq_1_to_3; SELECT 2; END'",
+    )
+    .expect("tables and a procedure");
+    for (answer, statement) in [
+        ("a row", "SELECT 1"),
+        ("no row", "SELECT id FROM t WHERE id < 0"),
+        ("10 MB", "SELECT repeat('x', 100000) FROM seq_1_to_100"),
+        (
+            "a row of 16 MiB and more",
+            "SELECT repeat('x', 9000000), repeat('y', 9000000)",
+        ),
+        ("a row changed", "INSERT INTO t VALUES (8)"),
+        ("several results", "CALL several()"),
+        (
+            "a file is asked for",
+            "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE copied",
+        ),
+    ] {
+        execute(&mut seat, statement).unwrap_or_else(|error| panic!("{answer}: {error}"));
+        // What was left of the answer would be taken for this one's.
+        let error = execute(&mut seat, "INSERT INTO t VALUES (7)").unwrap_err();
+        assert!(error.contains("Duplicate entry '7'"), "{answer}: {error}");
+    }
+    let fails =
+        "SELECT (SELECT seq FROM seq_1_to_2 WHERE all_rows.seq > 500) FROM seq_1_to_1000 all_rows";
+    let error = execute(&mut seat, fails).unwrap_err();
+    assert!(
+        error.contains("Subquery returns more than 1 row"),
+        "{error}"
+    );
+    execute(&mut seat, "DELETE FROM t WHERE id = 8").expect("the error was the end");
+    let socket = engine.socket();
+    assert_eq!(query(&socket, "SELECT id FROM session_0.t"), ["7"]);
+    assert_eq!(
+        query(&socket, "SELECT count(*) FROM session_0.copied"),
+        ["0"]
+    );
+}
+
+#[test]
 fn tables_that_would_not_outlive_the_load_are_refused() {
     let (settings, mut workload) = experiment("read-only", "mariadb", 2, 1);
     assert_eq!(workload.tables, Tables::Temp);

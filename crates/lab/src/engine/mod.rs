@@ -27,6 +27,8 @@ mod server_url;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
+#[cfg(all(unix, feature = "own-server"))]
+mod unix_socket;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
 pub mod watch;
 

@@ -1,9 +1,13 @@
 //! One session's connection: a script's driver.
 
+use std::io;
+
 use model::Duration;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Params};
 
+use super::local::LocalSocket;
+use super::login::Address;
 use super::server::MariaDb;
 use crate::engine::Client;
 use crate::engine::interruption::Watch;
@@ -18,6 +22,8 @@ const NOT_PREPARABLE: u16 = 1295;
 pub(super) struct Session<'a> {
     engine: &'a MariaDb,
     connection: Conn,
+    /// Its socket where that is a file of this machine.
+    local: Option<LocalSocket>,
     prepared: PreparedStatements<Prepared>,
     statements: u64,
     in_transaction: bool,
@@ -47,16 +53,27 @@ enum Effect {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(engine: &'a MariaDb, connection: Conn, watch: Watch<'a>) -> Session<'a> {
+    /// # Errors
+    /// When there are no file descriptors left.
+    pub(super) fn new(
+        engine: &'a MariaDb,
+        connection: Conn,
+        watch: Watch<'a>,
+    ) -> io::Result<Session<'a>> {
+        let local = match engine.target().address {
+            Address::Unix(_) => Some(LocalSocket::of(&connection)?),
+            Address::Tcp(..) => None,
+        };
         engine.sessions.lock().insert(connection.connection_id());
-        Session {
+        Ok(Session {
             engine,
             connection,
+            local,
             prepared: PreparedStatements::default(),
             statements: 0,
             in_transaction: false,
             watch,
-        }
+        })
     }
 
     fn execute_statement(
@@ -70,9 +87,15 @@ impl<'a> Session<'a> {
         }
         let prepared = self.prepared.get(index, &statement.text);
         let prepared = prepared.expect("it was prepared above");
-        match &prepared.how {
-            How::Prepared(known) => self.connection.exec_drop(known, parameters(arguments))?,
-            How::Text => self.connection.query_drop(&statement.text)?,
+        match (&prepared.how, &mut self.local) {
+            (How::Prepared(known), Some(local)) => {
+                local.execute(&mut self.connection, known, values(arguments))?;
+            }
+            (How::Prepared(known), None) => {
+                let arguments = Params::Positional(values(arguments));
+                self.connection.exec_drop(known, arguments)?;
+            }
+            (How::Text, _) => self.connection.query_drop(&statement.text)?,
         }
         match prepared.effect {
             Effect::Begins => self.in_transaction = true,
@@ -175,17 +198,14 @@ fn effect(text: &str) -> Effect {
     }
 }
 
-fn parameters(arguments: &[Value]) -> Params {
-    if arguments.is_empty() {
-        return Params::Empty;
-    }
+fn values(arguments: &[Value]) -> Vec<mysql::Value> {
     let value = |argument: &Value| match argument {
         Value::Int(value) => mysql::Value::Int(*value),
         Value::Double(value) => mysql::Value::Double(*value),
         Value::Text(text) => mysql::Value::Bytes(text.as_bytes().to_vec()),
         Value::Null => mysql::Value::NULL,
     };
-    Params::Positional(arguments.iter().map(value).collect())
+    arguments.iter().map(value).collect()
 }
 
 #[cfg(test)]
@@ -209,12 +229,11 @@ mod tests {
     #[test]
     fn arguments_keep_their_order_and_kind() {
         let arguments = [Value::Int(-1), Value::Double(0.5), Value::Null];
-        let expected = vec![
+        let expected = [
             mysql::Value::Int(-1),
             mysql::Value::Double(0.5),
             mysql::Value::NULL,
         ];
-        assert_eq!(parameters(&arguments), Params::Positional(expected));
-        assert_eq!(parameters(&[]), Params::Empty);
+        assert_eq!(values(&arguments), expected);
     }
 }

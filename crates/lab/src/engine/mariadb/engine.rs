@@ -49,9 +49,10 @@ impl Engine for MariaDb {
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
         let watch = self.interruptions.watch();
         let opened = self.open(Some(&self.database(session)));
-        let connection = opened
+        let opened = opened
+            .and_then(|connection| Ok(client::Session::new(self, connection, watch)?))
             .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
-        Ok(Box::new(client::Session::new(self, connection, watch)))
+        Ok(Box::new(opened))
     }
 
     fn spread(&self, session: u32) -> Result<(), EngineError> {

@@ -19,6 +19,7 @@ mod engine;
 mod find;
 mod given;
 mod instance;
+mod local;
 mod login;
 mod option_file;
 mod places;

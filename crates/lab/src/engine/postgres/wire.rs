@@ -20,6 +20,7 @@ use postgres_protocol::message::frontend;
 
 use super::target::{Address, Target};
 use super::tls::{Attempt, TlsError};
+use crate::engine::unix_socket::UnixSocket;
 
 /// Bytes a connection reads at once; larger rows make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -58,7 +59,7 @@ pub(super) struct Connection {
 }
 
 enum Stream {
-    Unix(UnixStream),
+    Unix(UnixSocket),
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
@@ -85,7 +86,7 @@ impl Connection {
     /// Connects to the server of `target`, which has not been told who is there.
     pub(super) fn connect(target: &Target, attempt: Attempt) -> Result<Connection, Failure> {
         let stream = match &target.address {
-            Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
+            Address::Unix(path) => Stream::Unix(UnixSocket::new(UnixStream::connect(path)?)),
             Address::Tcp(host, port) => {
                 let stream = TcpStream::connect((host.as_str(), *port))?;
                 stream.set_nodelay(true)?;
@@ -105,18 +106,15 @@ impl Connection {
     }
 
     /// An answer that takes longer is a lost connection.
-    pub(super) fn limit_waits(&self, limit: Duration) -> io::Result<()> {
-        let limit = Some(time::Duration::from_nanos(limit.as_nanos()));
-        let socket = match &self.stream {
-            Stream::Unix(stream) => {
-                stream.set_read_timeout(limit)?;
-                return stream.set_write_timeout(limit);
-            }
-            Stream::Tcp(stream) => stream,
+    pub(super) fn limit_waits(&mut self, limit: Duration) -> io::Result<()> {
+        let limit = time::Duration::from_nanos(limit.as_nanos());
+        let socket = match &mut self.stream {
+            Stream::Unix(socket) => return socket.limit_waits(limit),
+            Stream::Tcp(stream) => &*stream,
             Stream::Tls(stream) => stream.get_ref(),
         };
-        socket.set_read_timeout(limit)?;
-        socket.set_write_timeout(limit)
+        socket.set_read_timeout(Some(limit))?;
+        socket.set_write_timeout(Some(limit))
     }
 
     /// The TLS below it, if there is any.
