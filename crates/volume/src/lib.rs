@@ -24,6 +24,8 @@
 
 // What real-time modes count, and where.
 pub mod clock;
+#[cfg(unix)]
+pub mod descriptor;
 pub mod hangup;
 pub mod site;
 

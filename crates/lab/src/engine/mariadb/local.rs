@@ -3,7 +3,6 @@
 //! The library logs in, prepares and executes text; its reads block in `recv`, which [`UnixSocket`] says the price of.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use mysql::prelude::Queryable;
@@ -16,6 +15,7 @@ use mysql_common::packets::{
 };
 use mysql_common::proto::MySerialize;
 use mysql_common::proto::sync_framed::MySyncFramed;
+use volume::descriptor::duplicate;
 
 use crate::engine::unix_socket::UnixSocket;
 
@@ -23,7 +23,7 @@ use crate::engine::unix_socket::UnixSocket;
 const AGREED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41;
 
 // How packets begin, and how long the one at an end can be.
-// Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets>, read 2026-11-26.
+// Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets>, read 2026-11-26.
 const OK: u8 = 0x00;
 const LOCAL_FILE: u8 = 0xFB;
 const END: u8 = 0xFE;
@@ -44,10 +44,7 @@ impl LocalSocket {
     /// # Errors
     /// When there are no file descriptors left.
     pub(super) fn of(connection: &Conn) -> io::Result<LocalSocket> {
-        // SAFETY: the connection is open and stays so while it is borrowed, longer than its number is used.
-        #[allow(unsafe_code)]
-        let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) };
-        let stream = UnixStream::from(socket.try_clone_to_owned()?);
+        let stream = UnixStream::from(duplicate(connection)?);
         let mut packets = MySyncFramed::new(UnixSocket::new(stream));
         // What it sends is not larger than the server lets it be, nor are the server's rows.
         packets.codec_mut().max_allowed_packet = usize::MAX;
