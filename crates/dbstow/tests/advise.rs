@@ -225,14 +225,16 @@ fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
 }
 
 #[test]
-fn of_a_server_that_is_not_known_no_engine_is_named() {
+fn the_engine_is_the_profiles_and_of_a_server_that_has_none_is_left_open() {
     let place = Place::new();
     let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
     assert!(profile.contains("product = \"PostgreSQL\""), "{profile}");
     for (product, engine) in [
         ("SQL Server", "sqlserver"),
         ("sqlserver", "sqlserver"),
-        ("MariaDB", "ENGINE"),
+        ("MariaDB", "mariadb"),
+        // What there is for MariaDB refuses MySQL.
+        ("MySQL", "ENGINE"),
     ] {
         let other = profile.replace("\"PostgreSQL\"", &format!("\"{product}\""));
         fs::write(place.path("shop.toml"), other).expect("the folder is ours");
@@ -242,7 +244,15 @@ fn of_a_server_that_is_not_known_no_engine_is_named() {
             let at = at.expect("an engine is asked for");
             assert_eq!(command[at + 1], engine, "{command:?}");
             let is_for_all = command.contains(&"data,temp,log".to_owned());
-            assert!(!is_for_all || engine == "ENGINE", "{command:?}");
+            assert_eq!(
+                is_for_all,
+                engine != "sqlserver" && command[0] == "layout",
+                "{command:?}"
+            );
+        }
+        if engine == "mariadb" {
+            let scripts: Vec<&str> = next[2].iter().map(String::as_str).collect();
+            place.dbstow(&scripts).success();
         }
     }
 }

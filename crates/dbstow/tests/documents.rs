@@ -122,6 +122,35 @@ fn help(subcommand: &str) -> String {
 }
 
 #[test]
+fn disks_and_machines_in_commands_exist() {
+    let mut used = BTreeSet::new();
+    let mut subcommands = BTreeSet::new();
+    for command in documents().iter().flat_map(|file| commands(&read(file))) {
+        let words = words(&command);
+        subcommands.extend(words.first().cloned());
+        used.extend(words);
+    }
+    for help in subcommands.iter().map(|subcommand| help(subcommand)) {
+        let examples = help.split_once("Examples:").unwrap_or_default().1;
+        used.extend(examples.split_whitespace().map(str::to_owned));
+    }
+    let is_of_cloud = |word: &&String| {
+        let mut clouds = ["azure.", "aws.", "gcp."].iter();
+        clouds.any(|cloud| word.starts_with(cloud))
+    };
+    let named: Vec<&String> = used.iter().filter(is_of_cloud).collect();
+    assert!(named.len() > 1, "{named:?}");
+    for name in named {
+        let is_known = |list: &str| {
+            let mut program = Command::cargo_bin("dbstow").expect("it was built");
+            let output = program.args([list, name]).output().expect("it starts");
+            output.status.success()
+        };
+        assert!(is_known("disks") || is_known("machines"), "{name}");
+    }
+}
+
+#[test]
 fn makes_of_documents_are_targets() {
     let makefile = read(&root().join("Makefile"));
     for file in documents() {

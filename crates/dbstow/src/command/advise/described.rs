@@ -22,6 +22,9 @@ use reading::Role;
 use super::need::{Today, price_list_of_disk};
 use super::{Args, Mistake, folder};
 
+/// What `--engine` calls MariaDB.
+const MARIADB: &str = "mariadb";
+
 /// What `--engine` calls SQL Server.
 const SQL_SERVER: &str = "sqlserver";
 
@@ -397,18 +400,20 @@ impl Described<'_> {
         {
             let mut scripts = words(&["layout", &file, "--arm", folder::CHEAPEST]);
             scripts.extend(words(&["--engine", engine]));
-            scripts.extend(match engine {
+            scripts.extend(words(match engine {
                 // Databases that are there are moved by hand.
-                SQL_SERVER => words(&["--role", "temp"]),
-                _ => words(&[
+                SQL_SERVER => &["--role", "temp"],
+                // The scripts ask the server where its files are.
+                MARIADB => &["--role", "data,temp,log"],
+                _ => &[
                     "--role",
                     "data,temp,log",
                     "--database",
                     "NAME",
                     "--data-directory",
                     "FOLDER",
-                ]),
-            });
+                ],
+            }));
             let moved = |volume: &&document::Volume| {
                 engine != SQL_SERVER || volume.roles.contains(&Role::Temp)
             };
@@ -435,6 +440,7 @@ impl Described<'_> {
         let product = self.today.profile.origin.product.as_deref();
         match product.unwrap_or_default().to_lowercase() {
             product if product.contains("postgres") => "postgres",
+            product if product.contains("mariadb") => MARIADB,
             product if product.contains("sql server") || product == SQL_SERVER => SQL_SERVER,
             _ => "ENGINE",
         }

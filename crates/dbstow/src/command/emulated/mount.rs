@@ -31,7 +31,7 @@ use lab::trial::Stage;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB\n  \
-    dbstow mount aws.ebs.gp3 /mnt/gp3 --size 100GiB --filesystem xfs --owner postgres\n  \
+    dbstow mount aws.gp3 /mnt/gp3 --size 100GiB --filesystem xfs --owner postgres\n  \
     dbstow mount disks.toml /mnt/disks --backing /var/lib/disks\n  \
     dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n  \
     dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB --listen 127.0.0.1:9187\n\n\
