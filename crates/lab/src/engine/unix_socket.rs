@@ -1,9 +1,9 @@
-//! A Unix socket that wakes its reader for answers alone.
+//! A Unix socket whose reads wait in `poll`, so that an answer wakes its thread once.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-#[cfg(feature = "postgres")]
+#[cfg(any(test, feature = "postgres"))]
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -19,18 +19,18 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 #[derive(Debug)]
 pub(super) struct UnixSocket {
     stream: UnixStream,
-    /// How long an answer may take.
+    /// How long a read may wait.
     limit: PollTimeout,
 }
 
 impl UnixSocket {
-    /// Waits for answers without end.
+    /// Without a limit on waits.
     pub(super) fn new(stream: UnixStream) -> UnixSocket {
         let limit = PollTimeout::NONE;
         UnixSocket { stream, limit }
     }
 
-    /// From now on, an answer or a request that takes longer is an error.
+    /// From now on, a read or write that waits longer is an error. Reads count whole milliseconds.
     #[cfg(feature = "postgres")]
     pub(super) fn limit_waits(&mut self, limit: Duration) -> io::Result<()> {
         self.limit = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
@@ -64,6 +64,8 @@ impl Write for UnixSocket {
 
 #[cfg(test)]
 mod tests {
+    use volume::clock::Clock;
+
     use super::*;
 
     #[test]
@@ -82,6 +84,44 @@ mod tests {
 
         drop(other);
         assert_eq!(socket.read(&mut room).expect("the end"), 0);
+    }
+
+    /// How often the calling thread went to sleep.
+    #[cfg(target_os = "linux")]
+    fn sleeps() -> u64 {
+        let status = std::fs::read_to_string("/proc/thread-self/status").expect("it is there");
+        let mut lines = status.lines();
+        let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count
+            .expect("Linux counts")
+            .trim()
+            .parse()
+            .expect("a number")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_reader_sleeps_once_for_each_answer() {
+        const REQUESTS: u64 = 200;
+        let (ours, mut other) = UnixStream::pair().expect("two ends");
+        let server = std::thread::spawn(move || {
+            let mut request = [0];
+            while other.read(&mut request).expect("it is open") > 0 {
+                // Time enough for a reader that was woken to go to sleep again.
+                Clock::sleep(model::Duration::from_micros(200));
+                other.write_all(&request).expect("it is open");
+            }
+        });
+        let mut socket = UnixSocket::new(ours);
+        let before = sleeps();
+        for _ in 0..REQUESTS {
+            socket.write_all(&[1]).expect("it is sent");
+            socket.read_exact(&mut [0]).expect("an answer");
+        }
+        let slept = sleeps() - before;
+        assert!(slept <= REQUESTS + 10, "{slept} for {REQUESTS} answers");
+        drop(socket);
+        server.join().expect("it ends with the socket");
     }
 
     #[cfg(feature = "postgres")]
