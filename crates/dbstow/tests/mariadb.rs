@@ -12,16 +12,18 @@ mod server;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use experiment::spec::Temperature;
 use lab::engine::{Engine, WaitKind};
 use leaves::{execute, leaves_what_it_leaves_in_sqlite};
 use mariadb::{query, start, try_to_start};
+use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use server::{Folders, SessionContext, experiment, experiment_with, load, load_in, run};
 use volume::clock::Clock;
-use workload::{Tables, Workload};
+use workload::{Dialect, Names, Script, Tables, Value, Variables, Workload};
 
 /// Paths of the files under `folder`, as seen from there, in order.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
@@ -459,9 +461,11 @@ fn every_kind_of_answer_is_read_to_its_end() {
     execute(
         &mut seat,
         "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (7); CREATE TABLE copied (text TEXT); \
-         EXECUTE IMMEDIATE 'CREATE PROCEDURE several() BEGIN SELECT 1; SELECT seq FROM seq_1_to_3; SELECT 2; END'",
+         EXECUTE IMMEDIATE 'CREATE PROCEDURE several() BEGIN SELECT 1; SELECT seq FROM seq_1_to_3; SELECT 2; END'; \
+         EXECUTE IMMEDIATE 'CREATE PROCEDURE fails() BEGIN SELECT 1; SIGNAL SQLSTATE \"45000\"; END'",
     )
-    .expect("tables and a procedure");
+    .expect("tables and procedures");
+    let columns = format!("SELECT {}", ["1"; 300].join(", "));
     for (answer, statement) in [
         ("a row", "SELECT 1"),
         ("no row", "SELECT id FROM t WHERE id < 0"),
@@ -471,6 +475,7 @@ fn every_kind_of_answer_is_read_to_its_end() {
             "SELECT repeat('x', 9000000), repeat('y', 9000000)",
         ),
         ("a row changed", "INSERT INTO t VALUES (8)"),
+        ("300 columns", &columns),
         ("several results", "CALL several()"),
         (
             "a file is asked for",
@@ -482,20 +487,62 @@ fn every_kind_of_answer_is_read_to_its_end() {
         let error = execute(&mut seat, "INSERT INTO t VALUES (7)").unwrap_err();
         assert!(error.contains("Duplicate entry '7'"), "{answer}: {error}");
     }
-    let fails =
-        "SELECT (SELECT seq FROM seq_1_to_2 WHERE all_rows.seq > 500) FROM seq_1_to_1000 all_rows";
-    let error = execute(&mut seat, fails).unwrap_err();
-    assert!(
-        error.contains("Subquery returns more than 1 row"),
-        "{error}"
-    );
-    execute(&mut seat, "DELETE FROM t WHERE id = 8").expect("the error was the end");
+    let late = "SELECT (SELECT seq FROM seq_1_to_2 WHERE every.seq > 500) FROM seq_1_to_1000 every";
+    for (fails, why) in [
+        (late, "Subquery returns more than 1 row"),
+        ("CALL fails()", "Unhandled user-defined exception"),
+    ] {
+        let error = execute(&mut seat, fails).unwrap_err();
+        assert!(error.contains(why), "{error}");
+        execute(&mut seat, "DELETE FROM t WHERE id = 8").expect("the error was the end");
+    }
     let socket = engine.socket();
     assert_eq!(query(&socket, "SELECT id FROM session_0.t"), ["7"]);
     assert_eq!(
         query(&socket, "SELECT count(*) FROM session_0.copied"),
         ["0"]
     );
+}
+
+#[test]
+fn an_argument_that_is_larger_than_a_packet_arrives() {
+    const LENGTH: usize = 17 << 20;
+    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
+    let site = Folders::new(2);
+    let Some(engine) = start(&site, &settings, &workload) else {
+        return;
+    };
+    let socket = engine.socket();
+    query(&socket, "SET GLOBAL max_allowed_packet = 64 * 1024 * 1024");
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
+    let text = "CREATE TABLE t (text LONGTEXT); INSERT INTO t VALUES (:text)";
+    let mut names = Names::new();
+    let script = Script::parse("test.sql", text, Dialect::Mariadb, &mut names).expect(text);
+    let mut variables = Variables::new(Arc::new(names), 0, 1);
+    assert!(variables.set("text", Value::Text("x".repeat(LENGTH))));
+    script
+        .execute(&mut variables, &mut stream(1, "test"), &mut seat)
+        .expect("it is stored");
+    let length = query(&socket, "SELECT length(text) FROM session_0.t");
+    assert_eq!(length, [LENGTH.to_string()]);
+}
+
+#[test]
+fn a_session_that_is_killed_gets_an_error_for_each_statement() {
+    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
+    let site = Folders::new(2);
+    let Some(engine) = start(&site, &settings, &workload) else {
+        return;
+    };
+    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
+    execute(&mut seat, "SELECT 1").expect("an answer");
+    let socket = engine.socket();
+    let number = "SELECT id FROM information_schema.processlist WHERE db = 'session_0'";
+    query(&socket, &format!("KILL {}", query(&socket, number)[0]));
+    for _ in 0..3 {
+        let error = execute(&mut seat, "SELECT 1").unwrap_err();
+        assert!(!error.contains('{'), "{error}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Params};
 
 use super::local::LocalSocket;
-use super::login::Address;
+use super::login::{Address, words};
 use super::server::MariaDb;
 use crate::engine::Client;
 use crate::engine::interruption::Watch;
@@ -22,7 +22,7 @@ const NOT_PREPARABLE: u16 = 1295;
 pub(super) struct Session<'a> {
     engine: &'a MariaDb,
     connection: Conn,
-    /// Its socket where that is a file of this machine.
+    /// For prepared statements, where the connection is a Unix socket.
     local: Option<LocalSocket>,
     prepared: PreparedStatements<Prepared>,
     statements: u64,
@@ -54,7 +54,7 @@ enum Effect {
 
 impl<'a> Session<'a> {
     /// # Errors
-    /// When there are no file descriptors left.
+    /// When the process is out of file descriptors.
     pub(super) fn new(
         engine: &'a MariaDb,
         connection: Conn,
@@ -124,9 +124,10 @@ impl<'a> Session<'a> {
             return refused.to_string();
         }
         Watch::slow_down();
+        let error = words(error);
         match self.engine.obituary() {
             Some(obituary) => format!("{error}; {obituary}"),
-            None => error.to_string(),
+            None => error,
         }
     }
 }

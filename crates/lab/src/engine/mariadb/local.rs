@@ -1,12 +1,14 @@
-//! Prepared statements over the socket of a local connection, past the client library's own reads.
+//! Executes prepared statements on a local connection's socket, without the client library.
 //!
-//! The library logs in, prepares and executes text; its reads block in `recv`, which [`UnixSocket`] says the price of.
+//! The library logs in, prepares and executes text. Its reads block in `recv`, which costs a second wake-up per
+//! statement ([`UnixSocket`]).
 
 use std::io;
 use std::os::unix::net::UnixStream;
 
+use bytes::BytesMut;
 use mysql::prelude::Queryable;
-use mysql::{Conn, Error, Params, Result, Statement, Value};
+use mysql::{Conn, DriverError, Error, Params, Result, Statement, Value};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{
@@ -14,13 +16,16 @@ use mysql_common::packets::{
     OldEofPacket,
 };
 use mysql_common::proto::MySerialize;
+use mysql_common::proto::codec::PacketCodec;
 use mysql_common::proto::sync_framed::MySyncFramed;
 use volume::descriptor::duplicate;
 
+use super::login::PACKET_MAX;
 use crate::engine::unix_socket::UnixSocket;
 
-/// Of what a connection of the library's agreed on with the server: what the packets' form depends on.
-const AGREED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41;
+/// The capabilities that the form of these packets depends on. A connection of the library's always has this one, and has
+/// neither `CLIENT_DEPRECATE_EOF` nor `CLIENT_SESSION_TRACK`.
+const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41;
 
 // How packets begin, and how long the one at an end can be.
 // Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets>, read 2026-11-26.
@@ -29,6 +34,9 @@ const LOCAL_FILE: u8 = 0xFB;
 const END: u8 = 0xFE;
 const ERROR: u8 = 0xFF;
 const END_LENGTH_MAX: usize = 8;
+
+/// Bytes that are read or written at once; larger packets make the buffers grow.
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// The socket of an open connection, between two of its commands.
 pub(super) struct LocalSocket {
@@ -42,14 +50,15 @@ impl LocalSocket {
     /// The socket of `connection`, which is to a socket file, and without compression.
     ///
     /// # Errors
-    /// When there are no file descriptors left.
+    /// When the process is out of file descriptors.
     pub(super) fn of(connection: &Conn) -> io::Result<LocalSocket> {
         let stream = UnixStream::from(duplicate(connection)?);
-        let mut packets = MySyncFramed::new(UnixSocket::new(stream));
-        // What it sends is not larger than the server lets it be, nor are the server's rows.
-        packets.codec_mut().max_allowed_packet = usize::MAX;
+        let mut codec = PacketCodec::default();
+        codec.max_allowed_packet = PACKET_MAX;
+        let buffer = || BytesMut::with_capacity(BUFFER_BYTES);
+        let socket = UnixSocket::new(stream);
         Ok(LocalSocket {
-            packets,
+            packets: MySyncFramed::construct(buffer(), buffer(), codec, socket),
             request: Vec::new(),
             packet: Vec::new(),
         })
@@ -65,9 +74,11 @@ impl LocalSocket {
         statement: &Statement,
         arguments: Vec<Value>,
     ) -> Result<()> {
-        let (request, is_too_large) =
+        let fits = arguments.len() == usize::from(statement.num_params());
+        let (request, is_long) =
             ComStmtExecuteRequestBuilder::new(statement.id()).build(&arguments);
-        if is_too_large || arguments.len() != usize::from(statement.num_params()) {
+        if is_long || !fits {
+            // The library sends long arguments in pieces, and reports a wrong number of them.
             drop(request);
             return connection.exec_drop(statement, Params::Positional(arguments));
         }
@@ -75,55 +86,55 @@ impl LocalSocket {
         request.serialize(&mut self.request);
         self.packets.codec_mut().reset_seq_id();
         self.packets.send(&mut &self.request[..])?;
-        // A procedure gives several.
+        // A procedure returns several results.
         while self
-            .result()?
+            .read_result()?
             .contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
         {}
         Ok(())
     }
 
-    /// Reads a result to its end.
-    fn result(&mut self) -> Result<StatusFlags> {
-        match self.next()? {
+    /// Reads a result to its end, and drops its rows.
+    fn read_result(&mut self) -> Result<StatusFlags> {
+        match self.read_packet()? {
             OK => self.status::<CommonOkPacket>(),
             LOCAL_FILE => {
-                // Nothing of this machine is handed out: an empty file.
+                // Never send a file of this machine: answer with an empty one.
                 self.packets.send(&mut &[][..])?;
-                self.result()
+                self.read_result()
             }
-            // The number of columns; what they are, and the rows, have an end each.
+            // The number of columns. Their definitions and the rows each end with a packet.
             _ => {
-                self.end()?;
-                self.end()
+                self.skip_to_end()?;
+                self.skip_to_end()
             }
         }
     }
 
-    fn end(&mut self) -> Result<StatusFlags> {
-        while self.next()? != END || self.packet.len() > END_LENGTH_MAX {}
+    fn skip_to_end(&mut self) -> Result<StatusFlags> {
+        while self.read_packet()? != END || self.packet.len() > END_LENGTH_MAX {}
         self.status::<OldEofPacket>()
     }
+
     fn status<T: OkPacketKind>(&self) -> Result<StatusFlags> {
-        let packet: OkPacketDeserializer<'_, T> = ParseBuf(&self.packet).parse(AGREED)?;
+        let packet: OkPacketDeserializer<'_, T> = ParseBuf(&self.packet).parse(CAPABILITIES)?;
         Ok(packet.into_inner().status_flags())
     }
 
-    /// How the next packet begins.
-    fn next(&mut self) -> Result<u8> {
+    /// Gives the next packet's first byte.
+    fn read_packet(&mut self) -> Result<u8> {
         self.packet.clear();
         if !self.packets.next_packet(&mut self.packet)? {
             return Err(Error::server_disconnected());
         }
-        let first = self.packet.first().copied();
-        let first = first.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-        if first != ERROR {
-            return Ok(first);
-        }
-        match ParseBuf(&self.packet).parse(AGREED)? {
-            ErrPacket::Error(refused) => Err(Error::MySqlError(refused.into())),
-            // It comes only where a client asks for it.
-            ErrPacket::Progress(_) => Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+        match self.packet.first() {
+            None => Err(DriverError::UnexpectedPacket.into()),
+            Some(&ERROR) => match ParseBuf(&self.packet).parse(CAPABILITIES)? {
+                ErrPacket::Error(refused) => Err(Error::MySqlError(refused.into())),
+                // It comes only where a client asks for it.
+                ErrPacket::Progress(_) => Err(DriverError::UnexpectedPacket.into()),
+            },
+            Some(&first) => Ok(first),
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::engine::server_url::Password;
 /// How long an answer may take where the server is not ours: a connection without one is lost.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
+/// Bytes of a packet that are read at most. The server has a limit of its own for requests, and its rows may be larger.
+pub(super) const PACKET_MAX: usize = 1 << 30;
+
 /// `ER_ACCESS_DENIED_ERROR`, and `ER_SECURE_TRANSPORT_REQUIRED`.
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference>, read 2026-11-25.
 const DENIED: u16 = 1045;
@@ -95,7 +98,9 @@ impl Target {
             .user(Some(self.user.clone()))
             .pass(password)
             // Sessions keep their own.
-            .stmt_cache_size(0);
+            .stmt_cache_size(0)
+            // It would otherwise ask for the server's, and lose track at a row that is larger.
+            .max_allowed_packet(Some(PACKET_MAX));
         match &self.address {
             Address::Unix(path) => options.socket(Some(path.display().to_string())),
             Address::Tcp(host, port) => options
@@ -151,6 +156,7 @@ pub(super) fn words(error: &Error) -> String {
         Error::MySqlError(said) => format!("{} (error {})", said.message, said.code),
         Error::DriverError(error) => error.to_string(),
         Error::IoError(error) => error.to_string(),
+        Error::CodecError(error) => error.to_string(),
         error => error.to_string(),
     }
 }
