@@ -225,7 +225,7 @@ fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
 }
 
 #[test]
-fn the_engine_is_the_profiles_and_of_a_server_that_has_none_is_left_open() {
+fn next_commands_name_the_profiles_engine_or_leave_it_open() {
     let place = Place::new();
     let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
     assert!(profile.contains("product = \"PostgreSQL\""), "{profile}");
@@ -233,7 +233,7 @@ fn the_engine_is_the_profiles_and_of_a_server_that_has_none_is_left_open() {
         ("SQL Server", "sqlserver"),
         ("sqlserver", "sqlserver"),
         ("MariaDB", "mariadb"),
-        // What there is for MariaDB refuses MySQL.
+        // Layout scripts refuse MySQL, and a private server is a MariaDB.
         ("MySQL", "ENGINE"),
     ] {
         let other = profile.replace("\"PostgreSQL\"", &format!("\"{product}\""));

@@ -22,12 +22,12 @@ const BAD: [&str; 6] = [
     "--performance-schema=OFF",
 ];
 
-/// A sort that does not fit into its buffer.
+/// A sort that does not fit into its buffer: a tmpdir in memory is a note alone where none has spilled.
 const SPILLS: &str = "SET sort_buffer_size = 32768; \
      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) \
      SELECT n, rpad(n, 500, 'x') AS filler FROM numbers ORDER BY reverse(filler)";
 
-/// The same settings as the rules want them.
+/// Settings as the rules want them.
 const GOOD: [&str; 5] = [
     "--innodb-flush-log-at-trx-commit=1",
     "--binlog-expire-logs-seconds=604800",
@@ -103,17 +103,18 @@ fn a_badly_set_server_is_found_and_the_same_well_set_is_not(product: Product) {
     let url = server.socket_url();
     let lint = || dbstow(&["lint", "--server", &url, "--format", "json"]);
     let found = said(product, &lint());
-    // MySQL's sessions have temporary tablespaces of their own.
-    let of_temp_tablespace = match product {
-        Product::Mariadb => ["low", "fine"],
-        Product::Mysql => ["not-applicable"; 2],
+    // MySQL's sessions have temporary tablespaces of their own, and its undo is never in the system tablespace.
+    let ([temp_unbounded, temp_bounded], undo) = match product {
+        Product::Mariadb => (["low", "fine"], "fine"),
+        Product::Mysql => (["not-applicable"; 2], "not-applicable"),
     };
     for (rule, expected) in [
         ("binlog-and-redo-together", "low"),
         ("binlog-never-expires", "medium"),
         ("innodb-flush-method", "low"),
         ("tmpdir-in-memory", "medium"),
-        ("temp-tablespace-unbounded", of_temp_tablespace[0]),
+        ("temp-tablespace-unbounded", temp_unbounded),
+        ("undo-in-system-tablespace", undo),
         ("performance-schema-off", "note"),
         // It has just been started.
         ("buffer-pool-small", "cannot-tell"),
@@ -136,7 +137,7 @@ fn a_badly_set_server_is_found_and_the_same_well_set_is_not(product: Product) {
         ("commits-not-durable", "fine"),
         ("innodb-flush-method", "fine"),
         ("doublewrite-off", "fine"),
-        ("temp-tablespace-unbounded", of_temp_tablespace[1]),
+        ("temp-tablespace-unbounded", temp_bounded),
         ("performance-schema-off", "fine"),
     ] {
         assert_eq!(found[rule], expected, "{rule}: {found:?}");
