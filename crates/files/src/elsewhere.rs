@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{FileError, Readers, is_unfinished, unfinished_name};
+use super::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
 
 /// A directory.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be made.
     pub fn own_folder(&self, name: &OsStr, _mode: u32) -> Result<Folder, FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         match fs::create_dir(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(FileError::at(&path)(error))
@@ -52,13 +52,18 @@ impl Folder {
     /// # Errors
     /// When it is not there, or none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
         if !metadata.is_dir() {
             let what = "is not a directory".to_owned();
             return Err(FileError::NotOurs { path, what });
         }
         Ok(Folder { path })
+    }
+
+    /// Where something of that name is, in it.
+    fn at(&self, name: &OsStr) -> Result<PathBuf, FileError> {
+        Ok(self.path.join(PlainName::new(name)?.as_os_str()))
     }
 
     /// Where it is.
@@ -90,7 +95,8 @@ impl Folder {
 
     /// Whether something is under that name, whatever it is.
     pub fn holds(&self, name: &OsStr) -> bool {
-        fs::symlink_metadata(self.path.join(name)).is_ok()
+        self.at(name)
+            .is_ok_and(|path| fs::symlink_metadata(path).is_ok())
     }
 
     /// Writes a file, see [`super::write_whole`].
@@ -98,7 +104,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], _readers: Readers) -> Result<(), FileError> {
-        let (path, unfinished) = (self.path.join(name), self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.at(name)?, self.path.join(unfinished_name()));
         let written = filled(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
@@ -114,7 +120,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let (path, unfinished) = (self.path.join(name), self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.at(name)?, self.path.join(unfinished_name()));
         let written = File::create_new(&unfinished)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&unfinished, &path));
@@ -131,7 +137,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         let mut file = File::create_new(&path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => FileError::Exists(path.clone()),
             _ => FileError::at(&path)(error),
@@ -145,7 +151,7 @@ impl Folder {
     /// # Errors
     /// As [`super::write_whole`].
     pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         File::create(&path).map_err(FileError::at(&path))
     }
 
@@ -154,7 +160,7 @@ impl Folder {
     /// # Errors
     /// When it is no file, or cannot be made.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
         options.open(&path).map_err(FileError::at(&path))
@@ -165,7 +171,7 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
-        let path = self.path.join(name);
+        let path = self.at(name)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(FileError::at(&path)(error))
@@ -178,7 +184,8 @@ impl Folder {
     /// which is what it was called once.
     pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
         let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
-        by_name && fs::symlink_metadata(self.path.join(name)).is_ok_and(|found| found.is_file())
+        let found = || fs::symlink_metadata(self.at(name).ok()?).ok();
+        by_name && found().is_some_and(|found| found.is_file())
     }
 }
 

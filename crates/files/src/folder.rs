@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid, geteuid};
 
-use super::{FileError, Readers, is_unfinished, unfinished_name};
+use super::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
 
 /// How often another name is tried, before it is said that this one is taken.
 const NAMES_MAX: u32 = 16;
@@ -61,26 +61,38 @@ impl Folder {
     }
 
     /// The directory `name` in it, made if it is missing, with `mode` whatever the mask. One that is there must
-    /// be this user's own, no link, and closed to the writing of others.
+    /// be this user's own, no link, closed to the writing of others, and have that mode: it is not changed.
     ///
     /// # Errors
     /// When it is not, or cannot be made.
     pub fn own_folder(&self, name: &OsStr, mode: u32) -> Result<Folder, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let at = |error: Errno| FileError::at(&path)(error.into());
-        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+        let is_made = match mkdirat(&self.handle, name, Mode::from_raw_mode(raw(mode))) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(error) => return Err(at(error)),
-        }
+        };
         let folder = self.inner(name)?;
         let stat = fstat(&folder.handle).map_err(at)?;
         folder.check_owner(&path, &stat)?;
-        if permissions(&stat) & OTHERS_WRITE != 0 {
-            let mode = permissions(&stat);
-            return Err(FileError::OthersWrite { path, mode });
+        let found = permissions(&stat);
+        if found & OTHERS_WRITE != 0 {
+            return Err(FileError::OthersWrite { path, mode: found });
         }
-        // One that is there may be of a run that was killed before it came to this.
-        folder.change_mode(mode)?;
+        match found & 0o777 == mode {
+            true => {}
+            // The mask took some of it.
+            false if is_made => folder.change_mode(mode)?,
+            false => {
+                return Err(FileError::OtherMode {
+                    path,
+                    found,
+                    wanted: mode,
+                });
+            }
+        }
         Ok(folder)
     }
 
@@ -89,6 +101,7 @@ impl Folder {
     /// # Errors
     /// When something is under that name, or it cannot be made.
     pub fn new_folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)).map_err(|error| match error {
             Errno::EXIST => FileError::Exists(path.clone()),
@@ -125,6 +138,7 @@ impl Folder {
     /// # Errors
     /// When it is none, or cannot be made.
     pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.inner(name),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
@@ -136,6 +150,7 @@ impl Folder {
     /// # Errors
     /// When it is not there, or none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
@@ -189,9 +204,10 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether something is under that name, whatever it is.
+    /// Whether something is under that name, whatever it is; nothing is under one that leads elsewhere.
     pub fn holds(&self, name: &OsStr) -> bool {
-        statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        PlainName::new(name).is_ok()
+            && statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Writes a file, see [`super::write_whole`].
@@ -199,6 +215,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
@@ -217,6 +234,7 @@ impl Folder {
         bytes: &[u8],
         readers: Readers,
     ) -> Result<(), FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let unfinished = self.filled(&path, bytes, readers, Until::Seen)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
@@ -228,6 +246,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write_new(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         match self.name_new(&unfinished.name, name) {
@@ -256,6 +275,7 @@ impl Folder {
     /// # Errors
     /// As [`super::write_whole`].
     pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let at = |error: io::Error| FileError::at(&path)(error);
         let unfinished = self.unfinished(Readers::Umask).map_err(at)?;
@@ -270,6 +290,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be made.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         let make = OFlags::CREATE | OFlags::EXCL;
         // It may be made or removed by another run between two looks.
@@ -291,6 +312,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be opened.
     pub fn found_file(&self, name: &OsStr) -> Result<Option<File>, FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         let path = self.path.join(name);
         match self.open_file(name, OFlags::empty()) {
             Err(Errno::NOENT) => Ok(None),
@@ -351,6 +373,7 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
+        let name = PlainName::new(name)?.as_os_str();
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
@@ -360,6 +383,9 @@ impl Folder {
     /// Whether `name` is a file that this user's earlier run did not finish writing: by its name, or as
     /// `former`, which is what it was called once.
     pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
+        if PlainName::new(name).is_err() {
+            return false;
+        }
         let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
         let stat = || statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
         by_name

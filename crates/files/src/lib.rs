@@ -6,7 +6,8 @@
 //!
 //! - A file is written under a new name, which `O_EXCL` makes sure of, and renamed. What is there under the
 //!   final name, a link too, is replaced; what a link leads to is left as it was.
-//! - A [`Folder`] is held open, and names are looked up in it: it cannot be exchanged meanwhile.
+//! - A [`Folder`] is held open, and [names](PlainName) are looked up in it: it cannot be exchanged meanwhile, and no name
+//!   leads out of it. Its mode is that of whoever made it.
 //! - What is found under a name of ours is used only if it is this user's own and no link.
 //!
 //! `docs/security.md` lists every place that writes, and `tests/tidy.rs` holds the program to that list.
@@ -18,6 +19,7 @@ pub mod input;
 mod folder;
 #[cfg(unix)]
 mod folder;
+mod name;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use folder::Folder;
+pub use name::PlainName;
 
 /// Begins the name of a file that is being written, so that what a kill leaves is known as ours.
 const PREFIX: &str = ".dbstow-";
@@ -66,6 +69,27 @@ pub enum FileError {
         /// Its permissions.
         mode: u32,
     },
+    /// A directory of ours that is not as dbstow makes it.
+    #[error(
+        "{} has mode {found:o} and not {wanted:o}, and dbstow changes no directory that it did not make; run \
+         `chmod {wanted:o}` on it, or choose another directory",
+        path.display()
+    )]
+    OtherMode {
+        /// Which directory.
+        path: PathBuf,
+        /// Its permissions.
+        found: u32,
+        /// Those that it is made with.
+        wanted: u32,
+    },
+    /// A name that would lead elsewhere.
+    #[error(
+        "\"{}\" is not the name of one file or directory; give a name that is not empty, \".\" or \"..\", and has no \
+         separator",
+        .0.display()
+    )]
+    NotPlain(PathBuf),
     /// A directory in which every user can rename what is ours.
     #[error("{} lets every user rename what is in it; run `chmod +t` on it, or choose another directory", .0.display())]
     NoStickyBit(PathBuf),

@@ -220,6 +220,13 @@ mod unix {
         let own = directory.path().join("own");
         assert_eq!(mode(&own), 0o711);
         folder.own_folder("own".as_ref(), 0o711).unwrap();
+        // One that was there before keeps its mode, whatever is wanted.
+        for found in [0o700, 0o755] {
+            fs::set_permissions(&own, fs::Permissions::from_mode(found)).unwrap();
+            let error = folder.own_folder("own".as_ref(), 0o711).unwrap_err();
+            assert!(error.to_string().contains("run `chmod 711`"), "{error}");
+            assert_eq!(mode(&own), found);
+        }
         fs::set_permissions(&own, fs::Permissions::from_mode(0o777)).unwrap();
         let error = folder.own_folder("own".as_ref(), 0o711).unwrap_err();
         assert!(error.to_string().contains("mode 777"), "{error}");
@@ -227,6 +234,58 @@ mod unix {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let error = folder.check_parent().unwrap_err();
         assert!(error.to_string().contains("chmod +t"), "{error}");
+    }
+
+    #[test]
+    fn no_name_leads_out_of_a_folder() {
+        let (directory, _) = folder();
+        fs::create_dir_all(directory.path().join("in/deep")).unwrap();
+        fs::write(directory.path().join("in/deep/file"), "theirs").unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o750)).unwrap();
+        let folder = Folder::open(&directory.path().join("in")).unwrap();
+        let absolute = directory.path().join("new").into_os_string();
+        for name in [
+            "",
+            ".",
+            "..",
+            "../new",
+            "deep/",
+            "deep/new",
+            "deep/file",
+            "deep/..",
+            "/",
+        ] {
+            let name = std::ffi::OsStr::new(name);
+            for name in [name, &absolute] {
+                let refused = |what: &str, error: FileError| {
+                    assert!(
+                        matches!(error, FileError::NotPlain(_)),
+                        "{what} {name:?}: {error}"
+                    );
+                };
+                refused("own_folder", folder.own_folder(name, 0o700).unwrap_err());
+                refused("new_folder", folder.new_folder(name).unwrap_err());
+                refused("folder", folder.folder(name).unwrap_err());
+                refused("inner", folder.inner(name).unwrap_err());
+                for readers in [Readers::Umask, Readers::OwnerOnly] {
+                    refused("write", folder.write(name, b"x", readers).unwrap_err());
+                    refused(
+                        "often",
+                        folder.write_often(name, b"x", readers).unwrap_err(),
+                    );
+                    refused("new", folder.write_new(name, b"x", readers).unwrap_err());
+                }
+                refused("create", folder.create(name).unwrap_err());
+                refused("own_file", folder.own_file(name).unwrap_err());
+                refused("found_file", folder.found_file(name).unwrap_err());
+                refused("remove_file", folder.remove_file(name).unwrap_err());
+                assert!(!folder.holds(name), "{name:?}");
+                assert!(!folder.is_remains(name, name.to_str()), "{name:?}");
+            }
+        }
+        assert_eq!(names(directory.path()), ["in"]);
+        assert_eq!(names(&directory.path().join("in/deep")), ["file"]);
+        assert_eq!(mode(directory.path()), 0o750);
     }
 
     #[test]

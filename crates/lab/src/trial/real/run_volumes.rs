@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use files::PlainName;
 use model::random;
 use parking_lot::Mutex;
 use volume::leftovers::Registration;
@@ -45,7 +46,7 @@ pub struct RunVolumes {
 struct Held {
     stop: StopVolumes,
     /// Where the trial has its directories.
-    trial: PathBuf,
+    trial: String,
 }
 
 /// What somebody has to see to once a run is over, for people.
@@ -187,16 +188,19 @@ impl RunVolumes {
         subject: &Subject<'_>,
         part: Part,
     ) -> Result<Vec<PathBuf>, WorkDirError> {
+        let trial = trial_name(subject);
         let volumes = subject.stage.volumes.iter();
         let make = |volume: &model::VolumeSpec| {
-            let name = trial_name(subject).join(part.name()).join(&volume.name);
-            self.work_dir(&volume.name, part).make(&name)
+            let names = [&trial, part.name(), &volume.name].map(PlainName::new);
+            let [trial, part_name, volume_name] = names;
+            self.work_dir(&volume.name, part)
+                .make(&[trial?, part_name?, volume_name?])
         };
         volumes.map(make).collect()
     }
 
     /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
-    fn end(&self, stop: StopVolumes, trial: PathBuf) -> Vec<String> {
+    fn end(&self, stop: StopVolumes, trial: String) -> Vec<String> {
         if self.engine.holds_volumes() {
             self.held.lock().push(Held { stop, trial });
             return vec![
@@ -206,7 +210,7 @@ impl RunVolumes {
         self.take_away(stop, &trial)
     }
 
-    fn take_away(&self, stop: StopVolumes, trial: &Path) -> Vec<String> {
+    fn take_away(&self, stop: StopVolumes, trial: &str) -> Vec<String> {
         let stopped = stop().err().map(|error| format!("the volumes: {error}"));
         let cleared = self.clear_lost();
         let left = stopped.into_iter().chain(cleared);
@@ -214,8 +218,9 @@ impl RunVolumes {
     }
 
     /// Takes a trial's directories away. Gives what is left.
-    fn remove(&self, trial: &Path) -> Vec<String> {
-        let removed = self.work_dirs.iter().map(|work_dir| work_dir.remove(trial));
+    fn remove(&self, trial: &str) -> Vec<String> {
+        let remove = |work_dir: &WorkDir| work_dir.remove(PlainName::new(trial)?);
+        let removed = self.work_dirs.iter().map(remove);
         removed
             .filter_map(|removed| removed.err().map(|error| error.to_string()))
             .collect()
@@ -348,10 +353,10 @@ fn registration() -> Result<Registration, VolumesError> {
 }
 
 /// The directory of a trial: block and arm.
-fn trial_name(subject: &Subject<'_>) -> PathBuf {
+fn trial_name(subject: &Subject<'_>) -> String {
     let arm = subject
         .id
         .arm
         .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    PathBuf::from(format!("{:03}-{arm}", subject.id.block))
+    format!("{:03}-{arm}", subject.id.block)
 }

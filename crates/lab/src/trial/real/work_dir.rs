@@ -9,7 +9,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use files::{FileError, Folder};
+use files::{FileError, Folder, PlainName};
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.
@@ -97,23 +97,24 @@ impl WorkDir {
         format!("dbstow-{plan}")
     }
 
-    /// A new, empty directory in it.
-    pub(super) fn make(&self, name: &Path) -> Result<PathBuf, WorkDirError> {
+    /// A new, empty directory in it: the first name is of one in this directory, each other of one in that before it.
+    pub(super) fn make(&self, names: &[PlainName<'_>]) -> Result<PathBuf, WorkDirError> {
         let mut directory = None;
-        for part in name {
+        for name in names {
             let inside = directory.as_ref().unwrap_or(&self.folder);
-            directory = Some(inside.own_folder(part, MODE)?);
+            directory = Some(inside.own_folder(name.as_os_str(), MODE)?);
         }
         Ok(directory.map_or_else(|| self.root.clone(), |made| made.path().to_owned()))
     }
 
     /// Takes a directory that [`WorkDir::make`] made away, with all that is in it.
-    pub(super) fn remove(&self, name: &Path) -> Result<(), WorkDirError> {
-        if self.keep || !self.folder.holds(name.as_os_str()) {
+    pub(super) fn remove(&self, name: PlainName<'_>) -> Result<(), WorkDirError> {
+        let name = name.as_os_str();
+        if self.keep || !self.folder.holds(name) {
             return Ok(());
         }
         unmount_within(&self.root.join(name))?;
-        self.remove_tree(name.as_os_str())
+        self.remove_tree(name)
     }
 
     /// Takes away everything but the mark.
@@ -170,14 +171,29 @@ fn at(path: &Path) -> impl Fn(io::Error) -> WorkDirError + use<> {
 mod tests {
     use super::*;
 
+    fn plain(names: &[&'static str]) -> Vec<PlainName<'static>> {
+        let plain = |name: &&'static str| PlainName::new(*name).expect("it is plain");
+        names.iter().map(plain).collect()
+    }
+
+    /// A directory with the mode that those of dbstow have.
+    fn make_like_ours(path: &Path) {
+        fs::create_dir(path).expect("the name is free");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(path, fs::Permissions::from_mode(MODE)).expect("it is ours");
+        }
+    }
+
     #[test]
     fn it_is_made_and_taken_away() {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
-        let made = work_dir.make(Path::new("0-one/d")).expect("a new name");
+        let made = work_dir.make(&plain(&["0-one", "d"])).expect("a new name");
         assert!(made.starts_with(parent.path().join("dbstow-abc")));
         fs::write(made.join("file"), "x").expect("it is there");
-        work_dir.remove(Path::new("0-one")).expect("it was made");
+        work_dir.remove(plain(&["0-one"])[0]).expect("it was made");
         assert!(!made.exists());
         work_dir.close().expect("it is ours");
         assert_eq!(fs::read_dir(parent.path()).expect("it is there").count(), 0);
@@ -187,7 +203,7 @@ mod tests {
     fn somebody_elses_files_are_refused_and_left() {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let theirs = parent.path().join("dbstow-abc/notes.txt");
-        fs::create_dir(theirs.parent().expect("it has one")).expect("the folder is ours");
+        make_like_ours(theirs.parent().expect("it has one"));
         fs::write(&theirs, "mine").expect("the folder is ours");
         let error = WorkDir::claim(parent.path(), "abc", false).expect_err("not ours");
         assert!(matches!(error, WorkDirError::NotOurs(_)), "{error}");
@@ -200,7 +216,7 @@ mod tests {
         let claim = || WorkDir::claim(parent.path(), "abc", false);
         let killed = claim().expect("an empty folder");
         let left = killed
-            .make(Path::new("d"))
+            .make(&plain(&["d"]))
             .expect("a new name")
             .join("file");
         fs::write(&left, "x").expect("it is there");
@@ -235,7 +251,7 @@ mod tests {
         refused("symbolic link");
         fs::remove_file(&root).expect("it is a link");
 
-        fs::create_dir(&root).expect("the name is free");
+        make_like_ours(&root);
         symlink(&target, root.join(MARK)).expect("it is empty");
         refused("symbolic link");
         fs::remove_file(root.join(MARK)).expect("it is a link");
@@ -259,7 +275,7 @@ mod tests {
         let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
         symlink(&elsewhere, work_dir.root.join("000-one")).expect("a new name");
         work_dir
-            .make(Path::new("000-one/d"))
+            .make(&plain(&["000-one", "d"]))
             .expect_err("it is a link");
         work_dir.close().expect("it is ours");
         assert!(elsewhere.join("file").exists());
@@ -271,8 +287,8 @@ mod tests {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let claim = |keep| WorkDir::claim(parent.path(), "abc", keep).expect("ours");
         let work_dir = claim(true);
-        let made = work_dir.make(Path::new("d")).expect("a new name");
-        work_dir.remove(Path::new("d")).expect("nothing to do");
+        let made = work_dir.make(&plain(&["d"])).expect("a new name");
+        work_dir.remove(plain(&["d"])[0]).expect("nothing to do");
         work_dir.close().expect("nothing to do");
         assert!(made.exists());
         claim(false).close().expect("it is ours");

@@ -365,15 +365,19 @@ mod tests {
     }
 
     #[test]
-    fn a_state_directory_that_others_may_enter_is_closed_to_them() {
+    fn a_state_directory_that_others_may_enter_is_refused_and_left() {
         let place = tempfile::tempdir().unwrap();
         let state = place.path().join("dbstow");
         fs::create_dir(&state).unwrap();
         fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
 
-        private_folder(place.path(), "dbstow".as_ref()).unwrap();
+        let error = private_folder(place.path(), "dbstow".as_ref()).unwrap_err();
 
-        assert_eq!(mode(&state), 0o700);
+        assert!(error.to_string().contains("run `chmod 700`"), "{error}");
+        assert_eq!(mode(&state), 0o755);
+        // One that is missing is made for this user alone.
+        private_folder(place.path(), "made".as_ref()).unwrap();
+        assert_eq!(mode(&place.path().join("made")), 0o700);
     }
 
     #[test]
