@@ -124,15 +124,21 @@ struct LatencyTable {
 impl LatencyTable {
     fn meaning(self) -> Option<LatencySpec> {
         match (self.p50, self.p99, self.mean) {
-            (Some(p50), Some(p99), None) if Duration::ZERO < p50.0 && p50.0 <= p99.0 => {
-                Some(LatencySpec::LogNormal {
-                    p50: p50.0,
-                    p99: p99.0,
-                })
+            (Some(p50), Some(p99), None) => {
+                let (p50, p99) = (p50.0, p99.0);
+                Some(LatencySpec::LogNormal { p50, p99 }).filter(|latency| is_possible(*latency))
             }
             (None, None, Some(mean)) => Some(LatencySpec::Exponential { mean: mean.0 }),
             (Some(_), _, _) | (None, Some(_), _) | (None, None, None) => None,
         }
+    }
+}
+
+/// Whether half of the requests can take less than a p50 and 99 of 100 less than a p99.
+pub(super) fn is_possible(latency: LatencySpec) -> bool {
+    match latency {
+        LatencySpec::LogNormal { p50, p99 } => Duration::ZERO < p50 && p50 <= p99,
+        LatencySpec::Constant { .. } | LatencySpec::Exponential { .. } => true,
     }
 }
 

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use model::Bytes;
 use toml_edit::Value;
 
-use super::bounds::{DISKS_MAX, TRIALS_MAX, VOLUME_MAX};
+use super::bounds::named;
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
-use super::placement::{Placement, Role};
-use super::settings::{Engine, Settings, Volume};
-use super::{Arm, Mode, Origin, Source, Spec, deal, mariadb, protocol, resolve, wire};
+use super::settings::{Settings, Volume};
+use super::{Arm, Mode, Origin, Source, Spec, deal, mariadb, protocol, resolve, rules, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -30,16 +28,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked_arms = asked_arms(text, &asked)?;
     let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
     let protocol = protocol::resolve(&asked.protocol, &asked.workload, mode, &names)?;
-    // One more for the twin of `--aa`.
-    if (names.len() + 1).saturating_mul(protocol.blocks as usize) > TRIALS_MAX {
-        let message = format!(
-            "{} arms in {} blocks are more than the {TRIALS_MAX} trials that a plan can have; run fewer blocks, or fewer \
-             arms",
-            names.len(),
-            protocol.blocks
-        );
-        return Err(Fault::at(&["protocol", "blocks"], message));
-    }
+    protocol::check_trials(names.len(), protocol.blocks)?;
     protocol::check_published(&asked, &names)?;
     let mut arms = asked_arms
         .iter()
@@ -101,20 +90,15 @@ struct AskedArm {
 
 /// Everything but arms, whether or not an arm uses it.
 fn check_whole(text: &Text, asked: &wire::Experiment, mode: Mode) -> Result<(), Fault> {
-    resolve::named(&["name"], &asked.name)?;
-    if asked.question.trim().is_empty() {
-        return Err(Fault::at(
-            &["question"],
-            "the question is empty; say what is to be found out",
-        ));
-    }
+    named(&["name"], &asked.name)?;
+    protocol::check_question(&asked.question)?;
     for (section, names) in [
         ("volume", asked.volume.keys().collect::<Vec<_>>()),
         ("placement", asked.placement.keys().collect()),
         ("arm", asked.arm.keys().collect()),
     ] {
         for name in names {
-            resolve::named(&[section, name], name)?;
+            named(&[section, name], name)?;
         }
     }
     if asked.placement.is_empty() {
@@ -138,10 +122,7 @@ fn settings(
 ) -> Result<Settings, Fault> {
     let defined = text.in_order("volume", asked.volume.keys());
     let mut placement = deal::placement(placement, &asked.placement[placement], &defined)?;
-    if asked.workload.profile.is_some() {
-        check_recorded(&placement)?;
-    }
-    mariadb::check_simulated(&asked.engine, mode)?;
+    mariadb::check_like(&asked.engine, mode)?;
     mariadb::place_binlog(&mut placement, asked.engine.mariadb.binlog);
     let used = placement.volumes();
     let volumes = defined
@@ -149,10 +130,6 @@ fn settings(
         .filter(|name| used.contains(name.as_str()))
         .map(|name| resolve::volume(name, &asked.volume[*name]))
         .collect::<Result<Vec<Volume>, Fault>>()?;
-    check_disks(&volumes)?;
-    for volume in &volumes {
-        check_fits(&placement, volume, volume.provision.size)?;
-    }
     let settings = Settings {
         machine: resolve::machine(&asked.machine)?,
         volumes,
@@ -160,81 +137,9 @@ fn settings(
         engine: resolve::engine(&asked.engine, asked.workload.profile.is_none())?,
         placement,
     };
-    if let Some(memory) = settings.machine.memory
-        && memory < settings.engine.memory
-    {
-        let message = format!(
-            "a buffer pool of {} does not fit into a machine with {memory}",
-            settings.engine.memory
-        );
-        return Err(Fault::at(&["engine", "memory"], message));
-    }
-    let Engine {
-        memory, page_cache, ..
-    } = settings.engine;
-    if let Some(there) = settings
-        .machine
-        .memory
-        .filter(|there| *there < Bytes(memory.0 + page_cache.0))
-    {
-        let message = format!(
-            "a buffer pool of {memory} and a page cache of {page_cache} do not fit into a machine with {there}"
-        );
-        return Err(Fault::at(&["engine", "page_cache"], message));
-    }
+    mariadb::check_modelled(&settings.engine.mariadb, mode)?;
+    rules::together(&settings)?;
     Ok(settings)
-}
-
-/// Refuses files of roles that a profile does not have: nothing would reach them.
-fn check_recorded(placement: &Placement) -> Result<(), Fault> {
-    let is_unknown =
-        |role: &Role| !Role::COMMON.contains(role) && !placement.files(*role).is_empty();
-    let Some(role) = Role::ALL.into_iter().find(is_unknown) else {
-        return Ok(());
-    };
-    let message = format!(
-        "placement \"{}\" says where {role} lives, and a profile has requests for data, temp and log alone; remove {role}",
-        placement.name
-    );
-    Err(Fault::at(
-        &["placement", &placement.name, role.name()],
-        message,
-    ))
-}
-
-/// Refuses more disks than the model can tell from each other.
-pub(super) fn check_disks(volumes: &[Volume]) -> Result<(), Fault> {
-    let counts = volumes.iter().map(|volume| volume.count as usize);
-    let disks: usize = counts.sum();
-    let Some(last) = volumes.last().filter(|_| disks > DISKS_MAX) else {
-        return Ok(());
-    };
-    let message = format!(
-        "the volumes have {disks} disks together, and at most {DISKS_MAX} can be modelled; use fewer volumes, or fewer \
-         disks (count) in them"
-    );
-    Err(Fault::at(&["volume", &last.name, "count"], message))
-}
-
-/// Refuses files that are together larger than the volume's disks, each of which holds `disk_size`, or than any volume.
-pub(super) fn check_fits(
-    placement: &Placement,
-    volume: &Volume,
-    disk_size: Option<Bytes>,
-) -> Result<(), Fault> {
-    let asked = placement.size_on(&volume.name);
-    let held = disk_size.map_or(VOLUME_MAX, |size| {
-        Bytes(size.0.saturating_mul(u64::from(volume.count))).min(VOLUME_MAX)
-    });
-    if asked <= held {
-        return Ok(());
-    }
-    let message = format!(
-        "placement \"{}\" puts {asked} of files on volume \"{}\", which holds {held}; \
-         make the files smaller, or the volume larger",
-        placement.name, volume.name
-    );
-    Err(Fault::at(&["placement", &placement.name], message))
 }
 
 fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fault> {

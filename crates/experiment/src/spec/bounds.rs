@@ -6,7 +6,7 @@
 
 use model::{Bytes, Duration};
 
-use super::error::Fault;
+use super::error::{Fault, listed};
 
 /// Most disks of a volume: far more than any Storage Spaces pool or LVM stripe has.
 pub(crate) const VOLUME_DISKS_MAX: u32 = 1024;
@@ -19,6 +19,9 @@ pub(crate) use model::cores::CORES_MAX;
 
 /// Most sessions: each has a stack and a connection.
 pub(crate) const SESSIONS_MAX: u32 = 10_000;
+
+/// Most sessions of a profile that decides them itself: as many as `profile` finds in one. None of them has a stack.
+pub(crate) const RECORDED_SESSIONS_MAX: u32 = 65_536;
 
 /// Most trials of a plan, which holds each of them.
 pub(crate) const TRIALS_MAX: usize = 100_000;
@@ -88,4 +91,44 @@ pub(crate) fn size_at_most(path: &[&str], value: Option<Bytes>, most: Bytes) -> 
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Refuses a span of time that is longer than any run.
+pub(crate) fn span_at_most(path: &[&str], value: Option<Duration>) -> Result<(), Fault> {
+    match value {
+        Some(value) if value > RUN_MAX => {
+            let key = path.join(".");
+            let message =
+                format!("{key} is {value}, and at most {RUN_MAX} can be modelled; lower it");
+            Err(Fault::at(path, message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses a number or size of zero.
+pub(crate) fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<(), Fault> {
+    match value.map(Into::into) {
+        Some(0) => {
+            let key = path.join(".");
+            Err(Fault::at(
+                path,
+                format!("{key} is zero; give at least 1, or leave it out"),
+            ))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses a name that could not stand in a dotted key, or be that of a file.
+pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is not a name; use 1 to {NAME_MAX} of the letters a-z, digits, \"-\" and \"_\"",
+        listed([name])
+    );
+    Err(Fault::at(path, message))
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
-use super::arms::{blamed, check_fits};
+use super::arms::blamed;
 use super::error::{Fault, remedy};
 use super::known::{Known, KnownWorkload, Recorded};
 use super::mode::{Mode, Variant};
 use super::placement::{Placement, Role};
+use super::rules::{self, check_fits};
 use super::settings::{Amount, Arrival, Disk, Machine, Parameter, Script, Settings, Workload};
 use super::{Spec, SpecError};
 
@@ -51,6 +52,21 @@ impl Spec {
             })?;
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    /// The same with every name looked up, as [`Spec::check`] does it: those of a plan come out as they are, unless a name
+    /// stands for something else by now.
+    ///
+    /// # Errors
+    /// The first name that is not known, or value that the vendor or the workload does not allow.
+    pub fn looked_up(&self, variant: &Variant, known: &dyn Known) -> Result<Settings, String> {
+        let mut found = self.clone();
+        roles(&found.placement, variant, known)
+            .and_then(|()| settings(&mut found, known))
+            .map_err(|fault| fault.told())?;
+        Ok(found)
     }
 }
 
@@ -124,6 +140,7 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     workload.digest = Some(digest);
     if let Some(recorded) = recorded {
         as_recorded(workload, recorded);
+        rules::workload(workload)?;
     }
     Ok(())
 }

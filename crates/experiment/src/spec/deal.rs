@@ -2,20 +2,20 @@
 
 use model::Bytes;
 
-use super::bounds::FILE_MAX;
 use super::error::{Fault, listed};
 use super::placement::{File, Placement, Role};
+use super::rules::{file_count, file_size, undefined};
 use super::wire;
 
 /// What a placement as written means, given the volumes there are.
 pub(crate) fn placement(
     name: &str,
     asked: &wire::Placement,
-    defined: &[&String],
+    there: &[&String],
 ) -> Result<Placement, Fault> {
     let files = |role: Role| {
         let files = asked_of(asked, role);
-        files.map(|files| dealt(name, role, files, defined))
+        files.map(|files| dealt(name, role, files, there))
     };
     let needed = |role: Role| {
         files(role).unwrap_or_else(|| {
@@ -24,7 +24,7 @@ pub(crate) fn placement(
                 format!(
                     "placement \"{name}\" does not say where {role} lives; \
                      add {role} = {{ volumes = \"...\" }} (defined: {})",
-                    listed(defined)
+                    listed(there)
                 ),
             ))
         })
@@ -80,17 +80,12 @@ fn only(name: &str, role: Role, files: Vec<File>) -> Result<File, Fault> {
     }
 }
 
-/// Most files a role can have: what SQL Server allows a database (32,767).
-///
-/// Source: <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
-const FILES_MAX: u32 = 32_767;
-
 /// The files of one role, dealt to its volumes in turn.
 fn dealt(
     name: &str,
     role: Role,
     asked: &wire::Files,
-    defined: &[&String],
+    there: &[&String],
 ) -> Result<Vec<File>, Fault> {
     let fault = |message: String| {
         let message = format!("placement \"{name}\" {message}");
@@ -100,20 +95,13 @@ fn dealt(
     if volumes.is_empty() {
         return Err(fault(format!("names no volume for {role}")));
     }
-    if let Some(unknown) = volumes.iter().find(|volume| !defined.contains(volume)) {
-        return Err(fault(format!(
-            "puts {role} on volume \"{unknown}\", which is not defined (defined: {})",
-            listed(defined)
-        )));
+    if let Some(unknown) = volumes.iter().find(|volume| !there.contains(volume)) {
+        return Err(fault(undefined(role, unknown, there)));
     }
     let count = asked
         .files
         .unwrap_or(u32::try_from(volumes.len()).unwrap_or(u32::MAX));
-    if count == 0 || count > FILES_MAX {
-        return Err(fault(format!(
-            "gives {role} {count} files; it needs 1 to {FILES_MAX}"
-        )));
-    }
+    file_count(role, count).map_err(fault)?;
     let count = count as usize;
     if count < volumes.len() {
         return Err(fault(format!(
@@ -139,14 +127,7 @@ fn sizes(asked: &wire::Files, count: usize) -> Result<Vec<Option<Bytes>>, String
     let Some(given) = &asked.file_size else {
         return Ok(vec![None; count]);
     };
-    if given.as_slice().contains(&Bytes::ZERO) {
-        return Err("has a file_size of zero; leave it out for a file that grows".to_owned());
-    }
-    if let Some(size) = given.as_slice().iter().find(|size| **size > FILE_MAX) {
-        return Err(format!(
-            "has a file_size of {size}, and at most {FILE_MAX} can be modelled,"
-        ));
-    }
+    given.as_slice().iter().copied().try_for_each(file_size)?;
     match given {
         super::amount::OneOrMany::One(size) => Ok(vec![Some(*size); count]),
         super::amount::OneOrMany::Many(list) if list.len() == count => {

@@ -74,6 +74,15 @@ impl Fault {
             message: message.into(),
         }
     }
+
+    /// The message with its key, where there is no line to show.
+    pub(crate) fn told(&self) -> String {
+        let key = self.key.join(".");
+        match self.message.starts_with(&key) {
+            true => self.message.clone(),
+            false => format!("{key}: {}", self.message),
+        }
+    }
 }
 
 /// Whether setting the dotted key `set` sets what `key` leads to, or a part of it, or all around it.

@@ -9,7 +9,7 @@ use super::Mode;
 use super::error::Fault;
 use super::habits::Like;
 use super::placement::{File, Placement};
-use super::settings::Commit;
+use super::settings::{Commit, Engine};
 use super::wire;
 
 /// What of MariaDB no other key of `[engine]` and no placement says.
@@ -149,31 +149,54 @@ const LOG_FILE_BLOCK: Bytes = Bytes::kib(4);
 const IO_CAPACITY_MIN: u32 = 100;
 
 /// The settings that are asked for.
-pub(super) fn resolve(asked: &wire::Mariadb) -> Result<Mariadb, Fault> {
-    if let Some(capacity) = asked.io_capacity.filter(|asked| *asked < IO_CAPACITY_MIN) {
-        let message = format!(
-            "engine.mariadb.io_capacity is {capacity}; MariaDB takes {IO_CAPACITY_MIN} to {}",
-            u32::MAX
-        );
-        return Err(fault("io_capacity", message));
-    }
+pub(super) fn resolve(asked: &wire::Mariadb) -> Mariadb {
     let default = Mariadb::default();
-    Ok(Mariadb {
+    Mariadb {
         flush_log_at_trx_commit: asked.flush_log_at_trx_commit,
         sync_binlog: asked.sync_binlog.unwrap_or(default.sync_binlog),
         doublewrite: asked.doublewrite.unwrap_or(default.doublewrite),
         flush_method: asked.flush_method.unwrap_or(default.flush_method),
         log_file_size: asked.log_file_size,
         io_capacity: asked.io_capacity,
-    })
+    }
 }
 
 /// Whether a commit waits for the log, which `commit` and `flush_log_at_trx_commit` may both say.
-pub(super) fn commit(asked: &wire::Engine) -> Result<Commit, Fault> {
-    let flush = asked.mariadb.flush_log_at_trx_commit;
-    let by_flush = flush.map(FlushLog::commit);
-    if let (Some(flush), Some(commit)) = (flush, asked.commit)
-        && flush.commit() != commit
+pub(super) fn commit(asked: &wire::Engine) -> Commit {
+    let by_flush = asked.mariadb.flush_log_at_trx_commit.map(FlushLog::commit);
+    asked.commit.or(by_flush).unwrap_or_default()
+}
+
+/// Pages of a doublewrite batch, which `doublewrite_pages` says, and which `doublewrite` turns off.
+pub(super) fn doublewrite_pages(asked: &wire::Engine, by_habit: u32) -> Result<u32, Fault> {
+    match (asked.mariadb.doublewrite, asked.doublewrite_pages) {
+        (Some(true), Some(0)) => {
+            let message = "engine.mariadb.doublewrite is true, and engine.doublewrite_pages is 0; keep one of the two";
+            Err(fault("doublewrite", message))
+        }
+        (Some(false), pages) => Ok(pages.unwrap_or(0)),
+        (Some(true) | None, pages) => Ok(pages.unwrap_or(by_habit)),
+    }
+}
+
+/// Size of the log, which `log_capacity` and `log_file_size` may say.
+pub(super) fn log_capacity(asked: &wire::Engine, by_habit: Bytes) -> Bytes {
+    let size = asked.mariadb.log_file_size;
+    asked.log_capacity.or(size).unwrap_or(by_habit)
+}
+
+/// Refuses values that no server takes, and what other settings of the engine contradict.
+pub(super) fn check(engine: &Engine) -> Result<(), Fault> {
+    let mariadb = &engine.mariadb;
+    if let Some(capacity) = mariadb.io_capacity.filter(|asked| *asked < IO_CAPACITY_MIN) {
+        let message = format!(
+            "engine.mariadb.io_capacity is {capacity}; MariaDB takes {IO_CAPACITY_MIN} to {}",
+            u32::MAX
+        );
+        return Err(fault("io_capacity", message));
+    }
+    if let Some(flush) = mariadb.flush_log_at_trx_commit
+        && flush.commit() != engine.commit
     {
         let message = format!(
             "engine.mariadb.flush_log_at_trx_commit is {}, which engine.commit contradicts; keep one of the two",
@@ -181,46 +204,33 @@ pub(super) fn commit(asked: &wire::Engine) -> Result<Commit, Fault> {
         );
         return Err(fault("flush_log_at_trx_commit", message));
     }
-    Ok(by_flush.or(asked.commit).unwrap_or_default())
+    let pages = engine.doublewrite_pages;
+    if !mariadb.doublewrite && pages > 0 {
+        let message = format!(
+            "engine.mariadb.doublewrite is false, and engine.doublewrite_pages is {pages}; keep one of the two"
+        );
+        return Err(fault("doublewrite", message));
+    }
+    mariadb.log_file_size.map_or(Ok(()), |size| {
+        check_log_file_size(size, engine.log_capacity)
+    })
 }
 
-/// Pages of a doublewrite batch, which `doublewrite_pages` says, and which `doublewrite` turns off.
-pub(super) fn doublewrite_pages(asked: &wire::Engine, by_habit: u32) -> Result<u32, Fault> {
-    match (asked.mariadb.doublewrite, asked.doublewrite_pages) {
-        (Some(false), Some(pages)) if pages > 0 => {
-            let message = format!(
-                "engine.mariadb.doublewrite is false, and engine.doublewrite_pages is {pages}; keep one of the two"
-            );
-            Err(fault("doublewrite", message))
-        }
-        (Some(true), Some(0)) => {
-            let message = "engine.mariadb.doublewrite is true, and engine.doublewrite_pages is 0; keep one of the two";
-            Err(fault("doublewrite", message))
-        }
-        (Some(false), _) => Ok(0),
-        (Some(true) | None, pages) => Ok(pages.unwrap_or(by_habit)),
+fn check_log_file_size(size: Bytes, capacity: Bytes) -> Result<(), Fault> {
+    if size != capacity {
+        let message = format!(
+            "engine.mariadb.log_file_size is {size}, and engine.log_capacity is {capacity}; keep one of the two"
+        );
+        return Err(fault("log_file_size", message));
     }
-}
-
-/// Size of the log, which `log_capacity` and `log_file_size` may say.
-pub(super) fn log_capacity(asked: &wire::Engine, by_habit: Bytes) -> Result<Bytes, Fault> {
-    match (asked.mariadb.log_file_size, asked.log_capacity) {
-        (Some(size), Some(capacity)) if size != capacity => {
-            let message = format!(
-                "engine.mariadb.log_file_size is {size}, and engine.log_capacity is {capacity}; keep one of the two"
-            );
-            Err(fault("log_file_size", message))
-        }
-        (Some(size), _) if size < LOG_FILE_MIN || !size.0.is_multiple_of(LOG_FILE_BLOCK.0) => {
-            let message = format!(
-                "engine.mariadb.log_file_size is {size}; MariaDB takes whole blocks of {LOG_FILE_BLOCK}, {LOG_FILE_MIN} or \
-                 more"
-            );
-            Err(fault("log_file_size", message))
-        }
-        (Some(size), _) => Ok(size),
-        (None, capacity) => Ok(capacity.unwrap_or(by_habit)),
+    if size < LOG_FILE_MIN || !size.0.is_multiple_of(LOG_FILE_BLOCK.0) {
+        let message = format!(
+            "engine.mariadb.log_file_size is {size}; MariaDB takes whole blocks of {LOG_FILE_BLOCK}, {LOG_FILE_MIN} or \
+             more"
+        );
+        return Err(fault("log_file_size", message));
     }
+    Ok(())
 }
 
 /// Places the binary log that is asked for beside the first data file, where MariaDB has it unless told otherwise; or removes
@@ -239,26 +249,33 @@ pub(super) fn place_binlog(placement: &mut Placement, asked: Option<bool>) {
     };
 }
 
-/// Refuses in simulate what it has no model of, and settings of InnoDB in an engine with other habits.
-pub(super) fn check_simulated(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> {
+/// Refuses in simulate settings of InnoDB in an engine with other habits.
+pub(super) fn check_like(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> {
+    let is_other = asked.mariadb != wire::Mariadb::default() && asked.like != Some(Like::Innodb);
+    match mode {
+        Mode::Simulate if is_other => Err(Fault::at(
+            &["engine", "mariadb"],
+            "engine.mariadb has settings of InnoDB, and the simulated engine is not like it; add like = \
+             \"innodb\" to [engine], or leave them out",
+        )),
+        Mode::Simulate | Mode::Emulate | Mode::Measure => Ok(()),
+    }
+}
+
+/// Refuses in simulate what it has no model of.
+pub(super) fn check_modelled(mariadb: &Mariadb, mode: Mode) -> Result<(), Fault> {
     match mode {
         Mode::Simulate => {}
         Mode::Emulate | Mode::Measure => return Ok(()),
     }
-    let mariadb = &asked.mariadb;
-    if *mariadb != wire::Mariadb::default() && asked.like != Some(Like::Innodb) {
-        let message = "engine.mariadb has settings of InnoDB, and the simulated engine is not like it; add like = \
-                       \"innodb\" to [engine], or leave them out";
-        return Err(Fault::at(&["engine", "mariadb"], message));
-    }
-    let (key, problem) = if mariadb.flush_method == Some(FlushMethod::Fsync) {
+    let (key, problem) = if mariadb.flush_method == FlushMethod::Fsync {
         (
             "flush_method",
             "is \"fsync\", and simulate has O_DIRECT alone",
         )
     } else if mariadb.io_capacity.is_some() {
         ("io_capacity", "is set, and simulate has no model of it")
-    } else if mariadb.sync_binlog.is_some_and(|groups| groups > 1) {
+    } else if mariadb.sync_binlog > 1 {
         ("sync_binlog", "is above 1, and simulate has 0 and 1 alone")
     } else {
         return Ok(());
@@ -276,7 +293,6 @@ fn fault(key: &str, message: impl Into<String>) -> Fault {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::Engine;
     use super::*;
 
     fn read(text: &str) -> Result<Engine, String> {
@@ -288,8 +304,12 @@ mod tests {
 
     fn simulated(text: &str) -> Result<(), String> {
         let asked: wire::Engine = toml::from_str(text).expect("the shape is right");
-        assert!(check_simulated(&asked, Mode::Emulate).is_ok(), "{text}");
-        check_simulated(&asked, Mode::Simulate).map_err(|fault| fault.message)
+        let check = |mode| {
+            check_like(&asked, mode)?;
+            check_modelled(&super::resolve(&asked.mariadb), mode)
+        };
+        assert!(check(Mode::Emulate).is_ok(), "{text}");
+        check(Mode::Simulate).map_err(|fault| fault.message)
     }
 
     #[test]

@@ -9,12 +9,12 @@
 
 mod amount;
 mod arms;
-mod bounds;
+pub(crate) mod bounds;
 mod builtin;
 mod check;
 mod deal;
 mod document;
-mod error;
+pub(crate) mod error;
 mod habits;
 mod keys;
 mod known;
@@ -23,8 +23,9 @@ mod metric;
 mod mode;
 mod placement;
 mod postgres;
-mod protocol;
+pub(crate) mod protocol;
 mod resolve;
+pub(crate) mod rules;
 mod settings;
 mod sweep;
 mod volumes;

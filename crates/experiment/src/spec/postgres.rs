@@ -74,35 +74,45 @@ impl fmt::Display for IoMethod {
 }
 
 /// The settings that are asked for.
-pub(super) fn resolve(asked: &wire::Postgres) -> Result<Postgres, Fault> {
-    within("io_workers", asked.io_workers, 1..=WORKERS_MAX)?;
-    for (name, value) in [
-        ("effective_io_concurrency", asked.effective_io_concurrency),
-        (
-            "maintenance_io_concurrency",
-            asked.maintenance_io_concurrency,
-        ),
-    ] {
-        within(name, value, 0..=CONCURRENCY_MAX)?;
-    }
-    if let Some(limit) = asked.io_combine_limit
-        && (!limit.0.is_multiple_of(PAGE.0) || !(PAGE..=COMBINE_MAX).contains(&limit))
-    {
-        let message = format!(
-            "engine.postgres.io_combine_limit is {limit}; PostgreSQL takes whole pages of {PAGE}, from one to {COMBINE_MAX}"
-        );
-        return Err(Fault::at(
-            &["engine", "postgres", "io_combine_limit"],
-            message,
-        ));
-    }
-    Ok(Postgres {
+pub(super) fn resolve(asked: &wire::Postgres) -> Postgres {
+    Postgres {
         io_method: asked.io_method,
         io_workers: asked.io_workers,
         effective_io_concurrency: asked.effective_io_concurrency,
         maintenance_io_concurrency: asked.maintenance_io_concurrency,
         io_combine_limit: asked.io_combine_limit,
-    })
+    }
+}
+
+/// Refuses values that no server takes.
+pub(super) fn check(postgres: &Postgres) -> Result<(), Fault> {
+    within("io_workers", postgres.io_workers, 1..=WORKERS_MAX)?;
+    for (name, value) in [
+        (
+            "effective_io_concurrency",
+            postgres.effective_io_concurrency,
+        ),
+        (
+            "maintenance_io_concurrency",
+            postgres.maintenance_io_concurrency,
+        ),
+    ] {
+        within(name, value, 0..=CONCURRENCY_MAX)?;
+    }
+    match postgres.io_combine_limit {
+        Some(limit)
+            if !limit.0.is_multiple_of(PAGE.0) || !(PAGE..=COMBINE_MAX).contains(&limit) =>
+        {
+            let message = format!(
+                "engine.postgres.io_combine_limit is {limit}; PostgreSQL takes whole pages of {PAGE}, from one to {COMBINE_MAX}"
+            );
+            Err(Fault::at(
+                &["engine", "postgres", "io_combine_limit"],
+                message,
+            ))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn within(name: &str, value: Option<u32>, range: RangeInclusive<u32>) -> Result<(), Fault> {
@@ -123,7 +133,9 @@ mod tests {
 
     fn read(text: &str) -> Result<Postgres, String> {
         let asked: wire::Postgres = toml::from_str(text).map_err(|error| error.to_string())?;
-        resolve(&asked).map_err(|fault| fault.message)
+        let postgres = resolve(&asked);
+        check(&postgres).map_err(|fault| fault.message)?;
+        Ok(postgres)
     }
 
     #[test]

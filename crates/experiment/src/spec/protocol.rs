@@ -1,9 +1,11 @@
 //! How trials are repeated and compared, and what was published and fitted.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::bounds::TRIALS_MAX;
 use super::document::Text;
 use super::error::{Fault, listed, remedy};
 use super::{Arm, Mode, metric, wire};
@@ -84,23 +86,50 @@ pub(crate) fn resolve(
     mode: Mode,
     arms: &[String],
 ) -> Result<Protocol, Fault> {
+    let by_default = metric_default(workload, mode);
+    let first = || arms.first().cloned().unwrap_or_default();
+    let protocol = Protocol {
+        blocks: asked.blocks.unwrap_or(5),
+        margin: asked.margin.unwrap_or(0.05),
+        errors_max: asked.errors_max.unwrap_or_else(errors_max_default),
+        baseline: asked.baseline.clone().unwrap_or_else(first),
+        metric: asked.metric.as_deref().unwrap_or(by_default).to_owned(),
+        seed: asked.seed.map_or(1, |seed| seed.0),
+    };
+    check(&protocol, arms.iter().map(String::as_str))?;
+    if workload.profile.is_some() {
+        check_replayed(&protocol.metric, by_default)?;
+    }
+    Ok(protocol)
+}
+
+/// Refuses what cannot be repeated or compared, given the names of the arms.
+pub(crate) fn check<'a>(
+    protocol: &Protocol,
+    arms: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), Fault> {
     let fault = |key: &str, message: String| Err(Fault::at(&["protocol", key], message));
-    let blocks = asked.blocks.unwrap_or(5);
-    if !(1..=BLOCKS_MAX).contains(&blocks) {
+    let Protocol {
+        blocks,
+        margin,
+        errors_max,
+        baseline,
+        metric,
+        seed: _,
+    } = protocol;
+    if !(1..=BLOCKS_MAX).contains(blocks) {
         return fault(
             "blocks",
             format!("{blocks} blocks cannot be run; give 1 to {BLOCKS_MAX}"),
         );
     }
-    let margin = asked.margin.unwrap_or(0.05);
-    if !(margin > 0.0 && margin < 1.0) {
+    if !(*margin > 0.0 && *margin < 1.0) {
         return fault(
             "margin",
             format!("a margin of {margin} is not between 0 and 1; 0.05 stands for 5 %"),
         );
     }
-    let errors_max = asked.errors_max.unwrap_or_else(errors_max_default);
-    if !(0.0..1.0).contains(&errors_max) {
+    if !(0.0..1.0).contains(errors_max) {
         return fault(
             "errors_max",
             format!(
@@ -108,34 +137,51 @@ pub(crate) fn resolve(
             ),
         );
     }
-    let by_default = metric_default(workload, mode);
-    let metric = asked.metric.as_deref().unwrap_or(by_default);
     if let Err(message) = metric::check(metric) {
         return fault("metric", message);
     }
-    if workload.profile.is_some() && !metric::is_of_profile(metric) {
-        let message = format!(
-            "a profile is replayed for a fixed time and has no {metric}; use {by_default}, or leave metric out"
-        );
-        return fault("metric", message);
-    }
-    let baseline = asked.baseline.as_ref().or(arms.first());
-    let Some(baseline) = baseline.filter(|name| arms.contains(name)) else {
-        let given = baseline.map_or("", String::as_str);
-        let hint = remedy(given, "defined", arms.iter().map(String::as_str));
+    if !arms.clone().any(|name| name == baseline) {
+        let hint = remedy(baseline, "defined", arms);
         return fault(
             "baseline",
-            format!("the baseline \"{given}\" is not an arm{hint}"),
+            format!("the baseline \"{baseline}\" is not an arm{hint}"),
         );
-    };
-    Ok(Protocol {
-        blocks,
-        margin,
-        errors_max,
-        baseline: baseline.clone(),
-        metric: metric.to_owned(),
-        seed: asked.seed.map_or(1, |seed| seed.0),
-    })
+    }
+    Ok(())
+}
+
+/// Refuses a metric that the replay of a profile does not have; `instead` is one that it has.
+pub(crate) fn check_replayed(metric: &str, instead: &str) -> Result<(), Fault> {
+    if metric::is_of_profile(metric) {
+        return Ok(());
+    }
+    let message = format!(
+        "a profile is replayed for a fixed time and has no {metric}; use {instead}, or leave metric out"
+    );
+    Err(Fault::at(&["protocol", "metric"], message))
+}
+
+/// Refuses more trials than a plan holds, with one arm more for the twin of `--aa`.
+pub(crate) fn check_trials(arms: usize, blocks: u32) -> Result<(), Fault> {
+    if (arms + 1).saturating_mul(blocks as usize) <= TRIALS_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "{arms} arms in {blocks} blocks are more than the {TRIALS_MAX} trials that a plan can have; run fewer blocks, or \
+         fewer arms"
+    );
+    Err(Fault::at(&["protocol", "blocks"], message))
+}
+
+/// Refuses an experiment that asks nothing.
+pub(crate) fn check_question(question: &str) -> Result<(), Fault> {
+    match question.trim().is_empty() {
+        false => Ok(()),
+        true => Err(Fault::at(
+            &["question"],
+            "the question is empty; say what is to be found out",
+        )),
+    }
 }
 
 /// What arms are compared by where nothing is said.
@@ -159,15 +205,21 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
             let message = format!("figures are published for \"{arm}\", which is not an arm{hint}");
             return Err(Fault::at(&["published", arm], message));
         }
-        for (name, figure) in figures {
-            if let Published::Number(number) = figure
-                && !number.is_finite()
-            {
-                let message = format!("{name} is {number}; give a finite number, or words");
-                return Err(Fault::at(&["published", arm, name], message));
-            }
-            metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;
+        check_figures(arm, figures)?;
+    }
+    Ok(())
+}
+
+/// Refuses figures of an arm that are no numbers, and of metrics that there are none of.
+pub(crate) fn check_figures(arm: &str, figures: &BTreeMap<String, Published>) -> Result<(), Fault> {
+    for (name, figure) in figures {
+        if let Published::Number(number) = figure
+            && !number.is_finite()
+        {
+            let message = format!("{name} is {number}; give a finite number, or words");
+            return Err(Fault::at(&["published", arm, name], message));
         }
+        metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;
     }
     Ok(())
 }

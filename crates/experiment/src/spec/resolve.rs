@@ -1,63 +1,35 @@
 //! What machine, volumes, workload and engine mean as written: defaults filled in, nonsense refused.
 
 use model::store::PageSize;
-use model::{Bytes, Duration, HostCacheMode, Iops};
+use model::{Bytes, Duration, Iops};
 
-use super::bounds::{
-    CORES_MAX, DOUBLEWRITE_MAX, GATHER_MAX, LIMIT_MAX, LOG_BYTES_PER_ROW_MAX, MEMORY_MAX, NAME_MAX,
-    RATE_MAX, RATE_MIN, RUN_MAX, SESSIONS_MAX, SORT_MAX, VERSION_MAX, VOLUME_DISKS_MAX, VOLUME_MAX,
-    at_most, size_at_most,
-};
-use super::error::{Fault, listed};
+use super::bounds::not_zero;
+use super::error::Fault;
 use super::habits::Like;
 use super::mariadb;
 use super::postgres;
+use super::rules::{self, MEMORY_MIN};
 use super::settings::{
-    Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Parameter, Provision, Script,
-    Versions, Volume, Workload,
+    Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Provision, Script, Versions,
+    Volume, Workload,
 };
 use super::{Mode, amount::Span, wire};
 
-/// The machine, which has a type, or cores and memory.
+/// The machine.
 pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
-    if asked.kind.is_none() && (asked.cores.is_none() || asked.memory.is_none()) {
-        return Err(Fault::at(
-            &["machine"],
-            "the machine is not known; give a type of the catalogue (type = \"azure.DS2\"), \
-             or cores and memory",
-        ));
-    }
-    not_zero(&["machine", "cores"], asked.cores)?;
-    at_most(&["machine", "cores"], asked.cores, CORES_MAX.into())?;
-    not_zero(&["machine", "memory"], asked.memory.map(|memory| memory.0))?;
-    share(&["machine", "credits"], asked.credits)?;
-    Ok(Machine {
+    let machine = Machine {
         kind: asked.kind.clone(),
         cores: asked.cores,
         memory: asked.memory,
         credits: asked.credits,
         entry: None,
-    })
+    };
+    rules::machine(&machine)?;
+    Ok(machine)
 }
 
 /// A volume by itself; whether its disk exists is the catalogue's to say.
 pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> {
-    let key = |key: &'static str| ["volume", name, key];
-    not_zero(&key("count"), asked.count)?;
-    not_zero(&key("interleave"), asked.interleave.map(|bytes| bytes.0))?;
-    not_zero(&key("size"), asked.size.map(|bytes| bytes.0))?;
-    not_zero(&key("iops"), asked.iops)?;
-    not_zero(&key("throughput"), asked.throughput.map(|rate| rate.0))?;
-    at_most(&key("count"), asked.count, VOLUME_DISKS_MAX.into())?;
-    size_at_most(&key("interleave"), asked.interleave, GATHER_MAX)?;
-    size_at_most(&key("size"), asked.size, VOLUME_MAX)?;
-    at_most(&key("iops"), asked.iops, LIMIT_MAX)?;
-    at_most(
-        &key("throughput"),
-        asked.throughput.map(|rate| rate.0),
-        LIMIT_MAX,
-    )?;
-    share(&key("credits"), asked.credits)?;
     let volume = Volume {
         name: name.to_owned(),
         disk: Disk::from(asked.disk.clone()),
@@ -74,47 +46,14 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
         replaced: replaced(name, asked.replaced.as_ref())?,
         entry: None,
     };
-    match volume.disk {
-        Disk::Local => local(&volume)?,
-        Disk::Unlimited | Disk::Catalogue(_) => {}
-    }
+    rules::volume(&volume)?;
     Ok(volume)
-}
-
-fn local(volume: &Volume) -> Result<(), Fault> {
-    let fault = |key: &str, message: &str| {
-        let message = format!("volume \"{}\" {message}", volume.name);
-        Err(Fault::at(&["volume", &volume.name, key], message))
-    };
-    if volume.count > 1 {
-        return fault(
-            "count",
-            "stripes the local disk, but a machine has one; use count = 1",
-        );
-    }
-    if volume.host_cache != HostCacheMode::None {
-        return fault(
-            "host_cache",
-            "puts a host cache before the local disk, which is on the host; leave host_cache out",
-        );
-    }
-    Ok(())
 }
 
 fn replaced(name: &str, asked: Option<&wire::Override>) -> Result<Override, Fault> {
     let Some(asked) = asked else {
         return Ok(Override::default());
     };
-    let key = |key: &'static str| ["volume", name, "override", key];
-    not_zero(&key("iops_limit"), asked.iops_limit)?;
-    let throughput = asked.throughput_limit.map(|rate| rate.0);
-    not_zero(&key("throughput_limit"), throughput)?;
-    not_zero(&key("in_flight_max"), asked.in_flight_max)?;
-    let transfer = asked.transfer.map(|rate| rate.0);
-    not_zero(&key("transfer"), transfer)?;
-    at_most(&key("iops_limit"), asked.iops_limit, LIMIT_MAX)?;
-    at_most(&key("throughput_limit"), throughput, LIMIT_MAX)?;
-    at_most(&key("transfer"), transfer, LIMIT_MAX)?;
     Ok(Override {
         iops_limit: asked.iops_limit.map(Iops),
         throughput_limit: asked.throughput_limit,
@@ -146,10 +85,6 @@ fn burst(
     credits: Option<u64>,
 ) -> Result<Option<Burst>, Fault> {
     let path = |key: &'static str| ["volume", volume, "override", key];
-    for (key, value) in keys.into_iter().zip([rate, credits]) {
-        not_zero(&path(key), value)?;
-        at_most(&path(key), value, LIMIT_MAX)?;
-    }
     let [rate_key, credits_key] = keys;
     match (rate, credits) {
         (None, None) => Ok(None),
@@ -162,21 +97,6 @@ fn burst(
             &path(credits_key),
             format!("{credits_key} says for how long, not how fast; give {rate_key} too"),
         )),
-    }
-}
-
-/// Refuses what is no share of credits.
-fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
-    match value {
-        Some(share) if !(0.0..=1.0).contains(&share) => {
-            let key = path.join(".");
-            let message = format!(
-                "{key} is {share:?}; give the share of the credits that are there at the start, from 0 (spent) to 1 \
-                 (all of them)"
-            );
-            Err(Fault::at(path, message))
-        }
-        Some(_) | None => Ok(()),
     }
 }
 
@@ -195,22 +115,10 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
             return Err(Fault::at(&["workload", key], message));
         }
     }
-    let sessions = &["workload", "sessions"];
-    not_zero(sessions, asked.sessions)?;
-    at_most(sessions, asked.sessions, SESSIONS_MAX.into())?;
-    for (name, value) in &asked.parameters {
-        if let Parameter::Number(number) = value
-            && !number.is_finite()
-        {
-            let message = format!("parameter \"{name}\" is {number}; give a finite number");
-            return Err(Fault::at(&["workload", "parameters", name], message));
-        }
-    }
+    rules::sessions(asked.sessions)?;
+    rules::parameters(&asked.parameters)?;
     let (amount, arrival) = (amount(asked)?, arrival(asked)?);
-    ends(amount, arrival)?;
-    let path = ["workload", "log_bytes_per_row"];
-    at_most(&path, asked.log_bytes_per_row, LOG_BYTES_PER_ROW_MAX)?;
-    Ok(Workload {
+    let workload = Workload {
         script: script(asked)?,
         sessions: asked.sessions.unwrap_or(1),
         amount,
@@ -219,7 +127,9 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
         parameters: asked.parameters.clone(),
         log_bytes_per_row: asked.log_bytes_per_row,
         digest: None,
-    })
+    };
+    rules::workload(&workload)?;
+    Ok(workload)
 }
 
 /// The part of a profile that is replayed where nothing else is said.
@@ -245,9 +155,7 @@ fn profile(file: &str, asked: &wire::Workload, mode: Mode) -> Result<Workload, F
         let message = format!("a profile defines its own demand and has no {key}; remove {key}");
         return Err(Fault::at(&["workload", key], message));
     }
-    let sessions = &["workload", "sessions"];
-    not_zero(sessions, asked.sessions)?;
-    at_most(sessions, asked.sessions, SESSIONS_MAX.into())?;
+    rules::sessions(asked.sessions)?;
     for (key, span) in [("window", asked.window), ("duration", asked.duration)] {
         not_zero(
             &["workload", key],
@@ -296,14 +204,8 @@ fn script(asked: &wire::Workload) -> Result<Script, Fault> {
 
 fn amount(asked: &wire::Workload) -> Result<Amount, Fault> {
     match (asked.operations, asked.duration) {
-        (Some(count), None) => {
-            not_zero(&["workload", "operations"], Some(count))?;
-            Ok(Amount::Operations(count))
-        }
-        (None, Some(Span(duration))) => {
-            not_zero(&["workload", "duration"], Some(duration.as_nanos()))?;
-            Ok(Amount::Duration(duration))
-        }
+        (Some(count), None) => Ok(Amount::Operations(count)),
+        (None, Some(Span(duration))) => Ok(Amount::Duration(duration)),
         (Some(_), Some(_)) => Err(Fault::at(
             &["workload", "duration"],
             "the workload ends after its operations and after a duration; keep one",
@@ -318,42 +220,19 @@ fn amount(asked: &wire::Workload) -> Result<Amount, Fault> {
 fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     let think = span(asked.think, Duration::ZERO);
     let rate = asked.rate.unwrap_or(0.0);
-    let fault = |message: String| Err(Fault::at(&["workload", "rate"], message));
-    if !(0.0..RATE_MAX).contains(&rate) || rate > 0.0 && rate < RATE_MIN {
-        fault(format!(
-            "a rate of {rate:?} operations per second is not possible; give one from {RATE_MIN:e} to {RATE_MAX:e}, or 0 \
-             for a closed loop"
-        ))
-    } else if rate == 0.0 {
-        Ok(Arrival::Closed { think })
-    } else if think > Duration::ZERO {
-        fault("operations come at a rate, or after a pause (think), not both".to_owned())
-    } else {
-        Ok(Arrival::Open { rate_per_s: rate })
+    if rate == 0.0 {
+        return Ok(Arrival::Closed { think });
+    }
+    let arrival = Arrival::Open { rate_per_s: rate };
+    rules::arrival(arrival)?;
+    match think {
+        Duration::ZERO => Ok(arrival),
+        _ => Err(Fault::at(
+            &["workload", "rate"],
+            "operations come at a rate, or after a pause (think), not both",
+        )),
     }
 }
-
-/// Refuses operations that would take longer to arrive than any run may last.
-fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
-    let (Amount::Operations(operations), Arrival::Open { rate_per_s }) = (amount, arrival) else {
-        return Ok(());
-    };
-    let years = |seconds: f64| seconds / (365.0 * 24.0 * 3600.0);
-    let seconds = operations as f64 / rate_per_s;
-    if seconds <= RUN_MAX.as_secs_f64() {
-        return Ok(());
-    }
-    let message = format!(
-        "{operations} operations at {rate_per_s:?} per second take {:.0} years, and a run lasts at most {:.0}; raise the \
-         rate, or ask for fewer operations",
-        years(seconds),
-        years(RUN_MAX.as_secs_f64())
-    );
-    Err(Fault::at(&["workload", "rate"], message))
-}
-
-/// Smallest buffer pool: below it, a number was meant to have another unit.
-const MEMORY_MIN: Bytes = Bytes::mib(1);
 
 /// The engine; what is not asked for is as [`Like::habits`] has it.
 ///
@@ -367,49 +246,13 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
              add [engine] with memory = \"512 MiB\" or as much as it is",
         ));
     };
-    if memory < MEMORY_MIN {
-        let message = format!(
-            "a buffer pool of {memory} is too small; give at least {MEMORY_MIN}, with its unit"
-        );
-        return Err(Fault::at(&["engine", "memory"], message));
-    }
     let habits = Like::habits(asked.like);
     let page_size = match asked.page_size {
         None => habits.page_size,
         Some(size) => PageSize::try_from(size)
             .map_err(|error| Fault::at(&["engine", "page_size"], error.to_string()))?,
     };
-    for (key, amount) in [
-        ("write_gather", asked.write_gather),
-        ("log_gather", asked.log_gather),
-        ("sort_memory", asked.sort_memory),
-    ] {
-        not_zero(&["engine", key], amount.map(|bytes| bytes.0))?;
-    }
-    for (key, amount, most) in [
-        ("memory", asked.memory, MEMORY_MAX),
-        ("page_cache", asked.page_cache, MEMORY_MAX),
-        ("read_ahead", asked.read_ahead, GATHER_MAX),
-        ("write_gather", asked.write_gather, GATHER_MAX),
-        ("log_gather", asked.log_gather, GATHER_MAX),
-        ("sort_memory", asked.sort_memory, SORT_MAX),
-    ] {
-        size_at_most(&["engine", key], amount, most)?;
-    }
-    not_zero(&["engine", "writes_in_flight"], asked.writes_in_flight)?;
-    at_most(
-        &["engine", "doublewrite_pages"],
-        asked.doublewrite_pages,
-        DOUBLEWRITE_MAX.into(),
-    )?;
-    if memory.0 / page_size.bytes().0 > u64::from(u32::MAX) {
-        let message = format!(
-            "a buffer pool of {memory} has 2^32 pages of {} or more; give larger pages or less memory",
-            page_size.bytes()
-        );
-        return Err(Fault::at(&["engine", "memory"], message));
-    }
-    Ok(Engine {
+    let engine = Engine {
         memory,
         page_size,
         read_unit: asked.read_unit.unwrap_or_default(),
@@ -417,10 +260,10 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
         write_gather: asked.write_gather.unwrap_or(habits.write_gather),
         writes_in_flight: asked.writes_in_flight.unwrap_or(habits.writes_in_flight),
         checkpoint: checkpoint(asked.checkpoint.as_deref(), habits.checkpoint)?,
-        log_capacity: mariadb::log_capacity(asked, habits.log_capacity)?,
+        log_capacity: mariadb::log_capacity(asked, habits.log_capacity),
         doublewrite_pages: mariadb::doublewrite_pages(asked, habits.doublewrite_pages)?,
         full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
-        commit: mariadb::commit(asked)?,
+        commit: mariadb::commit(asked),
         log_gather: asked.log_gather.unwrap_or(habits.log_gather),
         log_flush: asked.log_flush.unwrap_or(habits.log_flush),
         page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
@@ -432,10 +275,12 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
             logical_read: span(asked.cpu.logical_read, Duration::from_micros(1)),
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
         },
-        versions: asked.versions.as_ref().map(versions).transpose()?,
-        postgres: postgres::resolve(&asked.postgres)?,
-        mariadb: mariadb::resolve(&asked.mariadb)?,
-    })
+        versions: asked.versions.as_ref().map(versions),
+        postgres: postgres::resolve(&asked.postgres),
+        mariadb: mariadb::resolve(&asked.mariadb),
+    };
+    rules::engine(&engine)?;
+    Ok(engine)
 }
 
 fn checkpoint(asked: Option<&str>, default: Option<Duration>) -> Result<Option<Duration>, Fault> {
@@ -444,52 +289,21 @@ fn checkpoint(asked: Option<&str>, default: Option<Duration>) -> Result<Option<D
         None => Ok(default),
         Some("none") => Ok(None),
         Some(text) => match text.parse() {
-            Ok(Duration::ZERO) => Err(fault("a checkpoint every 0 s never ends".to_owned())),
             Ok(interval) => Ok(Some(interval)),
             Err(error) => Err(fault(format!("{error}; \"none\" turns checkpoints off"))),
         },
     }
 }
 
-fn versions(asked: &wire::Versions) -> Result<Versions, Fault> {
-    let bytes = asked.bytes_per_row;
-    let key = &["engine", "versions", "bytes_per_row"];
-    not_zero(key, Some(bytes.0))?;
-    size_at_most(key, Some(bytes), VERSION_MAX)?;
-    Ok(Versions {
-        bytes_per_row: bytes,
+fn versions(asked: &wire::Versions) -> Versions {
+    Versions {
+        bytes_per_row: asked.bytes_per_row,
         retention: asked.retention.0,
-    })
+    }
 }
 
 fn span(asked: Option<Span>, default: Duration) -> Duration {
     asked.map_or(default, |span| span.0)
-}
-
-fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<(), Fault> {
-    match value.map(Into::into) {
-        Some(0) => {
-            let key = path.join(".");
-            Err(Fault::at(
-                path,
-                format!("{key} is zero; give at least 1, or leave it out"),
-            ))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Refuses a name that could not stand in a dotted key, or be that of a file.
-pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) {
-        return Ok(());
-    }
-    let message = format!(
-        "{} is not a name; use 1 to {NAME_MAX} of the letters a-z, digits, \"-\" and \"_\"",
-        listed([name])
-    );
-    Err(Fault::at(path, message))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, arms, resolve, wire};
+use super::{SpecError, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +40,9 @@ fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
             "there is no volume; add [volume.d] with disk = \"azure.premium.p30\" or another of `dbstow disks`",
         ));
     }
-    let volume = |(name, volume): (&String, &wire::Volume)| {
-        resolve::named(&["volume", name], name)?;
-        resolve::volume(name, volume)
-    };
+    let volume = |(name, volume): (&String, &wire::Volume)| resolve::volume(name, volume);
     let volumes: Vec<Volume> = asked.volume.iter().map(volume).collect::<Result<_, _>>()?;
-    arms::check_disks(&volumes)?;
+    rules::check_disks(&volumes)?;
     Ok(Volumes {
         machine: match &asked.machine {
             Some(machine) => resolve::machine(machine)?,
