@@ -1,13 +1,12 @@
 //! Text of strangers on the way to a terminal, and secrets on the way to a message: nothing that the program
 //! prints holds either.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use experiment::plan::Plan;
+use experiment::plan::{Plan, Unchecked};
 use serde_json::Value;
 use sqlserver::capture::Capture;
 use tempfile::TempDir;
@@ -119,30 +118,30 @@ fn read(file: &Path) -> Value {
     serde_json::from_str(&text).expect("it is JSON")
 }
 
-/// Results whose every name is hostile, with a plan that goes with them: as somebody could make them who
+/// Results whose every text is hostile that may be any, with a plan that goes with them: as somebody could make them who
 /// wants to do harm. One trial failed, one file is damaged, one of another format.
 fn hostile_results(folder: &TempDir) {
     let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("\\x1b]0;owned\\x07"), "{}", ran.stdout);
-    let names = ["one", "two", "small", "d", "d.1", "azure.premium.p30"];
+    let texts = ["read-only", "d.1", "azure.premium.p30"];
     let root = folder.path().join("r");
     let mut head = read(&root.join("dbstow.json"));
-    spoil(&mut head, &names);
-    let plan: Plan = serde_json::from_value(head["plan"].take()).expect("a plan still");
-    let place = BTreeMap::from([(format!("backing{HOSTILE}"), HOSTILE.to_owned())]);
-    let plan = plan.at(place);
-    head["plan"] = serde_json::from_str(&plan.to_json()).expect("a plan is JSON");
+    spoil(&mut head, &texts);
+    head["plan"]["overrides"] = serde_json::json!([[HOSTILE, HOSTILE]]);
+    head["plan"]["catalogues"] = serde_json::json!([HOSTILE]);
+    head["plan"]["place"] = serde_json::json!({ format!("backing{HOSTILE}"): HOSTILE });
+    let plan = forged(&mut head);
     fs::write(root.join("dbstow.json"), head.to_string()).expect("the folder is ours");
     let records = root.join("records");
     for (number, entry) in records.read_dir().expect("records").flatten().enumerate() {
         let mut record = read(&entry.path());
-        spoil(&mut record, &names);
+        spoil(&mut record, &texts);
         for limit in record["limits"].as_array_mut().expect("limits") {
             let name = limit["name"].as_str().expect("a name");
             limit["name"] = name.replace("d.1", &format!("d.1{HOSTILE}")).into();
         }
-        record["plan"] = plan.digest().into();
+        record["plan"] = plan["digest"].clone();
         record["notes"] = vec![format!("not cold: {HOSTILE}"), HOSTILE.to_owned()].into();
         record["environment"] = serde_json::json!({ format!("kernel{HOSTILE}"): HOSTILE });
         record["errors"] = serde_json::json!({ "count": 3, "first": [HOSTILE] });
@@ -155,6 +154,41 @@ fn hostile_results(folder: &TempDir) {
     fs::write(records.join(damaged), "{").expect("the folder is ours");
     let other = serde_json::json!({ "schema": HOSTILE }).to_string();
     fs::write(records.join("901.json"), other).expect("the folder is ours");
+}
+
+/// Makes the digest of the plan in `head` go with it.
+fn forged(head: &mut Value) -> Value {
+    let plan = Unchecked::<Plan>::read(&head["plan"].to_string()).expect("a plan still");
+    head["plan"] = serde_json::from_str(&plan.forged().to_json()).expect("a plan is JSON");
+    head["plan"].clone()
+}
+
+#[test]
+fn results_with_names_that_no_experiment_has_are_refused_in_words_that_are_fit_for_a_terminal() {
+    let folder = folder();
+    let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let file = folder.path().join("r/dbstow.json");
+    let original = read(&file);
+    for name in ["one", "two", "small", "d"] {
+        let mut head = original.clone();
+        spoil(&mut head["plan"], &[name]);
+        forged(&mut head);
+        fs::write(&file, head.to_string()).expect("the folder is ours");
+        let report = dbstow(folder.path(), &["report", "r"]);
+        assert_eq!(report.code, 2, "{name}: {}", report.stdout);
+        let refused = format!("\"{name}\\x1b]0;owned");
+        assert!(
+            report.stderr.contains(&refused),
+            "{name}: {}",
+            report.stderr
+        );
+        assert!(
+            report.stderr.contains("is not a name"),
+            "{name}: {}",
+            report.stderr
+        );
+    }
 }
 
 #[test]
@@ -177,7 +211,8 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     let json = dbstow(folder.path(), &["report", "r", "--format", "json"]);
     let document: Value = serde_json::from_str(&json.stdout).expect("it is JSON still");
     // What it says is what it said.
-    assert_eq!(document["experiment"], format!("small{HOSTILE}"));
+    let said = document["source"].as_str().expect("it has one");
+    assert!(said.contains(HOSTILE), "{said}");
     let text = dbstow(folder.path(), &["report", "r"]).stdout;
     for part in ["900-", "its format is", "left out"] {
         assert!(text.contains(part), "{text}");

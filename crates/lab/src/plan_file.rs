@@ -6,13 +6,19 @@
 //!   workloads, profiles by name) ────┘
 //! ```
 //!
+//! A file may come from anybody: its plan is checked by the rules of experiments before anything is done with it.
+//!
 //! What ships with the program does not travel: the program has to be of the version that made the plan. What travels is
 //! checked against the digests in the plan's settings before anything runs.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use experiment::plan::{Plan, PlanError};
-use experiment::spec::{Arm, Disk, Known, Script, Volume};
+use experiment::spec::{
+    Arm, Disk, EngineName, Known, KnownWorkload, Machine, Mode, Role, Script, Variant, Volume,
+};
+use model::Bytes;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use workload::Files;
@@ -97,6 +103,14 @@ pub enum PlanFileError {
     Input {
         /// Which file.
         name: String,
+        /// Why.
+        why: String,
+    },
+    /// A name stands for nothing, or the vendor, the engine or the workload does not allow what is asked of it.
+    #[error("arm \"{arm}\": {why}; change the experiment, and plan it again")]
+    Refused {
+        /// Which arm.
+        arm: String,
         /// Why.
         why: String,
     },
@@ -200,62 +214,108 @@ impl PlanFile {
             })?;
         }
         let inventory = inventory.carrying(self.inputs.clone());
-        let mut works = BTreeMap::new();
+        let known = Remembering::of(&inventory);
         for arm in self.plan.all_arms() {
-            check(arm, &inventory, &mut works)?;
+            check(arm, &self.plan.variant, &known)?;
         }
         Ok(inventory)
     }
 }
 
-/// Whether what `arm` names is what the plan was made with; `works` are the digests of workloads that are known already.
-fn check(
-    arm: &Arm,
-    inventory: &Inventory,
-    works: &mut BTreeMap<String, String>,
-) -> Result<(), PlanFileError> {
-    let differs = |what: String, found: Option<String>, planned: &Option<String>| {
+/// Whether what `arm` names is known, allows what is asked of it, and is what the plan was made with.
+fn check(arm: &Arm, variant: &Variant, known: &dyn Known) -> Result<(), PlanFileError> {
+    let differs = |what: String, found: &Option<String>, planned: &Option<String>| {
         let shown = |digest: &Option<String>| digest.as_deref().unwrap_or("none").to_owned();
-        if found == *planned {
+        if found == planned {
             return Ok(());
         }
         Err(PlanFileError::Differs {
             arm: arm.name.clone(),
             what,
-            found: shown(&found),
+            found: shown(found),
             planned: shown(planned),
         })
     };
-    let settings = &arm.settings;
-    if let Some(kind) = &settings.machine.kind {
-        let found = inventory.machine_entry(kind);
-        differs(format!("machine {kind}"), found, &settings.machine.entry)?;
+    let refused = |why: String| PlanFileError::Refused {
+        arm: arm.name.clone(),
+        why,
+    };
+    let planned = &arm.settings;
+    if let Some(kind) = &planned.machine.kind {
+        let found = known.machine_entry(kind);
+        differs(format!("machine {kind}"), &found, &planned.machine.entry)?;
     }
     for Volume {
         name, disk, entry, ..
-    } in &settings.volumes
+    } in &planned.volumes
     {
         let found = match disk {
-            Disk::Catalogue(disk) => inventory.entry(disk),
+            Disk::Catalogue(disk) => known.entry(disk),
             Disk::Local | Disk::Unlimited => None,
         };
-        differs(format!("disk {disk} of volume {name}"), found, entry)?;
+        differs(format!("disk {disk} of volume {name}"), &found, entry)?;
     }
-    let script = &settings.workload.script;
-    let key = format!("{script:?}");
-    if !works.contains_key(&key) {
-        let known = Known::workload(inventory, script).map_err(|why| PlanFileError::Input {
-            name: script.to_string(),
-            why,
-        })?;
-        works.insert(key.clone(), known.digest);
-    }
-    let found = works.get(&key).cloned();
+    let found = planned.looked_up(variant, known).map_err(refused)?;
+    let script = &planned.workload.script;
     differs(
         format!("workload {script}"),
-        found,
-        &settings.workload.digest,
-    )
+        &found.workload.digest,
+        &planned.workload.digest,
+    )?;
+    match found == *planned {
+        true => Ok(()),
+        false => Err(refused(format!(
+            "workload {script} has parameters that the plan does not set"
+        ))),
+    }
+}
+
+/// An inventory that reads a workload once, however many arms run it.
+struct Remembering<'a> {
+    inventory: &'a Inventory,
+    workloads: RefCell<BTreeMap<String, Result<KnownWorkload, String>>>,
+}
+
+impl<'a> Remembering<'a> {
+    fn of(inventory: &'a Inventory) -> Remembering<'a> {
+        Remembering {
+            inventory,
+            workloads: RefCell::default(),
+        }
+    }
+}
+
+impl Known for Remembering<'_> {
+    fn engine(&self, name: &EngineName) -> Result<(), String> {
+        self.inventory.engine(name)
+    }
+
+    fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
+        self.inventory.roles(name, mode)
+    }
+
+    fn machine(&self, machine: &Machine) -> Result<(), String> {
+        self.inventory.machine(machine)
+    }
+
+    fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String> {
+        self.inventory.disk(machine, volume)
+    }
+
+    fn entry(&self, name: &str) -> Option<String> {
+        self.inventory.entry(name)
+    }
+
+    fn machine_entry(&self, kind: &str) -> Option<String> {
+        self.inventory.machine_entry(kind)
+    }
+
+    fn workload(&self, script: &Script) -> Result<KnownWorkload, String> {
+        let mut workloads = self.workloads.borrow_mut();
+        let read = || Known::workload(self.inventory, script);
+        let known = workloads.entry(format!("{script:?}"));
+        known.or_insert_with(read).clone()
+    }
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 //! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
 //! so that trials can be run one by one, anywhere.
 
+mod check;
 mod command;
 mod describe;
 mod digest;
 mod estimate;
+mod unchecked;
 mod variation;
 
 pub use digest::fnv_1a_text as digest_of;
 pub use estimate::Estimate;
+pub use unchecked::Unchecked;
 pub use variation::Variation;
 
 use std::collections::BTreeMap;
@@ -29,8 +32,9 @@ pub const SCHEMA: &str = "dbstow.plan/1";
 /// What the baseline's twin is called after it; no arm of an experiment can have this in its name.
 const TWIN_SUFFIX: &str = " (twin)";
 
-/// An experiment with everything decided.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// An experiment with everything decided, by the rules of experiments: one that was read is an [`Unchecked`] until it was
+/// checked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     schema: String,
     /// Version of the program that made it.
@@ -52,18 +56,18 @@ pub struct Plan {
     /// The arm that is the baseline once more, if there is one.
     pub twin: Option<String>,
     /// Arms with a setting at its other value, run once each after the first block.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
     /// Arms that differ in one key alone, whose values were asked for together.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<Sweep>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
     /// Catalogue files of the user's own that its names were looked up in, as the user named them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub catalogues: Vec<String>,
     /// Where its files are and what else was chosen for real time, by name, in words.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub place: BTreeMap<String, String>,
     trials: Vec<Trial>,
     digest: String,
@@ -108,6 +112,11 @@ pub enum PlanError {
         "this plan was changed after it was made: its trials are not those of its arms in {0} blocks; plan it again"
     )]
     Trials(u32),
+    /// It holds what no experiment gives.
+    #[error(
+        "this plan breaks a rule of experiments: {0}; change the experiment, and plan it again"
+    )]
+    Rule(String),
 }
 
 impl Plan {
@@ -234,43 +243,12 @@ impl Plan {
         serde_json::to_string_pretty(self).expect("a plan has text keys and finite numbers only")
     }
 
-    /// A plan that was stored.
+    /// A plan that was stored, [read](Unchecked::read) and [checked](Unchecked::check).
     ///
     /// # Errors
-    /// When the text is not a whole plan of this format, or was changed.
+    /// When the text is not a whole plan of this format, was changed, or breaks a rule of experiments.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        #[derive(Deserialize)]
-        struct Head {
-            schema: String,
-        }
-        let Head { schema } = serde_json::from_str(text)?;
-        if schema != SCHEMA {
-            return Err(PlanError::Schema(schema));
-        }
-        let plan: Plan = serde_json::from_str(text)?;
-        let actual = digest::of(&plan);
-        if plan.digest != actual {
-            return Err(PlanError::Changed {
-                stored: plan.digest,
-                actual,
-            });
-        }
-        // Another version may have drawn another order; its records can still be reported.
-        if plan.version == env!("CARGO_PKG_VERSION") && !plan.has_its_trials() {
-            return Err(PlanError::Trials(plan.protocol.blocks));
-        }
-        Ok(plan)
-    }
-
-    /// Whether the trials are those of the arms, variations and blocks, at least one. Their number is compared first, so
-    /// that a huge number of blocks takes no time.
-    fn has_its_trials(&self) -> bool {
-        let blocks = self.protocol.blocks;
-        let compared = self.arms.len().checked_mul(blocks as usize);
-        let count = compared.and_then(|count| count.checked_add(self.variations.len()));
-        let is_empty = self.arms.is_empty() || blocks == 0;
-        let own = (0..blocks).flat_map(|block| self.block(block));
-        !is_empty && count == Some(self.trials.len()) && own.eq(self.trials.iter().cloned())
+        Unchecked::read(text)?.check()
     }
 }
 

@@ -61,7 +61,8 @@ fn cached(settings: &Settings) -> BTreeMap<&'static str, Vec<HostCacheMode>> {
         .collect()
 }
 
-fn varied(original: &Arm) -> Variation {
+/// `original` with the host cache at its other temperature at the start.
+pub(super) fn varied(original: &Arm) -> Variation {
     let start = &original.settings.engine.host_cache_start;
     let (other, value) = match start {
         Temperature::Cold => (Temperature::Warm, "warm"),

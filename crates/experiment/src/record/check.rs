@@ -30,7 +30,11 @@ fn of_plan(record: &Record, plan: &Plan) -> Result<(), String> {
     let arm = plan.arm(&record.arm);
     let arm = arm.ok_or_else(|| format!("the plan has no arm \"{}\"", record.arm))?;
     let trial = plan.trial(&record.arm, record.block);
-    let trial = trial.expect("every block has every arm");
+    // A variation runs in the first block alone.
+    let trial = trial.ok_or_else(|| {
+        let (arm, block) = (&record.arm, record.block);
+        format!("the plan has no trial of arm \"{arm}\" in block {block}")
+    })?;
     let number = |what: &str, own: u64, planned: u64| match own == planned {
         true => Ok(()),
         false => Err(format!("its {what} is {own}, but the plan has {planned}")),
@@ -212,6 +216,20 @@ mod tests {
         for (told, word) in told.iter().zip(words) {
             assert!(told.contains(word), "{told} without {word}");
         }
+    }
+
+    #[test]
+    fn a_variation_has_no_record_of_a_later_block() {
+        let plan = plan();
+        let variation = &plan.variations[0].arm.name;
+        let told = wrong(|record| {
+            record.arm = variation.clone();
+            record.block = 1;
+        });
+        assert!(
+            told.contains("no trial of arm") && told.contains("in block 1"),
+            "{told}"
+        );
     }
 
     #[test]

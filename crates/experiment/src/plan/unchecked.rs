@@ -1,0 +1,118 @@
+//! A plan as it was read: all that is known of it is its shape.
+//!
+//! ```text
+//! file ──read──> Unchecked<Plan> ──check──> Plan ──> trials, staging, reports
+//! ```
+//!
+//! A file may come from anybody. Nothing here runs, stages or describes what it says: [`Unchecked`] has no way in but
+//! [`Unchecked::check`], and [`Plan`] itself cannot be deserialized.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+
+use super::{Plan, PlanError, SCHEMA, Trial, Variation, check, digest};
+use crate::question::Sweep;
+use crate::record::strict;
+use crate::spec::{Arm, Fitted, Protocol, Source, Variant};
+
+/// What came from a file, before it is known whether it can be true.
+#[derive(Clone, Debug)]
+pub struct Unchecked<T>(T);
+
+/// Most trials of a forged plan: more would be refused by their number.
+#[cfg(any(test, feature = "examples"))]
+const FORGED_TRIALS_MAX: usize = 10_000;
+
+/// The wire form of a [`Plan`]: the same fields, for those who read.
+#[derive(Deserialize)]
+#[serde(remote = "Plan")]
+struct Shape {
+    schema: String,
+    version: String,
+    experiment: String,
+    question: String,
+    source: Option<Source>,
+    overrides: Vec<(String, String)>,
+    variant: Variant,
+    protocol: Protocol,
+    arms: Vec<Arm>,
+    twin: Option<String>,
+    #[serde(default)]
+    variations: Vec<Variation>,
+    #[serde(default)]
+    sweeps: Vec<Sweep>,
+    fitted: Vec<Fitted>,
+    #[serde(default)]
+    catalogues: Vec<String>,
+    #[serde(default)]
+    place: BTreeMap<String, String>,
+    trials: Vec<Trial>,
+    digest: String,
+}
+
+impl<'de> Deserialize<'de> for Unchecked<Plan> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shape::deserialize(deserializer).map(Unchecked)
+    }
+}
+
+impl Unchecked<Plan> {
+    /// Reads the document of a plan; keys beside it are for others.
+    ///
+    /// # Errors
+    /// When the text is no whole plan of this format, or has a key twice.
+    pub fn read(text: &str) -> Result<Unchecked<Plan>, PlanError> {
+        let document = strict::parse(text)?;
+        match document["schema"].as_str() {
+            Some(SCHEMA) => Ok(serde_json::from_str(text)?),
+            Some(other) => Err(PlanError::Schema(other.to_owned())),
+            None => Err(PlanError::Schema("none".to_owned())),
+        }
+    }
+
+    /// The plan, if it is one that an experiment can give, unchanged since it was made.
+    ///
+    /// The rules hold for plans of every version: reports are made from them. Only in the order of its trials may another
+    /// version differ.
+    ///
+    /// # Errors
+    /// When it was changed, or breaks a rule of experiments.
+    pub fn check(self) -> Result<Plan, PlanError> {
+        let Unchecked(plan) = self;
+        let actual = digest::of(&plan);
+        if plan.digest != actual {
+            return Err(PlanError::Changed {
+                stored: plan.digest,
+                actual,
+            });
+        }
+        if !check::has_its_trials(&plan) {
+            return Err(PlanError::Trials(plan.protocol.blocks));
+        }
+        check::rules(&plan)?;
+        Ok(plan)
+    }
+
+    /// The same, with the digest and the trials that go with what it says: as somebody makes it who wants to get past both.
+    #[cfg(any(test, feature = "examples"))]
+    pub fn forged(self) -> Unchecked<Plan> {
+        let Unchecked(mut plan) = self;
+        plan.digest = digest::of(&plan);
+        let trials = plan
+            .arms
+            .len()
+            .saturating_mul(plan.protocol.blocks as usize);
+        if trials < FORGED_TRIALS_MAX {
+            let blocks = 0..plan.protocol.blocks;
+            plan.trials = blocks.flat_map(|block| plan.block(block)).collect();
+        }
+        Unchecked(plan)
+    }
+
+    /// The document, as [`Plan::to_json`] has it.
+    #[cfg(any(test, feature = "examples"))]
+    pub fn to_json(&self) -> String {
+        self.0.to_json()
+    }
+}
