@@ -16,6 +16,7 @@ mod capture;
 mod catalogue;
 mod experiment;
 mod fio;
+mod plan;
 mod record;
 mod script;
 
@@ -30,7 +31,7 @@ pub struct Target {
 }
 
 /// Every reader.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target {
         name: "capture",
         seeds: Some(("crates/sqlserver/tests/captures", ".json")),
@@ -51,6 +52,11 @@ pub const TARGETS: [Target; 6] = [
         name: "fio",
         seeds: None,
         read: fio::read,
+    },
+    Target {
+        name: "plan",
+        seeds: None,
+        read: plan::read,
     },
     Target {
         name: "record",

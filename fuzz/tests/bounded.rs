@@ -39,6 +39,11 @@ fn fio() {
 }
 
 #[test]
+fn plans() {
+    bounded("plan");
+}
+
+#[test]
 fn records() {
     bounded("record");
 }
