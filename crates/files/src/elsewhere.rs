@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{FileError, Readers, is_unfinished, unfinished_name};
+use super::{FileError, Readers, is_plain, is_unfinished, unfinished_name};
 
 /// A directory.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be made.
     pub fn own_folder(&self, name: &OsStr, _mode: u32) -> Result<Folder, FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         match fs::create_dir(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(FileError::at(&path)(error))
@@ -52,7 +52,7 @@ impl Folder {
     /// # Errors
     /// When it is not there, or none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
         if !metadata.is_dir() {
             let what = "is not a directory".to_owned();
@@ -98,7 +98,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], _readers: Readers) -> Result<(), FileError> {
-        let (path, unfinished) = (self.path.join(name), self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         let written = filled(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
@@ -114,7 +114,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let (path, unfinished) = (self.path.join(name), self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         let written = File::create_new(&unfinished)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&unfinished, &path));
@@ -131,7 +131,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let mut file = File::create_new(&path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => FileError::Exists(path.clone()),
             _ => FileError::at(&path)(error),
@@ -145,7 +145,7 @@ impl Folder {
     /// # Errors
     /// As [`super::write_whole`].
     pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         File::create(&path).map_err(FileError::at(&path))
     }
 
@@ -154,10 +154,35 @@ impl Folder {
     /// # Errors
     /// When it is no file, or cannot be made.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
         options.open(&path).map_err(FileError::at(&path))
+    }
+
+    /// The regular file under that name, but no link; opened for reading.
+    ///
+    /// # Errors
+    /// When there is none, or it is something else.
+    pub fn regular_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.place(name)?;
+        let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
+        if !metadata.is_file() {
+            let what = "is no regular file".to_owned();
+            return Err(FileError::NotOurs { path, what });
+        }
+        File::open(&path).map_err(FileError::at(&path))
+    }
+
+    /// Where `name` is: in it, and nowhere else.
+    fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
+        match is_plain(name) {
+            true => Ok(self.path.join(name)),
+            false => Err(FileError::NotInside {
+                path: self.path.clone(),
+                name: name.to_owned(),
+            }),
+        }
     }
 
     /// Removes a file or a link by its name.
@@ -165,7 +190,7 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(FileError::at(&path)(error))

@@ -21,11 +21,11 @@ mod folder;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use thiserror::Error;
 
@@ -72,6 +72,14 @@ pub enum FileError {
     /// There is a file already that must not be replaced.
     #[error("{} is there already; remove it, or give another place", .0.display())]
     Exists(PathBuf),
+    /// A name that leads elsewhere.
+    #[error("{}: \"{}\" is not the name of something in it; use one without \"/\" and \"..\"", path.display(), name.display())]
+    NotInside {
+        /// The directory.
+        path: PathBuf,
+        /// The name.
+        name: OsString,
+    },
     /// The system refused something.
     #[error("{}: {source}", path.display())]
     Io {
@@ -149,6 +157,13 @@ pub fn unique_name(prefix: &str) -> String {
         "{prefix}{:016x}",
         RandomState::new().build_hasher().finish()
     )
+}
+
+/// Whether `name` is that of something in a directory, and leads nowhere else.
+fn is_plain(name: &OsStr) -> bool {
+    let mut parts = Path::new(name).components();
+    // `a/` has one part, too.
+    matches!(parts.next(), Some(Component::Normal(part)) if part == name) && parts.next().is_none()
 }
 
 /// Whether a file of this name was being written when its writer was killed.
