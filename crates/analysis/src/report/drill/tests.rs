@@ -79,7 +79,7 @@ fn drill() -> Drill {
                 missing: 2,
                 torn: 1,
             }],
-            digest: "00ff".to_owned(),
+            digest: "00ff".repeat(16),
             story: vec![Lane {
                 volume: "wal".to_owned(),
                 requests: vec![request("flushed", 0), request("missing", 8_192)],
