@@ -14,9 +14,11 @@
 
 mod capture;
 mod catalogue;
+mod drill;
 mod experiment;
 mod fio;
 mod record;
+mod recording;
 mod script;
 
 /// A reader of one file format.
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// Every reader.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "capture",
         seeds: Some(("crates/sqlserver/tests/captures", ".json")),
@@ -41,6 +43,11 @@ pub const TARGETS: [Target; 6] = [
         // Those that ship are too long to be read a thousand times.
         seeds: None,
         read: catalogue::read,
+    },
+    Target {
+        name: "drill",
+        seeds: None,
+        read: drill::read,
     },
     Target {
         name: "experiment",
@@ -56,6 +63,11 @@ pub const TARGETS: [Target; 6] = [
         name: "record",
         seeds: None,
         read: record::read,
+    },
+    Target {
+        name: "recording",
+        seeds: None,
+        read: recording::read,
     },
     Target {
         name: "script",

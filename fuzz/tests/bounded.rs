@@ -29,6 +29,11 @@ fn catalogues() {
 }
 
 #[test]
+fn drills() {
+    bounded("drill");
+}
+
+#[test]
 fn experiments() {
     bounded("experiment");
 }
@@ -41,6 +46,11 @@ fn fio() {
 #[test]
 fn records() {
     bounded("record");
+}
+
+#[test]
+fn recordings() {
+    bounded("recording");
 }
 
 #[test]
