@@ -14,10 +14,12 @@
 
 mod capture;
 mod catalogue;
+mod drill;
 mod experiment;
 mod fio;
 mod plan;
 mod record;
+mod recording;
 mod script;
 
 /// A reader of one file format.
@@ -31,7 +33,7 @@ pub struct Target {
 }
 
 /// Every reader.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "capture",
         seeds: Some(("crates/sqlserver/tests/captures", ".json")),
@@ -42,6 +44,11 @@ pub const TARGETS: [Target; 7] = [
         // Those that ship are too long to be read a thousand times.
         seeds: None,
         read: catalogue::read,
+    },
+    Target {
+        name: "drill",
+        seeds: None,
+        read: drill::read,
     },
     Target {
         name: "experiment",
@@ -62,6 +69,11 @@ pub const TARGETS: [Target; 7] = [
         name: "record",
         seeds: None,
         read: record::read,
+    },
+    Target {
+        name: "recording",
+        seeds: None,
+        read: recording::read,
     },
     Target {
         name: "script",

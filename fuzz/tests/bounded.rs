@@ -29,6 +29,11 @@ fn catalogues() {
 }
 
 #[test]
+fn drills() {
+    bounded("drill");
+}
+
+#[test]
 fn experiments() {
     bounded("experiment");
 }
@@ -46,6 +51,11 @@ fn plans() {
 #[test]
 fn records() {
     bounded("record");
+}
+
+#[test]
+fn recordings() {
+    bounded("recording");
 }
 
 #[test]

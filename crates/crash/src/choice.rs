@@ -52,7 +52,7 @@ const SHARES: [f64; 3] = [0.1, 0.5, 0.9];
 const TORN: f64 = 0.2;
 
 /// Most open pieces of which every subset is a state.
-const SUBSETS_OF: usize = 5;
+pub(super) const SUBSETS_OF: usize = 5;
 
 /// Choices of a moment, `count` at most, in the order of how much can be learned from them: the extremes, one volume's writes
 /// without the others', all but one, all and one torn, every subset of few, and drawn ones. Each once; the same for the same seed.

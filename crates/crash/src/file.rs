@@ -34,14 +34,36 @@ pub enum HistoryError {
     /// It ends too early, or has what cannot be.
     #[error("it is damaged at event {0}; record it again")]
     Damaged(usize),
+    /// It has more than would be held in memory.
+    #[error("it has {found} {what}, and at most {most} are read; record for less time")]
+    TooMany {
+        /// How many it says it has.
+        found: u64,
+        /// Of what.
+        what: &'static str,
+        /// Most of them.
+        most: u64,
+    },
 }
+
+/// Most volumes of a history: far more than a machine has disks.
+const VOLUMES_MAX: u64 = 1024;
+
+/// Most events of a history, each of which takes 64 bytes of memory: the writes of 4 GiB in blocks of 4 KiB are an eighth of it.
+const EVENTS_MAX: u64 = 1 << 23;
+
+/// Largest write: the kernel gives an emulator at most 1 MiB at a time.
+const WRITE_MAX: u64 = 1 << 26;
+
+/// No byte of a volume, and none of the file of all writes, lies beyond it: the largest file of Linux.
+const PLACE_MAX: u64 = i64::MAX as u64;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
     volumes: Vec<String>,
-    events: usize,
+    events: u64,
     /// In nanoseconds.
     #[serde(default)]
     ended: Option<u64>,
@@ -92,7 +114,7 @@ impl History {
         let head = Head {
             format: FORMAT.to_owned(),
             volumes: self.volumes.clone(),
-            events: self.events.len(),
+            events: self.events.len() as u64,
             ended: self.ended.map(Instant::as_nanos),
         };
         serde_json::to_writer(&mut *out, &head)?;
@@ -131,12 +153,20 @@ impl History {
         if head.format != FORMAT {
             return Err(HistoryError::Other(head.format));
         }
+        for (what, found, most) in [
+            ("volumes", head.volumes.len() as u64, VOLUMES_MAX),
+            ("events", head.events, EVENTS_MAX),
+        ] {
+            if found > most {
+                return Err(HistoryError::TooMany { found, what, most });
+            }
+        }
         let mut history = History {
             volumes: head.volumes,
             events: Vec::new(),
             ended: head.ended.map(Instant::from_nanos),
         };
-        for number in 0..head.events {
+        for number in 0..head.events as usize {
             let mut row = [0; size_of::<Row>()];
             text.read_exact(&mut row)
                 .map_err(|_| HistoryError::Damaged(number))?;
@@ -159,14 +189,23 @@ impl Row {
             2 => Action::Flush,
             _ => return None,
         };
-        let end = self.start.get().checked_add(self.length.get())?;
+        let within = |start: u64, length: u64| {
+            let end = start.checked_add(length)?;
+            (end <= PLACE_MAX).then_some(start..end)
+        };
+        let (length, bytes_at) = (self.length.get(), self.bytes_at.get());
+        if action == Action::Write {
+            within(bytes_at, length).filter(|_| length <= WRITE_MAX)?;
+        }
+        let (arrived, done) = (self.arrived.get(), self.done.get());
         Some(Event {
             volume: Some(usize::from(self.volume.get())).filter(|volume| *volume < volumes)?,
             action,
-            range: self.start.get()..end,
-            arrived: Instant::from_nanos(self.arrived.get()),
-            done: Instant::from_nanos(self.done.get()),
-            bytes_at: self.bytes_at.get(),
+            range: within(self.start.get(), length)?,
+            arrived: Instant::from_nanos(arrived),
+            // Nothing is acknowledged before it is there.
+            done: Instant::from_nanos(Some(done).filter(|done| *done >= arrived)?),
+            bytes_at,
         })
     }
 }

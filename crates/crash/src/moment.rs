@@ -7,7 +7,7 @@ use rand::Rng;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::choice::Choice;
+use super::choice::{Choice, SUBSETS_OF};
 use super::history::{Action, Event};
 
 /// What a disk does with what it has acknowledged.
@@ -121,10 +121,24 @@ impl<'a> Moment<'a> {
         &self.open
     }
 
+    /// Whether a choice is one of this moment: what it names is there.
+    pub fn has(&self, choice: &Choice) -> bool {
+        let disks = |volume: usize| self.rules.get(volume).map_or(0, |rules| rules.disks);
+        match *choice {
+            Choice::Nothing | Choice::Everything | Choice::Drawn(_) => true,
+            Choice::AllBut(place) | Choice::Torn(place) => place < self.open.len(),
+            Choice::OnlyVolume(volume) => volume < self.rules.len(),
+            Choice::Subset(_) => self.open.len() <= SUBSETS_OF,
+            Choice::AllButDisk { volume, disk } | Choice::DrawnOfDisk { volume, disk, .. } => {
+                disk < disks(volume)
+            }
+        }
+    }
+
     /// What becomes of every open piece by a choice, in their order: the ranges of it that its volume has.
     ///
     /// # Panics
-    /// When it names an open piece that there is not.
+    /// When it is none of this moment ([`Moment::has`]).
     pub fn fates(&self, choice: &Choice) -> impl Iterator<Item = (&Piece, Vec<Range<u64>>)> {
         self.open.iter().zip(choice.chosen(self))
     }
@@ -132,7 +146,7 @@ impl<'a> Moment<'a> {
     /// The state that follows from a choice.
     ///
     /// # Panics
-    /// When it names an open piece that there is not.
+    /// When it is none of this moment ([`Moment::has`]).
     pub fn state(&self, choice: &Choice) -> State {
         let mut open = self.fates(choice).peekable();
         let mut kept = Vec::new();

@@ -323,6 +323,54 @@ fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let place = other.len() - 8;
     other[place] = 2;
     assert!(refused(&other).contains("damaged at event 2"));
+    // A place, or a time, that cannot be: the columns of a row are its start, length, arrival, end and place of its bytes.
+    let rows = file.len() - 3 * 48;
+    for (what, column, value) in [
+        ("a length with which the range has no end", 1, u64::MAX),
+        ("an end before the arrival", 3, 0),
+        ("bytes that no file has", 4, u64::MAX - 1),
+    ] {
+        let mut other = file.clone();
+        let place = rows + column * 8;
+        other[place..place + 8].copy_from_slice(&u64::to_le_bytes(value));
+        assert!(
+            refused(&other).contains("damaged at event 0"),
+            "{what}: {}",
+            refused(&other)
+        );
+    }
+    let many = br#"{"format":"dbstow.writes/1","volumes":["d"],"events":18446744073709551615}"#;
+    assert!(refused(many).contains("at most 8388608 are read"));
+}
+
+#[test]
+fn a_choice_of_another_moment_is_none_of_this_one() {
+    let events = [write(0, 0, 1), write(0, 1, 2)];
+    let rules = [volatile()];
+    let moment = Moment::new(&events, &rules, &[at(100)]);
+    let last = moment.open().len() - 1;
+    for (choice, has) in [
+        (Choice::AllBut(last), true),
+        (Choice::AllBut(last + 1), false),
+        (Choice::Torn(last + 1), false),
+        (Choice::OnlyVolume(1), false),
+        (Choice::Subset(u64::MAX), true),
+        (Choice::AllButDisk { volume: 0, disk: 1 }, false),
+        (
+            Choice::DrawnOfDisk {
+                volume: 7,
+                disk: 0,
+                seed: 1,
+            },
+            false,
+        ),
+    ] {
+        assert_eq!(moment.has(&choice), has, "{choice:?}");
+    }
+    // More than a subset has bits.
+    let events: Vec<Event> = (0..70).map(|unit| write(0, unit, unit)).collect();
+    let moment = Moment::new(&events, &rules, &[at(100)]);
+    assert!(!moment.has(&Choice::Subset(1)));
 }
 
 proptest! {
@@ -374,6 +422,36 @@ proptest! {
                     prop_assert_eq!(kept, 0);
                 }
             }
+        }
+    }
+
+    /// Whatever became of its bytes, a history is refused, or every moment of it can be looked at.
+    #[test]
+    fn an_edited_history_is_refused_or_can_be_used(
+        events in events(),
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        seed in any::<u64>(),
+    ) {
+        let history = History {
+            volumes: vec!["data".to_owned(), "log".to_owned()],
+            events,
+            ended: None,
+        };
+        let mut file = Vec::new();
+        history.write(&mut file).expect("memory has room");
+        for (place, byte) in edits {
+            let place = place.index(file.len());
+            file[place] = byte;
+        }
+        let Ok(history) = History::read(&mut file.as_slice()) else {
+            return Ok(());
+        };
+        let rules = vec![volatile(); history.volumes.len()];
+        let at = vec![Instant::from_nanos(150); history.volumes.len()];
+        let moment = Moment::new(&history.events, &rules, &at);
+        for choice in choices(&moment, 5, seed) {
+            prop_assert!(moment.has(&choice));
+            moment.state(&choice);
         }
     }
 }

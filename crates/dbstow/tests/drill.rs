@@ -100,6 +100,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
         "elsewhere",
         "--format",
         "json",
+        "--trust-images",
         "--replay",
         name,
     ];
@@ -107,7 +108,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
     assert_eq!(again["as_found"], true, "{again} {finding}");
     assert_eq!(again["what"], finding["what"]);
 
-    let unknown = [&replay[..7], &["cut-9999"]].concat();
+    let unknown = [&replay[..8], &["cut-9999"]].concat();
     let error = said(&dbstow(&folder, &unknown).code(2));
     assert!(
         error.contains("there is no such finding") && error.contains(name),

@@ -42,6 +42,36 @@ fn a_mounted_disk_is_used_looked_at_and_taken_away() {
     );
 }
 
+/// `stat` and `unmount` find a volume however its directory was, or is, spelled.
+#[test]
+fn a_volume_is_found_by_every_spelling_of_its_directory() {
+    let place = Place::new();
+    let inner = place.path("inner");
+    fs::create_dir(&inner).expect("the folder is ours");
+    std::os::unix::fs::symlink("inner", place.path("link")).expect("the folder is ours");
+    let run = |arguments: &[&str]| {
+        let mut command = dbstow(arguments);
+        let output = command.current_dir(&inner).output().expect("it was built");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+    };
+    let whole = place.text("new");
+    let through = place.text("link/../new/");
+    let spellings = ["../new", "../new/", "./../inner/../new", &through, &whole];
+    for (turn, made) in spellings.iter().enumerate() {
+        let found = |later: usize| spellings[(turn + later) % spellings.len()];
+        run(&["mount", "unlimited", made, "--size", "512MiB"]);
+        run(&["stat", found(1)]);
+        run(&["unmount", found(2)]);
+        assert_eq!(place.mounts(), [""; 0], "{made}");
+        assert!(!place.path("new").exists(), "{made}");
+    }
+    // Made within what a link leads to.
+    run(&["mount", "unlimited", "../link/new", "--size", "512MiB"]);
+    run(&["unmount", "new"]);
+    assert_eq!(place.mounts(), [""; 0]);
+}
+
 #[test]
 fn volumes_of_a_file_share_a_machine_and_end_together() {
     let place = Place::new();

@@ -71,7 +71,7 @@ const WRITERS: [(&str, &str); 36] = [
         "a private server's directory; its modes",
     ),
     (
-        "lab/src/engine/postgres/drilled.rs",
+        "lab/src/engine/postgres/moved.rs",
         "gives files on volumes that no other user can reach to the server's user; lchown",
     ),
     (

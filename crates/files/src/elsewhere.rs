@@ -30,7 +30,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be made.
     pub fn own_folder(&self, name: &OsStr, _mode: u32) -> Result<Folder, FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         match fs::create_dir(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(FileError::at(&path)(error))
@@ -52,18 +52,13 @@ impl Folder {
     /// # Errors
     /// When it is not there, or none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
         if !metadata.is_dir() {
             let what = "is not a directory".to_owned();
             return Err(FileError::NotOurs { path, what });
         }
         Ok(Folder { path })
-    }
-
-    /// Where something of that name is, in it.
-    fn at(&self, name: &OsStr) -> Result<PathBuf, FileError> {
-        Ok(self.path.join(PlainName::new(name)?.as_os_str()))
     }
 
     /// Where it is.
@@ -95,7 +90,7 @@ impl Folder {
 
     /// Whether something is under that name, whatever it is.
     pub fn holds(&self, name: &OsStr) -> bool {
-        self.at(name)
+        self.place(name)
             .is_ok_and(|path| fs::symlink_metadata(path).is_ok())
     }
 
@@ -104,7 +99,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], _readers: Readers) -> Result<(), FileError> {
-        let (path, unfinished) = (self.at(name)?, self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         let written = filled(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
@@ -120,7 +115,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let (path, unfinished) = (self.at(name)?, self.path.join(unfinished_name()));
+        let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         let written = File::create_new(&unfinished)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&unfinished, &path));
@@ -137,7 +132,7 @@ impl Folder {
         bytes: &[u8],
         _readers: Readers,
     ) -> Result<(), FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         let mut file = File::create_new(&path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => FileError::Exists(path.clone()),
             _ => FileError::at(&path)(error),
@@ -151,7 +146,7 @@ impl Folder {
     /// # Errors
     /// As [`super::write_whole`].
     pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         File::create(&path).map_err(FileError::at(&path))
     }
 
@@ -160,10 +155,30 @@ impl Folder {
     /// # Errors
     /// When it is no file, or cannot be made.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         let mut options = File::options();
         options.create(true).truncate(false).read(true).write(true);
         options.open(&path).map_err(FileError::at(&path))
+    }
+
+    /// The regular file under that name, but no link; opened for reading.
+    ///
+    /// # Errors
+    /// When there is none, or it is something else.
+    pub fn regular_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.place(name)?;
+        let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
+        if !metadata.is_file() {
+            let what = "is no regular file".to_owned();
+            return Err(FileError::NotOurs { path, what });
+        }
+        File::open(&path).map_err(FileError::at(&path))
+    }
+
+    /// Where `name` is: in it, and nowhere else.
+    fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
+        PlainName::new(name)?;
+        Ok(self.path.join(name))
     }
 
     /// Removes a file or a link by its name.
@@ -171,7 +186,7 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
-        let path = self.at(name)?;
+        let path = self.place(name)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(FileError::at(&path)(error))
@@ -184,7 +199,7 @@ impl Folder {
     /// which is what it was called once.
     pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
         let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
-        let found = || fs::symlink_metadata(self.at(name).ok()?).ok();
+        let found = || fs::symlink_metadata(self.place(name).ok()?).ok();
         by_name && found().is_some_and(|found| found.is_file())
     }
 }

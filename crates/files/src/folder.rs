@@ -60,14 +60,29 @@ impl Folder {
         })
     }
 
+    /// Whether it is this user's own, and nobody else may write to it.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_own(&self) -> Result<(), FileError> {
+        let stat = fstat(&self.handle).map_err(|error| FileError::at(&self.path)(error.into()))?;
+        self.check_owner(&self.path, &stat)?;
+        match permissions(&stat) {
+            mode if mode & OTHERS_WRITE != 0 => {
+                let path = self.path.clone();
+                Err(FileError::OthersWrite { path, mode })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The directory `name` in it, made if it is missing, with `mode` whatever the mask. One that is there must
     /// be this user's own, no link, closed to the writing of others, and have that mode: it is not changed.
     ///
     /// # Errors
     /// When it is not, or cannot be made.
     pub fn own_folder(&self, name: &OsStr, mode: u32) -> Result<Folder, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let at = |error: Errno| FileError::at(&path)(error.into());
         let is_made = match mkdirat(&self.handle, name, Mode::from_raw_mode(raw(mode))) {
             Ok(()) => true,
@@ -75,12 +90,8 @@ impl Folder {
             Err(error) => return Err(at(error)),
         };
         let folder = self.inner(name)?;
-        let stat = fstat(&folder.handle).map_err(at)?;
-        folder.check_owner(&path, &stat)?;
-        let found = permissions(&stat);
-        if found & OTHERS_WRITE != 0 {
-            return Err(FileError::OthersWrite { path, mode: found });
-        }
+        folder.check_own()?;
+        let found = permissions(&fstat(&folder.handle).map_err(at)?);
         match found & 0o777 == mode {
             true => {}
             // The mask took some of it.
@@ -101,8 +112,7 @@ impl Folder {
     /// # Errors
     /// When something is under that name, or it cannot be made.
     pub fn new_folder(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)).map_err(|error| match error {
             Errno::EXIST => FileError::Exists(path.clone()),
             error => FileError::at(&path)(error.into()),
@@ -138,7 +148,7 @@ impl Folder {
     /// # Errors
     /// When it is none, or cannot be made.
     pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
+        let path = self.place(name)?;
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.inner(name),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
@@ -150,8 +160,7 @@ impl Folder {
     /// # Errors
     /// When it is not there, or none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
             Ok(handle) => Ok(Folder { path, handle }),
@@ -215,8 +224,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
             .map_err(|error| FileError::at(&path)(error.into()))?;
@@ -234,8 +242,7 @@ impl Folder {
         bytes: &[u8],
         readers: Readers,
     ) -> Result<(), FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let unfinished = self.filled(&path, bytes, readers, Until::Seen)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
             .map_err(|error| FileError::at(&path)(error.into()))
@@ -246,8 +253,7 @@ impl Folder {
     /// # Errors
     /// As there.
     pub fn write_new(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
         match self.name_new(&unfinished.name, name) {
             Ok(()) => self.sync(),
@@ -275,8 +281,7 @@ impl Folder {
     /// # Errors
     /// As [`super::write_whole`].
     pub(super) fn create(&self, name: &OsStr) -> Result<File, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let at = |error: io::Error| FileError::at(&path)(error);
         let unfinished = self.unfinished(Readers::Umask).map_err(at)?;
         renameat(&self.handle, unfinished.name.as_str(), &self.handle, name)
@@ -290,8 +295,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be made.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         let make = OFlags::CREATE | OFlags::EXCL;
         // It may be made or removed by another run between two looks.
         for _ in 0..NAMES_MAX {
@@ -312,8 +316,7 @@ impl Folder {
     /// # Errors
     /// When it is something else, or cannot be opened.
     pub fn found_file(&self, name: &OsStr) -> Result<Option<File>, FileError> {
-        let name = PlainName::new(name)?.as_os_str();
-        let path = self.path.join(name);
+        let path = self.place(name)?;
         match self.open_file(name, OFlags::empty()) {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(self.refused(name, error)),
@@ -323,6 +326,35 @@ impl Folder {
                 Ok(Some(file))
             }
         }
+    }
+
+    /// The regular file under that name, whoever's it is, but no link; opened for reading, without waiting for whoever would write
+    /// into a FIFO.
+    ///
+    /// # Errors
+    /// When there is none, or it is something else.
+    pub fn regular_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.place(name)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat(&self.handle, name, flags, Mode::empty());
+        let stat = match &file {
+            Ok(file) => fstat(file),
+            // What a link leads to is not looked at, and a socket cannot be opened.
+            Err(_) => statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW),
+        };
+        let stat = stat.map_err(|error| FileError::at(&path)(error.into()))?;
+        if kind(&stat) != FileType::RegularFile {
+            let what = format!("is {}, no regular file", described(&stat));
+            return Err(FileError::NotOurs { path, what });
+        }
+        let file = file.map_err(|error| FileError::at(&path)(error.into()))?;
+        Ok(File::from(file))
+    }
+
+    /// Where `name` is: in it, and nowhere else.
+    fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
+        PlainName::new(name)?;
+        Ok(self.path.join(name))
     }
 
     fn open_file(&self, name: &OsStr, more: OFlags) -> Result<File, Errno> {
@@ -373,7 +405,7 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
-        let name = PlainName::new(name)?.as_os_str();
+        let path = self.place(name)?;
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),

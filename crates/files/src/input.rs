@@ -4,11 +4,14 @@
 //! |---|---|
 //! | named on the command line | anything that ends: a pipe is the user's own choice |
 //! | found in a results folder | a regular file |
+//! | found in the folder of a drill | a regular file, and no link to one |
 //! | of a workload | a regular file beneath the workload's folder, unless the user allows more |
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path};
+
+use super::{FileError, Folder};
 
 /// Bytes of a file that is read as a whole: experiment, catalogue, workload, script, capture.
 pub const BYTES_MAX: u64 = 64 << 20;
@@ -83,6 +86,15 @@ fn check_closed(metadata: &std::fs::Metadata) -> io::Result<()> {
 /// When it cannot be read, is no regular file, is larger, or is not UTF-8.
 pub fn regular(path: &Path, bytes_max: u64) -> io::Result<String> {
     text(regular_only(open(path)?)?, bytes_max)
+}
+
+/// The text of the regular file `name` in `folder`, of at most `bytes_max`; no link is followed.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is larger, or is not UTF-8; with its path.
+pub fn inside(folder: &Folder, name: &str, bytes_max: u64) -> Result<String, FileError> {
+    let file = folder.regular_file(name.as_ref())?;
+    text(file, bytes_max).map_err(FileError::at(&folder.path().join(name)))
 }
 
 /// The text of the regular file `name`, seen from `folder`.

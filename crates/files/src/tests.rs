@@ -278,6 +278,7 @@ mod unix {
                 refused("create", folder.create(name).unwrap_err());
                 refused("own_file", folder.own_file(name).unwrap_err());
                 refused("found_file", folder.found_file(name).unwrap_err());
+                refused("regular_file", folder.regular_file(name).unwrap_err());
                 refused("remove_file", folder.remove_file(name).unwrap_err());
                 assert!(!folder.holds(name), "{name:?}");
                 assert!(!folder.is_remains(name, name.to_str()), "{name:?}");
@@ -325,5 +326,54 @@ mod unix {
         assert!(!folder.is_remains("dbstow.part".as_ref(), None));
         assert!(folder.is_remains("dbstow.part".as_ref(), Some("dbstow.part")));
         assert!(!folder.is_remains(link.as_ref(), None));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_inside_a_folder_is_a_regular_one_of_bounded_size_and_no_link() {
+    let (directory, folder) = folder();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("file"), "12345").unwrap();
+    std::os::unix::fs::symlink("file", path("link")).unwrap();
+    fs::create_dir(path("directory")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(path("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+
+    assert_eq!(input::inside(&folder, "file", 5).unwrap(), "12345");
+    for (name, why) in [
+        ("link", "a symbolic link, no regular file"),
+        ("directory", "a directory, no regular file"),
+        ("pipe", "a FIFO, no regular file"),
+        ("socket", "a socket, no regular file"),
+        ("none", "No such file"),
+    ] {
+        let error = input::inside(&folder, name, 5).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains(name), "{error}");
+    }
+    let error = input::inside(&folder, "file", 4).unwrap_err().to_string();
+    assert!(error.contains("larger than the limit of 4 B"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_our_own_is_one_that_nobody_else_writes_to() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let (directory, folder) = folder();
+    let mode = |mode| fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode));
+    mode(0o755).unwrap();
+    folder.check_own().unwrap();
+    mode(0o775).unwrap();
+    let error = folder.check_own().unwrap_err().to_string();
+    assert!(error.contains("can be written by others"), "{error}");
+    mode(0o755).unwrap();
+    // Root alone can give a directory away.
+    if rustix::process::geteuid().is_root() {
+        chown(directory.path(), Some(65_534), None).unwrap();
+        let error = folder.check_own().unwrap_err().to_string();
+        assert!(error.contains("belongs to user 65534"), "{error}");
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use analysis::findings::Findings;
 use analysis::report::advice::document::Advice;
-use analysis::report::drill::document::{Drill, SCHEMA};
+use analysis::report::drill::document::Drill;
+use files::{Folder, input};
 
 use super::Mistake;
 use super::output::note;
@@ -17,19 +18,17 @@ pub(super) const DOCUMENT: &str = "drill.json";
 /// # Errors
 /// When there is none, or it is of another version.
 pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, Mistake> {
-    let file = folder.join(DOCUMENT);
-    let mistake = |why: String| Mistake(format!("{asked}: {}: {why}", file.display()));
-    let text = files::input::named(&file)
-        .map_err(|error| mistake(format!("{error}; give the folder of a drill")))?;
-    let drill: Drill = serde_json::from_str(&text)
-        .map_err(|error| mistake(format!("it is no document of a drill: {error}")))?;
-    match drill.schema == SCHEMA {
-        true => Ok(drill),
-        false => Err(mistake(format!(
-            "it is of another version ({}); drill again",
-            drill.schema
-        ))),
-    }
+    let own = Folder::open(folder);
+    let text = own.and_then(|own| input::inside(&own, DOCUMENT, input::BYTES_MAX));
+    let text =
+        text.map_err(|error| Mistake(format!("{asked}: {error}; give the folder of a drill")))?;
+    Drill::parse(&text).map_err(|why| {
+        let file = folder.join(DOCUMENT);
+        Mistake(format!(
+            "{asked}: {}: it is no document of a drill: {why}",
+            file.display()
+        ))
+    })
 }
 
 /// Reads a drill that may stand in advice: of a server, which proves something.

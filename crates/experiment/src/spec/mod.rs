@@ -51,7 +51,7 @@ pub use settings::{
     Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision,
     ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
 };
-pub use volumes::Volumes;
+pub use volumes::{Volumes, check_name};
 
 use crate::question::{Published, Sweep};
 use document::{Text, typed};

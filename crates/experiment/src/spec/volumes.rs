@@ -33,6 +33,14 @@ impl Volumes {
     }
 }
 
+/// Refuses what is no name of an experiment, an arm, a placement or a volume, in a document that another run of this program wrote.
+///
+/// # Errors
+/// What a name is.
+pub fn check_name(name: &str) -> Result<(), String> {
+    resolve::named(&[], name).map_err(|fault| fault.message)
+}
+
 fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
     if asked.volume.is_empty() {
         return Err(Fault::at(

@@ -9,10 +9,10 @@ use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
 use volume::fuse::FlippedBit;
 
-use super::place::Placed;
+use super::place::{Placed, VOLUME};
 
-/// A crash state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A crash state of a recording.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cut {
     /// Its number within the drill.
     pub number: usize,
@@ -23,8 +23,48 @@ pub struct Cut {
     /// Which of the open writes the disks have.
     pub choice: Choice,
     /// A bit that is not as it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub flipped: Option<FlippedBit>,
+}
+
+/// A crash state as a document has it, which may be none of the recording.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredCut {
+    number: usize,
+    kind: Kind,
+    at: Vec<Instant>,
+    choice: Choice,
+    #[serde(default)]
+    flipped: Option<FlippedBit>,
+}
+
+impl StoredCut {
+    /// The state, where it is one of these events on volumes with these rules.
+    pub(super) fn check(self, events: &[Event], rules: &[Rules]) -> Result<Cut, String> {
+        if self.at.len() != rules.len() {
+            return Err(format!(
+                "it is of {} volumes, and the recording of {}",
+                self.at.len(),
+                rules.len()
+            ));
+        }
+        if !Moment::new(events, rules, &self.at).has(&self.choice) {
+            return Err(format!("it has not what {:?} names", self.choice));
+        }
+        if let Some(bit) = self.flipped
+            && (bit.volume >= rules.len() || bit.byte >= VOLUME.0 || bit.bit > 7)
+        {
+            return Err("it has a bit that no volume has".to_owned());
+        }
+        Ok(Cut {
+            number: self.number,
+            kind: self.kind,
+            at: self.at,
+            choice: self.choice,
+            flipped: self.flipped,
+        })
+    }
 }
 
 /// What happens to the volumes.

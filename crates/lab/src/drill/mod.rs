@@ -12,8 +12,10 @@ mod ledger;
 mod place;
 mod record;
 mod recorded;
+mod recording;
 pub(crate) mod server;
 mod story;
+pub(crate) mod tree;
 mod trouble;
 
 use std::path::Path;
@@ -32,6 +34,7 @@ pub(crate) use ledger::Ledger;
 pub use ledger::{Found, Verdict};
 pub use place::{Placed, Tools};
 pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
+pub use recording::Recording;
 pub use server::SESSIONS_MAX;
 pub use story::{Fate, Lane, Mark};
 pub use trouble::{Noticed, Trouble, Troubled};
@@ -61,6 +64,15 @@ pub struct DrillSpec {
     pub space: Bytes,
     /// States at a time.
     pub jobs: usize,
+}
+
+/// Who has made a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This run, a moment ago.
+    ThisRun,
+    /// Whoever has made the folder that it was found in: its disks' file systems and what is on them are not trusted.
+    Folder,
 }
 
 /// What disks write whole or not at all: aligned units.

@@ -1,5 +1,6 @@
 //! A placement that is drilled, and its volumes: while they are filled, recorded, and looked at after a crash.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,10 +12,13 @@ use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
 use volume::fuse::{
     Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, RemoteSite, TransportChoice,
+    check_image,
 };
 use volume::leftovers::Registration;
 
+use super::recording::UncheckedPlaced;
 use super::server::Product;
+use super::{DrillError, Origin};
 use crate::engine::postgres::drilled::PostgresProduct;
 use crate::engine::postgres::{Binaries, Owner};
 use crate::engine::sqlite::drilled::Sqlite;
@@ -23,10 +27,11 @@ use crate::own_directory::{OwnDirectory, short_directory};
 use experiment::spec::Settings;
 
 /// How large a volume is: it holds a small server and what clients write meanwhile.
-const VOLUME: Bytes = Bytes::gib(4);
+pub(super) const VOLUME: Bytes = Bytes::gib(4);
 
 /// A placement that is drilled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedPlaced")]
 pub struct Placed {
     /// Its name.
     pub name: String,
@@ -56,6 +61,8 @@ pub struct Tools {
     registration: Arc<Registration>,
     /// Emulators, and when to end early.
     pub(super) hooks: HostHooks,
+    /// Who has made what is drilled.
+    pub(super) origin: Origin,
 }
 
 /// Volumes that are mounted, each in a directory of its own.
@@ -72,6 +79,7 @@ impl Tools {
         owner: Option<Owner>,
         registration: Arc<Registration>,
         hooks: HostHooks,
+        origin: Origin,
     ) -> Tools {
         let product = PostgresProduct {
             binaries,
@@ -82,15 +90,17 @@ impl Tools {
             product: Arc::new(product),
             registration,
             hooks,
+            origin,
         }
     }
 
     /// For drills of SQLite.
-    pub fn sqlite(registration: Arc<Registration>, hooks: HostHooks) -> Tools {
+    pub fn sqlite(registration: Arc<Registration>, hooks: HostHooks, origin: Origin) -> Tools {
         Tools {
             product: Arc::new(Sqlite),
             registration,
             hooks,
+            origin,
         }
     }
 
@@ -134,6 +144,11 @@ impl Tools {
         contents: Contents,
     ) -> EmulationSpec {
         let timed = matches!(contents, Contents::Recorded(_));
+        // No request of a crash state takes modelled time.
+        let machine = match contents {
+            Contents::Crashed(_) => unlimited(),
+            Contents::InPlace | Contents::Recorded(_) => placed.machine.clone(),
+        };
         let mount = |volume: &VolumeSpec| MountSpec {
             volume: match timed {
                 true => volume.clone(),
@@ -149,13 +164,24 @@ impl Tools {
             owner: self.product.owner(),
         };
         EmulationSpec {
-            machine: placed.machine.clone(),
+            machine,
             volumes: placed.volumes.iter().map(mount).collect(),
             seed: 1,
             transport: TransportChoice::default(),
             trace: None,
             contents,
         }
+    }
+}
+
+/// A machine that holds no disk back.
+fn unlimited() -> MachineSpec {
+    MachineSpec {
+        cores: 1,
+        memory: Bytes::ZERO,
+        limits: BTreeMap::new(),
+        host_cache: None,
+        local_disk: None,
     }
 }
 
@@ -167,6 +193,19 @@ const IN_USE_EVERY: Duration = Duration::from_millis(50);
 
 /// Where in a placement's folder the volumes' images are.
 const DISKS: &str = "disks";
+
+/// Checks the disks' images in the folder of a placement that this run has not made, beneath a handle of it, before anything is
+/// mounted: each is where it has to be, of this user alone, no link, of the right size, and holds a file system without errors.
+pub(super) fn check_disks(folder: &Folder, placed: &Placed) -> Result<(), DrillError> {
+    folder.check_own()?;
+    let disks = folder.inner(DISKS.as_ref())?;
+    disks.check_own()?;
+    for volume in &placed.volumes {
+        let backing = disks.inner(volume.name.as_ref())?;
+        check_image(&backing, &volume.name, VOLUME).map_err(DrillError::volumes)?;
+    }
+    Ok(())
+}
 
 impl Volumes {
     /// Where they are mounted.

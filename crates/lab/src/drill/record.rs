@@ -1,20 +1,20 @@
 //! A server that clients write to, while its volumes are recorded.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crash::History;
-use files::{Folder, Readers};
+use crash::{Action, Event, History};
+use files::{Folder, Readers, input};
 use model::{Duration, Instant};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
 use volume::fuse::{Contents, RecordSpec};
 use volume::site::Site;
 
+use super::place::VOLUME;
+use super::recording::Recording;
 use super::server::{Server, ServerSpec};
 use super::{DrillError, DrillSpec, Ledger, Placed, Recorded, Tools};
 use crate::engine::EngineError;
@@ -25,32 +25,12 @@ const CHECKPOINT_EVERY: Duration = Duration::from_millis(1_500);
 /// Between two looks at whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Names in a placement's folder.
+/// Most parts of writes that one disk got, of a recording: each takes some 60 bytes of memory while a state is looked at.
+const PIECES_MAX: u64 = 1 << 24;
+
+/// Names in a placement's folder; the second is the file's in the first, too.
 const WRITES: &str = "writes";
-const ABOUT: &str = "recording.json";
-
-/// Version of what a recording is stored as.
-const FORMAT: &str = "dbstow.crash-recording/1";
-
-/// What is stored about a recording, beside what was written.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct About {
-    format: String,
-    /// What was recorded.
-    pub(super) placed: Placed,
-    /// What the server was started with besides.
-    pub(super) server: Vec<(String, String)>,
-    /// The server's version.
-    pub(super) version: String,
-    /// When each session's commits were acknowledged.
-    pub(super) ledger: Ledger,
-    /// When clients began, by the recording's clock.
-    pub(super) from: Instant,
-    /// When they had ended.
-    pub(super) until: Instant,
-    /// Where the volumes were mounted, each below its name.
-    pub(super) mounted: String,
-}
+pub(super) const ABOUT: &str = "recording.json";
 
 impl Recorded {
     /// Makes a server in `folder`, an empty one, and records what clients have it write. `server` are settings that it is
@@ -80,6 +60,7 @@ impl Recorded {
             settings: &placed.settings,
             sessions: spec.sessions,
             own: &server,
+            origin: tools.origin,
         };
         let made = tools.product.make(&asked, &volumes.site);
         let mounted = volumes.directory().to_owned();
@@ -126,19 +107,16 @@ impl Recorded {
             return Err(DrillError::NoSpace(folder.to_owned()));
         }
         ended.map_err(|why| EngineError::failed("end the server", why))?;
-        let about = About {
-            format: FORMAT.to_owned(),
-            placed: placed.clone(),
-            server,
-            version: format!("{} {}", tools.product.name(), version?),
+        let recording = Recording::new(
+            (placed.clone(), server),
+            format!("{} {}", tools.product.name(), version?),
             ledger,
-            from,
-            until,
+            (from, until),
             mounted,
-        };
-        let text = serde_json::to_string(&about).expect("it is plain data");
+        );
+        let text = recording.text();
         own.write_new(ABOUT.as_ref(), text.as_bytes(), Readers::OwnerOnly)?;
-        Recorded::open(tools, folder)
+        Recorded::open(tools, &own)
     }
 }
 
@@ -240,39 +218,77 @@ impl Times {
     }
 }
 
-impl About {
-    /// Reads what is stored in the folder of a placement, with the history of its writes.
-    ///
-    /// # Errors
-    /// When it is not there, or of another version.
-    pub(super) fn read(folder: &Path) -> Result<(About, History), DrillError> {
-        let no = |why: String| no_recording(folder, why);
-        let own = Folder::open(folder)?;
-        let about = BufReader::new(found(&own, ABOUT)?);
-        let about: About = serde_json::from_reader(about).map_err(|error| no(error.to_string()))?;
-        if about.format != FORMAT {
-            return Err(no(format!("it is of another version ({})", about.format)));
-        }
-        Ok((about, read_history(&own)?))
+/// Reads what is stored in the folder of a placement, with the history of its writes.
+///
+/// # Errors
+/// When it is not there, of another version, or has what cannot be.
+pub(super) fn read(own: &Folder) -> Result<(Recording, History), DrillError> {
+    let text = input::inside(own, ABOUT, input::BYTES_MAX)?;
+    let file = own.path().join(ABOUT);
+    let recording = Recording::parse(&text).map_err(|why| no_recording(&file, why))?;
+    let history = read_history(own)?;
+    let volumes = recording.placed.volumes.iter();
+    let names: Vec<&String> = volumes.map(|volume| &volume.name).collect();
+    let no = |why: String| no_recording(&own.path().join(WRITES), why);
+    if history.volumes.iter().collect::<Vec<_>>() != names {
+        return Err(no(format!(
+            "its history is of the volumes {:?}, and {ABOUT} of {names:?}",
+            history.volumes
+        )));
     }
+    check(&history, &recording.placed, own).map_err(no)?;
+    Ok((recording, history))
+}
+
+/// Whether what was written lies within the volumes, and is there.
+fn check(history: &History, placed: &Placed, own: &Folder) -> Result<(), String> {
+    let beyond = |event: &&Event| event.range.end > VOLUME.0;
+    if let Some(event) = history.events.iter().find(beyond) {
+        return Err(format!(
+            "its history has a request up to byte {} of a volume of {VOLUME}",
+            event.range.end
+        ));
+    }
+    let length = |event: &Event| event.range.end - event.range.start;
+    let pieces = history.events.iter().map(|event| {
+        let volume = &placed.volumes[event.volume];
+        match volume.disks.len() {
+            1 => 1,
+            _ => length(event) / volume.interleave.0.max(1) + 2,
+        }
+    });
+    let pieces: u64 = pieces.fold(0, u64::saturating_add);
+    if pieces > PIECES_MAX {
+        return Err(format!(
+            "its history has {pieces} parts of writes, and at most {PIECES_MAX} are looked at; record for less time"
+        ));
+    }
+    let writes = own.inner(WRITES.as_ref());
+    let writes = writes.and_then(|folder| folder.regular_file(WRITES.as_ref()));
+    let there = writes.map_err(|error| error.to_string())?.metadata();
+    let there = there.map_err(|error| error.to_string())?.len();
+    let events = history.events.iter();
+    let events = events.filter(|event| event.action == Action::Write);
+    let written: u64 = events.map(length).fold(0, u64::saturating_add);
+    if written > there {
+        return Err(format!(
+            "its history has {written} bytes of writes, and its writes are {there} bytes; copy it again"
+        ));
+    }
+    Ok(())
 }
 
 /// Reads the history of the writes in the folder of a placement.
 fn read_history(own: &Folder) -> Result<History, DrillError> {
-    let writes = own.folder(WRITES.as_ref())?;
-    let history = History::read(&mut BufReader::new(found(&writes, "history")?));
-    history.map_err(|error| no_recording(own.path(), error.to_string()))
+    let writes = own.inner(WRITES.as_ref())?;
+    let file = writes.regular_file("history".as_ref())?;
+    let history = History::read(&mut BufReader::new(file));
+    history.map_err(|error| no_recording(writes.path(), error.to_string()))
 }
 
-/// A file that has to be there.
-fn found(folder: &Folder, name: &str) -> Result<File, DrillError> {
-    let file = folder.found_file(name.as_ref())?;
-    file.ok_or_else(|| no_recording(folder.path(), format!("there is no {name}")))
-}
-
-fn no_recording(folder: &Path, why: String) -> DrillError {
+fn no_recording(place: &Path, why: String) -> DrillError {
     DrillError::NoRecording {
-        folder: folder.to_owned(),
+        place: place.to_owned(),
         why,
     }
 }

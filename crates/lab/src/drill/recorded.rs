@@ -5,19 +5,21 @@ use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
 use crash::{Action, Cache, Choice, Event, History, Moment, Rules};
-use files::FileError;
+use files::{FileError, Folder};
 use model::{Bytes, Duration, HostCacheMode, Instant};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use volume::clock::Clock;
 use volume::fuse::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
 use volume::site::Site;
 
-use super::cut::{Cut, Draw, Kind};
+use super::cut::{Cut, Draw, Kind, StoredCut};
 use super::ledger::Verdict;
-use super::place::Tools;
-use super::record::{About, writes};
+use super::place::{self, Tools};
+use super::record::{self, ABOUT, writes};
+use super::recording::{Recording, check_settings};
 use super::server::{Server, ServerSpec};
-use super::{Atomic, DrillSpec};
+use super::{Atomic, DrillSpec, Origin};
 use crate::engine::EngineError;
 
 /// Why a drill came to no result.
@@ -32,14 +34,25 @@ pub enum DrillError {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A folder has no recording.
-    #[error("{}: {why}; it is no recording of a drill by this version of dbstow, drill again", folder.display())]
+    /// A file or folder is none of a recording.
+    #[error("{}: {why}; it is no recording of a drill by this version of dbstow, drill again", place.display())]
     NoRecording {
-        /// Which folder.
-        folder: PathBuf,
+        /// Which file or folder.
+        place: PathBuf,
         /// What is wrong.
         why: String,
     },
+    /// A recording that may be of anybody's making asks for what it may not have.
+    #[error("{}: {why}", file.display())]
+    Refused {
+        /// Its file.
+        file: PathBuf,
+        /// What, why not, and what to do.
+        why: String,
+    },
+    /// The state is none of the recording.
+    #[error("the state is none of this recording: {0}; drill again")]
+    NoState(String),
     /// The server fails where nothing was cut.
     #[error(
         "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is no finding but an error of \
@@ -83,7 +96,7 @@ impl DrillError {
 pub struct Recorded {
     tools: Tools,
     folder: PathBuf,
-    about: About,
+    about: Recording,
     history: History,
 }
 
@@ -162,19 +175,39 @@ pub struct Summary {
 }
 
 impl Recorded {
-    /// Opens what is stored in `folder`.
+    /// Opens what is stored in `folder`; of one that this run has not made, nothing in it is used before it was checked.
     ///
     /// # Errors
-    /// When there is none, or it is of another version.
-    pub fn open(tools: &Tools, folder: &Path) -> Result<Recorded, DrillError> {
-        let (about, history) = About::read(folder)?;
+    /// When there is none, it is of another version, has what cannot be, or asks for what it may not have.
+    pub fn open(tools: &Tools, folder: &Folder) -> Result<Recorded, DrillError> {
+        let (about, history) = record::read(folder)?;
+        let may_set = |name: &str, value: &str| tools.product.may_set(name, value);
+        check_settings(&about, tools.origin, &may_set).map_err(|why| DrillError::Refused {
+            file: folder.path().join(ABOUT),
+            why,
+        })?;
+        match tools.origin {
+            Origin::ThisRun => {}
+            Origin::Folder => place::check_disks(folder, &about.placed)?,
+        }
         Ok(Recorded {
             tools: tools.clone(),
             // The emulator works in a directory of its own.
-            folder: folder.canonicalize().map_err(DrillError::volumes)?,
+            folder: folder.path().canonicalize().map_err(DrillError::volumes)?,
             about,
             history,
         })
+    }
+
+    /// The state that a document has as `stored`.
+    ///
+    /// # Errors
+    /// When it is none of this recording's.
+    pub fn state(&self, stored: &Value, spec: &DrillSpec) -> Result<Cut, DrillError> {
+        let stored = StoredCut::deserialize(stored);
+        let stored = stored.map_err(|error| DrillError::NoState(error.to_string()))?;
+        let (events, rules) = (&self.history.events, self.rules(spec));
+        stored.check(events, &rules).map_err(DrillError::NoState)
     }
 
     /// What was recorded while clients wrote.
@@ -306,7 +339,7 @@ impl Recorded {
         judge: &mut dyn FnMut(Result<OnVolumes<'_>, String>) -> T,
     ) -> Result<(T, Took), DrillError> {
         let mut laps = Laps::start();
-        let About {
+        let Recording {
             placed,
             server,
             ledger,
@@ -330,6 +363,7 @@ impl Recorded {
             settings: &placed.settings,
             sessions,
             own: server,
+            origin: self.tools.origin,
         };
         let judged = match self.tools.product.found(&asked, &volumes.site, &moved)? {
             Err(why) => judge(Err(why)),
@@ -415,7 +449,7 @@ impl Recorded {
     }
 
     /// What was recorded of the placement.
-    pub(super) fn about(&self) -> &About {
+    pub(super) fn about(&self) -> &Recording {
         &self.about
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use volume::site::Site;
 
-use super::{Found, Kind, Verdict};
+use super::{Found, Kind, Origin, Verdict};
 use crate::engine::EngineError;
 use experiment::spec::Settings;
 
@@ -35,6 +35,13 @@ pub(crate) trait Product: Send + Sync {
         moved: &[(PathBuf, PathBuf)],
     ) -> Result<Result<Box<dyn Server>, String>, EngineError>;
 
+    /// Whether a recording that anybody may have made may set this: it is about how the server writes, and its value names no
+    /// program, library, file or address.
+    ///
+    /// # Errors
+    /// Why not.
+    fn may_set(&self, name: &str, value: &str) -> Result<(), String>;
+
     /// Servers of it that must not survive.
     fn controls(&self) -> &'static [ControlSpec];
 }
@@ -47,6 +54,8 @@ pub(crate) struct ServerSpec<'a> {
     pub(crate) sessions: u32,
     /// Settings in its own words, which count before all others.
     pub(crate) own: &'a [(String, String)],
+    /// Who has made what is on the volumes.
+    pub(crate) origin: Origin,
 }
 
 /// A server that must not survive.

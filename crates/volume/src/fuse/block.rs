@@ -27,7 +27,7 @@ use rustix::process::geteuid;
 use super::apart::without_open_files;
 use super::error::EmulationError;
 use super::fault::{Fault, Faults};
-use super::image::{self, Image};
+use super::image::{self, Image, Programs};
 use super::journal;
 use super::leftovers::Registration;
 use super::leftovers::mounts::{self, UnmountError};
@@ -49,6 +49,7 @@ struct Block {
     /// Directory where FUSE shows the image.
     shown: PathBuf,
     filesystem: Filesystem,
+    programs: Programs,
     data: Arc<Data>,
     registration: Arc<Registration>,
     name: String,
@@ -112,6 +113,7 @@ pub(super) fn mount(
         session: None,
         shown: parts.registration.folder().join(format!("image-{place}")),
         filesystem,
+        programs: parts.kept.programs(),
         data: Arc::new(data),
         registration: Arc::clone(&parts.registration),
         name: mount.volume.name.clone(),
@@ -183,7 +185,7 @@ impl Block {
         let device = self.device.as_ref().expect("it was attached");
         let source = device.path().to_string_lossy().into_owned();
         self.registration.mounting(&self.directory, &source)?;
-        image::mount(device, self.filesystem, &self.directory)
+        image::mount(device, self.filesystem, &self.directory, self.programs)
             .map_err(|error| io::Error::new(error.kind(), format!("{UNMOUNTABLE}: {error}")))?;
         self.mounted = true;
         Ok(())

@@ -12,13 +12,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crash::{Action, Choice, Event, History, Moment};
+use crash::{Action, Event, History, Moment};
 use files::{FileError, Folder, Readers};
 use model::{Bytes, Instant};
 use parking_lot::Mutex;
 
 use super::block::layers::{Layers, Store, Writes};
 use super::error::EmulationError;
+use super::image::Programs;
 use super::setup::{Contents, CrashSpec, EmulationSpec, FlippedBit, RecordSpec};
 
 /// Names of the two files of a recording.
@@ -86,10 +87,8 @@ impl Kept {
             return Err(of(io::Error::other(what)));
         }
         let moment = Moment::new(&history.events, &spec.rules, &spec.at);
-        let open = moment.open().len();
-        let is_of_another =
-            matches!(spec.choice, Choice::AllBut(place) | Choice::Torn(place) if place >= open);
-        if is_of_another || spec.flipped.is_some_and(|bit| bit.volume >= volumes) {
+        let is_bit = |bit: FlippedBit| bit.volume < volumes && bit.bit <= 7;
+        if !moment.has(&spec.choice) || !spec.flipped.is_none_or(is_bit) {
             return Err(of(io::Error::other(
                 "the state is not one of this recording",
             )));
@@ -160,6 +159,14 @@ impl Kept {
     /// Whether requests take their time: not those that look at what a crash has left.
     pub(super) fn is_modelled(&self) -> bool {
         !matches!(self, Kept::Crashed { .. })
+    }
+
+    /// Whether programs on the volumes can be run: no crash state needs it, and its bytes may be of anybody's making.
+    pub(super) fn programs(&self) -> Programs {
+        match self {
+            Kept::InPlace | Kept::Recorded(_) => Programs::Run,
+            Kept::Crashed { .. } => Programs::Refused,
+        }
     }
 
     /// Writes the history of what was recorded.

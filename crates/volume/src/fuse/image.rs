@@ -102,6 +102,33 @@ pub(super) fn open(backing: &Path) -> io::Result<Option<File>> {
     folder.found_file(NAME.as_ref()).map_err(io::Error::other)
 }
 
+/// Checks the image in `backing` that somebody else may have made: of this user alone, no link, as large as `size`, and `e2fsck -n`
+/// finds no error. A recording's image was unmounted before anything was recorded, so that its journal is empty.
+///
+/// # Errors
+/// What is otherwise, or that there is no `e2fsck`.
+pub(super) fn check(backing: &Folder, size: Bytes) -> io::Result<()> {
+    let path = backing.path().join(NAME);
+    let wrong = |why: String| io::Error::other(format!("{}: {why}", path.display()));
+    let image = backing
+        .found_file(NAME.as_ref())
+        .map_err(io::Error::other)?;
+    let image = image.ok_or_else(|| wrong("there is no image; drill again".to_owned()))?;
+    let there = Bytes(image.metadata()?.len());
+    if there != size {
+        return Err(wrong(format!(
+            "it is of {there}, not of {size}; drill again"
+        )));
+    }
+    let mut command = Command::new("e2fsck");
+    command.args(["-f", "-n", "--"]).arg(&path);
+    run(&mut command).map(|_| ()).map_err(|error| {
+        wrong(format!(
+            "e2fsck -n finds errors in its file system, which a drill does not leave: {error}; drill again"
+        ))
+    })
+}
+
 fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io::Result<()> {
     let unfinished = backing.join(UNFINISHED);
     match fs::remove_file(&unfinished) {
@@ -143,6 +170,15 @@ fn maker(filesystem: Filesystem) -> Command {
     }
 }
 
+/// Whether programs on a file system can be run, and libraries be loaded from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Programs {
+    /// As from any disk of the machine.
+    Run,
+    /// Not: it may be of anybody's making.
+    Refused,
+}
+
 /// Mounts the file system on `device` at `directory`.
 ///
 /// # Errors
@@ -151,13 +187,19 @@ pub(super) fn mount(
     device: &LoopDevice,
     filesystem: Filesystem,
     directory: &Path,
+    programs: Programs,
 ) -> io::Result<()> {
     let (name, options) = match filesystem {
         Filesystem::Ext4 => ("ext4", "noinit_itable"),
         Filesystem::Xfs => ("xfs", ""),
     };
     let options = CString::new(options).expect("options have no zero byte");
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    let flags = MountFlags::NOSUID
+        | MountFlags::NODEV
+        | match programs {
+            Programs::Run => MountFlags::empty(),
+            Programs::Refused => MountFlags::NOEXEC,
+        };
     let mounted = without_open_files(|| {
         rustix::mount::mount(device.path(), directory, name, flags, options.as_c_str())
     });

@@ -148,7 +148,7 @@ pub(super) fn run(command: &mut Command) -> io::Result<String> {
 /// The Debian package of a program.
 fn package(program: &str) -> &'static str {
     match program {
-        "mkfs.ext4" => "the package e2fsprogs",
+        "mkfs.ext4" | "e2fsck" => "the package e2fsprogs",
         "mkfs.xfs" => "the package xfsprogs",
         _ => "the package mount",
     }

@@ -54,7 +54,7 @@ pub use fault::Fault;
 pub use front::{DataPath, Done, Errno};
 pub use host::IN_USE;
 pub use loop_device::exist as loop_devices_exist;
-pub use prepare::device;
+pub use prepare::{check_image, device};
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use setup::{

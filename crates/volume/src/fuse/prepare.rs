@@ -11,9 +11,11 @@ use std::process::Command;
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
 use super::error::EmulationError;
+use super::image;
 use super::leftovers::mounts;
 use super::setup::{Contents, EmulationSpec, Front, MountSpec};
-use files::{FileError, Folder, Readers};
+use files::{FileError, Folder, Readers, input};
+use model::Bytes;
 
 /// Marks a backing directory as one of this program's; holds the volume's name.
 const MARK: &str = "dbstow-volume";
@@ -159,6 +161,33 @@ pub(super) fn lock_shared(mount: &MountSpec) -> Result<File, EmulationError> {
 /// The mark of a backing directory, open.
 fn mark(mount: &MountSpec) -> Result<File, FileError> {
     Folder::open(&mount.backing)?.own_file(MARK.as_ref())
+}
+
+/// Most bytes of a mark that is read.
+const MARK_MAX: u64 = 4096;
+
+/// Checks, beneath a handle of it, the backing directory of a volume in block mode that somebody else may have made, before anything
+/// is made in it or mounted: it and what is in it are this user's own, closed to the writing of others, and no links; it holds
+/// `volume`, and an image of `size` with an ext4 file system in which `e2fsck -n` finds no error.
+///
+/// A file system without errors can still be made to harm the kernel that mounts it.
+///
+/// # Errors
+/// What is otherwise, or that there is no `e2fsck`.
+pub fn check_image(backing: &Folder, volume: &str, size: Bytes) -> io::Result<()> {
+    let other = |error: FileError| io::Error::other(error);
+    backing.check_own().map_err(other)?;
+    let name = input::inside(backing, MARK, MARK_MAX).map_err(other)?;
+    if name.trim_end() != volume {
+        return Err(io::Error::other(format!(
+            "{} holds volume \"{}\", not \"{volume}\"",
+            backing.path().display(),
+            name.trim_end()
+        )));
+    }
+    let files = backing.inner(FILES.as_ref()).map_err(other)?;
+    files.check_own().map_err(other)?;
+    image::check(&files, size)
 }
 
 enum Claim {

@@ -3,14 +3,17 @@
 use reading::Role;
 use serde::{Deserialize, Serialize};
 
+use super::check::Unchecked;
+
 /// Name of the document's version.
 pub const SCHEMA: &str = "dbstow.drill/1";
 
 /// The event in which a bit flips.
 pub(super) const BIT_FLIP: &str = "bit-flip";
 
-/// What placements survived.
+/// What placements survived. One that is read was checked: its numbers and words are those of a drill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Drill {
     /// [`SCHEMA`].
     pub schema: String,
@@ -240,6 +243,14 @@ pub struct Control {
 }
 
 impl Drill {
+    /// Reads what [`Drill::json`] gives.
+    ///
+    /// # Errors
+    /// When it is something else, of another version, or has what cannot be: which key, and what it may be.
+    pub fn parse(text: &str) -> Result<Drill, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
     /// As text.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("it is plain data");

@@ -1,5 +1,6 @@
 //! What placements survived: the document, what is shown of it, and its page.
 
+mod check;
 pub mod document;
 mod page;
 mod shown;

@@ -79,7 +79,7 @@ fn drill() -> Drill {
                 missing: 2,
                 torn: 1,
             }],
-            digest: "00ff".to_owned(),
+            digest: "00ff".repeat(16),
             story: vec![Lane {
                 volume: "wal".to_owned(),
                 requests: vec![request("flushed", 0), request("missing", 8_192)],
@@ -285,4 +285,64 @@ fn the_document_is_read_as_it_was_written() {
     let read: Drill = serde_json::from_str(&drill.json()).expect("it is JSON");
     assert_eq!(read, drill);
     assert!(read.finding("cut-0003").is_some() && read.finding("cut-9").is_none());
+}
+
+#[test]
+fn a_document_with_what_cannot_be_is_refused_by_its_key() {
+    let refused = |place: &str, value: serde_json::Value| {
+        let mut document = serde_json::to_value(drill()).expect("it is plain data");
+        *document.pointer_mut(place).expect("it has this key") = value;
+        Drill::parse(&document.to_string()).expect_err("it cannot be")
+    };
+    for (place, value, why) in [
+        (
+            "/schema",
+            "dbstow.drill/2".into(),
+            "of another version (dbstow.drill/2)",
+        ),
+        (
+            "/asked/engine",
+            "oracle".into(),
+            "asked.engine is \"oracle\"",
+        ),
+        ("/asked/power", "".into(), "it is machine, disk"),
+        ("/asked/record_s", (-1.0).into(), "asked.record_s is -1.0"),
+        ("/asked/atomic_bytes", 100.into(), "a power of two"),
+        ("/took/look_s", 1e300.into(), "took.look_s"),
+        (
+            "/placements/1/folder",
+            "../x".into(),
+            "placements[1].folder is \"../x\"",
+        ),
+        (
+            "/placements/1/events/0/intact",
+            u64::MAX.into(),
+            "placements[1].events[0].states",
+        ),
+        (
+            "/placements/1/events/0/states",
+            u64::MAX.into(),
+            "it is at most",
+        ),
+        (
+            "/placements/1/findings/0/name",
+            "x".into(),
+            "such as cut-0417",
+        ),
+        (
+            "/placements/1/findings/0/verdict",
+            "fine".into(),
+            "findings[0].verdict",
+        ),
+        ("/placements/1/findings/0/digest", "00".into(), "no SHA-256"),
+        (
+            "/placements/1/findings/0/story/0/requests/0/fate",
+            "<b>".into(),
+            "story.fate",
+        ),
+        ("/controls/0/event", "x".into(), "controls[0].event"),
+    ] {
+        let error = refused(place, value);
+        assert!(error.contains(why), "{place}: {error}");
+    }
 }

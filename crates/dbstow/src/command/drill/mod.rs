@@ -5,6 +5,7 @@
 //! ```
 
 mod document;
+mod replay;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +21,10 @@ use experiment::spec::{
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
-    Atomic, Cut, DrillError, DrillSpec, Drilled, Placed, Power, Recorded, SESSIONS_MAX,
-    SQLITE_MODES, Step, Tools, drill,
+    Atomic, DrillError, DrillSpec, Drilled, Origin, Placed, Power, SESSIONS_MAX, SQLITE_MODES,
+    Step, Tools, drill,
 };
-use lab::engine::postgres::{Binaries, owner};
+use lab::engine::postgres::{Binaries, least_owner, owner};
 use lab::hooks::HostHooks;
 use lab::inventory::Inventory;
 use lab::trial::Stage;
@@ -31,13 +32,13 @@ use model::{Bytes, Duration, VolumeSpec};
 use volume::leftovers::Registration;
 
 use super::asked::is_path;
-use super::drilled::{self, DOCUMENT};
+use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::{Asked, Mistake, NotMet, names};
-use document::{document, verdict_name};
+use document::document;
 
 /// Arguments of `drill`.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,7 +47,7 @@ use document::{document, verdict_name};
     dbstow drill wal-apart\n  \
     dbstow drill wal-apart --cuts 500 --seed 7 --fail-on loss\n  \
     dbstow drill wal-apart --write-cache safe --out safe-drill\n  \
-    dbstow drill wal-apart --replay cut-0417\n  \
+    dbstow drill wal-apart --replay cut-0417 --trust-images\n  \
     dbstow drill wal-apart --faults --setting data_sync_retry=on\n  \
     dbstow drill mine.toml --arm wal-apart --skew 500ms")]
 pub struct Args {
@@ -103,9 +104,13 @@ pub struct Args {
     /// States that are checked at a time
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
-    /// Replay a finding of an earlier drill, which is in the folder
-    #[arg(long, value_name = "CUT")]
+    /// Replay a finding of an earlier drill, which is in the folder; needs --trust-images
+    #[arg(long, value_name = "CUT", conflicts_with_all = ["arm", "set", "engine", "cuts", "seed", "record", "sessions", "skew", "write_cache", "write_back", "atomic", "power", "faults", "setting", "space", "jobs", "fail_on", "catalogue"])]
     pub replay: Option<String>,
+    /// Trust whoever made the folder that is replayed: the kernel mounts the file systems in it, and the server executes what the
+    /// database on them contains (PostgreSQL as user nobody, SQLite in this process)
+    #[arg(long, requires = "replay")]
+    pub trust_images: bool,
     /// Exit with code 3 if a placement loses something while all its disks are there
     #[arg(long, value_enum, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
@@ -246,11 +251,11 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let folder = args.folder(experiment);
     if let Some(name) = &args.replay {
-        return replay(args, name, &folder);
+        return replay::run(args, name, &folder);
     }
     let engine = args.engine_of(experiment);
     let (experiment, placed) = args.placed(experiment, engine)?;
-    let tools = args.tools(engine)?;
+    let tools = args.tools(engine, Origin::ThisRun)?;
     let own = new_folder(&folder)?;
     let spec = args.spec();
     let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
@@ -313,91 +318,6 @@ fn list(args: &Args) -> Result<()> {
             format!("{:#}\n", serde_json::Value::Array(all.collect()))
         }
     })?)
-}
-
-/// Looks again at a state of an earlier drill.
-fn replay(args: &Args, name: &str, folder: &Path) -> Result<()> {
-    let mistake = |why: String| Mistake(format!("--replay {name}: {why}"));
-    let document = drilled::read(folder, &format!("--replay {name}"))?;
-    let Some((placement, finding)) = document.finding(name) else {
-        let known = document
-            .placements
-            .iter()
-            .flat_map(|placement| &placement.findings);
-        let known: Vec<&str> = known.map(|finding| finding.name.as_str()).collect();
-        let known = match known.is_empty() {
-            true => "it has none".to_owned(),
-            false => format!("it has {}", known.join(", ")),
-        };
-        return Err(mistake(format!(
-            "there is no such finding in {}; {known}",
-            folder.display()
-        ))
-        .into());
-    };
-    let cut: Cut = serde_json::from_value(finding.cut.clone())
-        .map_err(|error| mistake(format!("the state is damaged: {error}")))?;
-    let engine = Engine::from_str(&document.asked.engine, false)
-        .map_err(|why| mistake(format!("the document is damaged: {why}")))?;
-    let tools = args.tools(engine)?;
-    let recorded = Recorded::open(&tools, &folder.join(&placement.folder))?;
-    let asked = &document.asked;
-    let write_back = Duration::from_secs_f64(asked.write_back_s);
-    let write_cache = WriteCache::from_str(&asked.write_cache, false)
-        .map_err(|why| mistake(format!("the document is damaged: {why}")))?;
-    let spec = DrillSpec {
-        cache: write_cache.rule(write_back),
-        atomic: asked
-            .atomic_bytes
-            .map_or(Atomic::OfDisk, |unit| Atomic::Bytes(Bytes(unit))),
-        ..args.spec()
-    };
-    let digest = recorded.digest(&cut, &spec)?;
-    if digest != finding.digest {
-        bail!(
-            "{name}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {}): the folder was changed",
-            finding.digest
-        );
-    }
-    // What keeps this machine's server from starting at all is no finding.
-    let looked = recorded
-        .check(&spec)
-        .and_then(|()| recorded.look(&cut, &spec));
-    drop(recorded);
-    close(&tools);
-    let (verdict, _) = looked?;
-    let is_same = verdict_name(&verdict) == finding.verdict;
-    let text = format!(
-        "{name}, {}: {verdict}\n{}\n",
-        placement.name,
-        match (is_same, verdict.to_string() == finding.what) {
-            (true, true) =>
-                format!("the same as in the drill, on disks that hold the same (SHA-256 {digest})"),
-            (true, false) => format!(
-                "the same verdict as in the drill, on disks that hold the same (SHA-256 {digest}); there: {}",
-                finding.what
-            ),
-            (false, _) => format!("in the drill: {}", finding.what),
-        }
-    );
-    args.format.print(&match args.format {
-        ListFormat::Text => text,
-        ListFormat::Json => {
-            let again = serde_json::json!({
-                "name": name,
-                "placement": placement.name,
-                "verdict": verdict_name(&verdict),
-                "what": verdict.to_string(),
-                "as_found": is_same,
-                "digest": digest,
-            });
-            format!("{again:#}\n")
-        }
-    })?;
-    match is_same {
-        true => Ok(()),
-        false => bail!("the state had another verdict than in the drill"),
-    }
 }
 
 impl Args {
@@ -505,7 +425,7 @@ impl Args {
         Ok((resolved.plan.experiment.clone(), placed))
     }
 
-    fn tools(&self, engine: Engine) -> Result<Tools> {
+    fn tools(&self, engine: Engine, origin: Origin) -> Result<Tools> {
         if !nix::unistd::geteuid().is_root() || !volume::fuse::loop_devices_exist() {
             bail!(
                 "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
@@ -538,9 +458,13 @@ impl Args {
                         binaries.version
                     );
                 }
-                Tools::postgres(binaries, owner()?, registration, hooks)
+                let owner = match origin {
+                    Origin::ThisRun => owner()?,
+                    Origin::Folder => least_owner()?,
+                };
+                Tools::postgres(binaries, owner, registration, hooks, origin)
             }
-            Engine::Sqlite => Tools::sqlite(registration, hooks),
+            Engine::Sqlite => Tools::sqlite(registration, hooks, origin),
         })
     }
 }

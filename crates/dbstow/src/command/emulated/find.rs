@@ -10,12 +10,20 @@ use volume::fuse::leftovers;
 
 use crate::command::output::note;
 
-/// `directory` as the kernel's table of mounts has it.
+/// `directory` as the kernel's table of mounts has it, however it is spelled; its last part need not exist yet, and its emulator may
+/// be gone.
 pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
-    match fs::canonicalize(directory) {
-        Ok(path) => Ok(path),
-        // It does not exist yet, or its emulator is gone.
-        Err(_) => std::path::absolute(directory).context("the current directory"),
+    if let Ok(path) = fs::canonicalize(directory) {
+        return Ok(path);
+    }
+    let whole = std::path::absolute(directory).context("the current directory")?;
+    // The name of a directory that is there is no link's any more, and one that is still to be made is none yet.
+    let (Some(parent), Some(name)) = (whole.parent(), whole.file_name()) else {
+        return Ok(whole);
+    };
+    match fs::canonicalize(parent) {
+        Ok(parent) => Ok(parent.join(name)),
+        Err(_) => Ok(whole),
     }
 }
 

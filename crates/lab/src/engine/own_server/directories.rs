@@ -23,10 +23,31 @@ pub type Owner = (u32, u32);
 /// # Errors
 /// When it is root and there is no other user.
 pub(in crate::engine) fn owner(product: &Product) -> Result<Option<Owner>, EngineError> {
+    first_of(product, product.users)
+}
+
+/// The same on files of anybody's making: the last of [`Product::users`] that there is, `nobody`, who owns no database of this
+/// machine as the first one may.
+///
+/// # Errors
+/// As [`owner`].
+#[cfg_attr(
+    not(all(target_os = "linux", feature = "postgres")),
+    expect(
+        dead_code,
+        reason = "only drills need it, which are of PostgreSQL on Linux"
+    )
+)]
+pub(in crate::engine) fn least_owner(product: &Product) -> Result<Option<Owner>, EngineError> {
+    let [first, last] = product.users;
+    first_of(product, [last, first])
+}
+
+fn first_of(product: &Product, users: [&str; 2]) -> Result<Option<Owner>, EngineError> {
     if !geteuid().is_root() {
         return Ok(None);
     }
-    let [first, second] = product.users;
+    let [first, second] = users;
     let known = [first, second]
         .into_iter()
         .find_map(|name| User::from_name(name).ok().flatten());

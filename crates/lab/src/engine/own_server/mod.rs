@@ -11,6 +11,8 @@ mod run_directory;
 mod stand_in;
 
 pub use directories::Owner;
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+pub(in crate::engine) use directories::least_owner;
 pub(in crate::engine) use directories::{Directories, home, owner};
 pub(in crate::engine) use memory::check as check_memory;
 pub(in crate::engine) use process::{OwnServer, Task, cleared};

@@ -4,6 +4,7 @@
 //!   /tmp/dbstow-AbC123/
 //!       pg_hba.conf       lets in the user `dbstow` alone, and only ..
 //!       pg_ident.conf     .. whom this machine knows as the user that dbstow runs as
+//!       postgresql.conf   empty: for servers on a data directory whose own file anybody may have written
 //!       socket/           the server's
 //! ```
 //!
@@ -26,6 +27,8 @@ const LOGINS: &str = "pg_hba.conf";
 
 const NAMES: &str = "pg_ident.conf";
 
+const SETTINGS: &str = "postgresql.conf";
+
 /// Makes the run directory of a server that runs as `owner`.
 pub(super) fn run_directory(
     registration: &Arc<Registration>,
@@ -34,7 +37,8 @@ pub(super) fn run_directory(
     let own = own_name(&POSTGRESQL)?;
     let logins = format!("local all {USER} peer map={USER}\n");
     let names = format!("{USER} {} {USER}\n", quoted(&own));
-    RunDirectory::make(registration, owner, &[(LOGINS, logins), (NAMES, names)])
+    let files = [(LOGINS, logins), (NAMES, names), (SETTINGS, String::new())];
+    RunDirectory::make(registration, owner, &files)
 }
 
 /// Where the server listens.
@@ -54,6 +58,12 @@ pub(super) fn settings(run: &RunDirectory) -> [(&'static str, String); 6] {
         ("hba_file", file(LOGINS)),
         ("ident_file", file(NAMES)),
     ]
+}
+
+/// What has the server read its settings from no file of its data directory, but for `postgresql.auto.conf`.
+pub(super) fn settings_file(run: &RunDirectory) -> (String, String) {
+    let file = run.path().join(SETTINGS).display().to_string();
+    ("config_file".to_owned(), file)
 }
 
 /// As PostgreSQL's files and lists want what may have a blank or a comma in it.
@@ -77,7 +87,7 @@ mod tests {
 
         let run = run_directory(&registration, owner).unwrap();
 
-        for name in ["pg_hba.conf", "pg_ident.conf"] {
+        for name in ["pg_hba.conf", "pg_ident.conf", "postgresql.conf"] {
             let found = fs::symlink_metadata(run.path().join(name)).unwrap();
             assert_eq!(found.mode() & 0o7777, 0o644);
             assert_eq!(found.uid(), geteuid().as_raw());

@@ -61,6 +61,16 @@ impl Cluster {
         })
     }
 
+    /// The same, which reads no settings from files of its data directory, as far as PostgreSQL lets one say so.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
+    pub(super) fn reading_no_file_of_its_data(mut self) -> Cluster {
+        self.settings.push(access::settings_file(self.server.run()));
+        self
+    }
+
     /// The same with `more` settings, which count before the others.
     #[cfg_attr(
         not(target_os = "linux"),

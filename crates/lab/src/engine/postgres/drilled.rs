@@ -1,8 +1,5 @@
 //! A private server that is drilled: clients write a ledger, and a crash state of its volumes is looked at.
 
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::{MetadataExt as _, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,65 +9,21 @@ use volume::site::Site;
 use super::cluster::Cluster;
 use super::find::Binaries;
 use super::login::{OBSERVER, SESSION, open};
+use super::moved::Places;
+use super::replayed::{self, NOTHING_OF_OTHERS};
 use super::tablespaces::{self, Tablespaces};
 use super::wire::Connection;
 use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
 use crate::drill::{Found, Kind, Verdict};
 use crate::engine::EngineError;
-use crate::engine::own_server::{Directories, Owner, home};
-use experiment::spec::{Commit, Role, Settings};
+use crate::engine::own_server::{Directories, Owner};
+use experiment::spec::{Commit, Role};
 
 /// Connections besides those that write the ledger.
 const CONNECTIONS_SPARE: u32 = 20;
 
 /// What all clients together have written of the ledger, and the contents that each row must have.
 const CONTENT: &str = "repeat(md5(session || '/' || number), 6)";
-
-/// Where a drilled server's files are on its volumes.
-struct Places {
-    data: PathBuf,
-    log: PathBuf,
-    tablespaces: Tablespaces,
-}
-
-impl Places {
-    fn of(site: &dyn Site, settings: &Settings) -> Places {
-        let placement = &settings.placement;
-        Places {
-            data: home(site, settings, &placement.data[0]).join("cluster"),
-            log: home(site, settings, &placement.log).join("wal"),
-            tablespaces: Tablespaces::of_placement("", site, settings),
-        }
-    }
-}
-
-impl Places {
-    /// Gives all files to the server's user, where they were made on a machine on which it has another number.
-    fn give_to(&self, owner: Owner) -> io::Result<()> {
-        if fs::symlink_metadata(&self.data)?.uid() == owner.0 {
-            return Ok(());
-        }
-        let tablespaces = self.tablespaces.all();
-        let tablespaces = tablespaces.map(|tablespace| tablespace.directory.as_path());
-        for directory in [&*self.data, &*self.log].into_iter().chain(tablespaces) {
-            if fs::symlink_metadata(directory).is_ok() {
-                give_all(directory, owner)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Gives a file, or a directory and all that is in it, to a user; follows no link.
-fn give_all(path: &Path, owner: Owner) -> io::Result<()> {
-    lchown(path, Some(owner.0), Some(owner.1))?;
-    if fs::symlink_metadata(path)?.is_dir() {
-        for entry in fs::read_dir(path)? {
-            give_all(&entry?.path(), owner)?;
-        }
-    }
-    Ok(())
-}
 
 /// PostgreSQL: a private server, on volumes that are drilled.
 pub(crate) struct PostgresProduct {
@@ -139,10 +92,11 @@ impl PostgresProduct {
         if settings.engine.commit == Commit::Relaxed {
             more.push(("synchronous_commit".to_owned(), "off".to_owned()));
         }
-        let all = own.into_iter().chain(more);
+        let nothing = NOTHING_OF_OTHERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let all = nothing.into_iter().chain(own).chain(more);
         let all = all.chain(spec.own.iter().cloned());
         Drilled {
-            cluster: cluster.with(all),
+            cluster: cluster.reading_no_file_of_its_data().with(all),
             sessions: spec.sessions,
         }
     }
@@ -189,20 +143,19 @@ impl Product for PostgresProduct {
         moved: &[(PathBuf, PathBuf)],
     ) -> Result<Result<Box<dyn Server>, String>, EngineError> {
         let places = Places::of(site, spec.settings);
-        let data = &places.data;
-        let ready = make_ready(data, moved).and_then(|()| match self.owner {
-            Some(owner) => places.give_to(owner),
-            None => Ok(()),
-        });
-        if let Err(error) = ready {
-            return Ok(Err(match error.kind() {
-                io::ErrorKind::NotFound => "its data directory is gone".to_owned(),
-                _ => format!("its data directory cannot be read: {error}"),
-            }));
+        let used = spec.settings.placement.volumes().len();
+        let volumes: Vec<&Path> = (0..used).map(|place| site.directory(place)).collect();
+        if let Err(why) = places.make_ready(&volumes, moved, self.owner, spec.origin) {
+            return Ok(Err(why));
         }
         let program = (&self.binaries, self.owner);
+        let data = &places.data;
         let cluster = Cluster::found(program, &self.registration, data, spec.settings)?;
         Ok(Ok(Box::new(self.server(spec, cluster))))
+    }
+
+    fn may_set(&self, name: &str, value: &str) -> Result<(), String> {
+        replayed::may_set(name, value)
     }
 
     fn controls(&self) -> &'static [ControlSpec] {
@@ -413,43 +366,4 @@ impl Writer for Client {
         done.map(|_| ())
             .map_err(|error| EngineError::failed("write the ledger", error))
     }
-}
-
-/// Makes a data directory ready that was copied: links in it lead to where volumes were when they were made, and a lock file may
-/// be there.
-fn make_ready(data: &Path, moved: &[(PathBuf, PathBuf)]) -> io::Result<()> {
-    let folder = data.join("pg_tblspc");
-    for own in [data, &folder] {
-        if fs::symlink_metadata(own)?.is_symlink() {
-            return Err(io::Error::other(format!("{} is a link", own.display())));
-        }
-    }
-    let tablespaces = fs::read_dir(&folder)?;
-    let mut links: Vec<PathBuf> = tablespaces
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<_>>()?;
-    links.push(data.join("pg_wal"));
-    for link in links {
-        let Ok(old) = fs::read_link(&link) else {
-            // Where the log is no volume's of its own, it is a directory.
-            continue;
-        };
-        let new = moved
-            .iter()
-            .find_map(|(from, to)| Some(to.join(old.strip_prefix(from).ok()?)));
-        if let Some(new) = new {
-            fs::remove_file(&link)?;
-            symlink(new, &link)?;
-        }
-    }
-    // Of the server that has crashed; where it was lost in part, no other one would start beside it.
-    match fs::remove_file(data.join("postmaster.pid")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    // Whatever is lost of what the server writes, this is there.
-    for changed in [&folder, data] {
-        File::open(changed)?.sync_all()?;
-    }
-    Ok(())
 }

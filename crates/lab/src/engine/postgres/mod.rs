@@ -18,9 +18,13 @@ mod engine;
 mod find;
 mod given;
 mod login;
+#[cfg(target_os = "linux")]
+mod moved;
 mod product;
 pub(in crate::engine) mod provider;
 mod reading;
+#[cfg(target_os = "linux")]
+mod replayed;
 mod server;
 mod settings;
 mod tablespaces;
@@ -33,6 +37,8 @@ mod wire;
 
 pub use super::own_server::Owner;
 pub use find::{Binaries, VERSIONS};
+#[cfg(target_os = "linux")]
+pub use product::least_owner;
 pub use product::owner;
 pub use server::Postgres;
 pub use url::ServerUrl;

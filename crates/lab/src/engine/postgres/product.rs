@@ -29,6 +29,16 @@ pub fn owner() -> Result<Option<Owner>, EngineError> {
     own_server::owner(&POSTGRESQL)
 }
 
+/// As whom a private server has to run on files of anybody's making: as [`owner`], but `nobody` first, who owns no database of this
+/// machine as `postgres` may.
+///
+/// # Errors
+/// As [`owner`].
+#[cfg(target_os = "linux")]
+pub fn least_owner() -> Result<Option<Owner>, EngineError> {
+    own_server::least_owner(&POSTGRESQL)
+}
+
 /// Why a server cannot go on, where a line says so; not what it says to a client that came too early.
 fn cause(line: &str) -> Option<String> {
     let words = ["PANIC:", "FATAL:"].into_iter();

@@ -1,13 +1,16 @@
 //! SQLite in files, which is drilled: each client has a connection of its own.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use volume::site::Site;
 
 use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
-use crate::drill::{Found, Kind, Verdict};
+use crate::drill::{Found, Kind, Origin, Verdict, tree};
 use crate::engine::EngineError;
 use experiment::spec::Settings;
 
@@ -20,6 +23,7 @@ struct Database {
     sessions: u32,
     /// PRAGMAs of each connection.
     own: Vec<(String, String)>,
+    origin: Origin,
 }
 
 struct Client {
@@ -56,6 +60,7 @@ impl Database {
             path: home(site, spec.settings).join("ledger.db"),
             sessions: spec.sessions,
             own: spec.own.to_vec(),
+            origin: spec.origin,
         }
     }
 
@@ -64,6 +69,10 @@ impl Database {
         let open = || {
             let connection = Connection::open_with_flags(&self.path, flags)?;
             connection.busy_timeout(PATIENCE)?;
+            match self.origin {
+                Origin::ThisRun => {}
+                Origin::Folder => guard(&connection)?,
+            }
             for (name, value) in &self.own {
                 connection.pragma_update(None, name, value)?;
             }
@@ -75,6 +84,10 @@ impl Database {
     fn look_into(&self, found: &mut Found) -> Result<(), EngineError> {
         let connection = self.open()?;
         let failed = |error| EngineError::failed("read the database", error);
+        match self.origin {
+            Origin::ThisRun => {}
+            Origin::Folder => check_schema(&connection)?,
+        }
         let mut ledger = connection
             .prepare(
                 "SELECT session, max(number), count(*) FROM ledger NOT INDEXED GROUP BY session",
@@ -116,6 +129,96 @@ impl Database {
     }
 }
 
+/// The tables of a drill.
+const LEDGER: &str = "CREATE TABLE ledger(session INTEGER, number INTEGER, content TEXT NOT NULL, source INTEGER NOT NULL, target \
+    INTEGER NOT NULL, PRIMARY KEY (session, number))";
+const ACCOUNTS_TABLE: &str =
+    "CREATE TABLE accounts(id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, filler TEXT NOT NULL)";
+
+/// What SQLite advises for files of anybody's making: <https://www.sqlite.org/security.html>, read 2026-11-26.
+fn guard(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "mmap_size", 0)
+}
+
+/// Refuses a schema other than a drill's: a view, a trigger or an expression in it is run by whoever reads it.
+fn check_schema(connection: &Connection) -> Result<(), EngineError> {
+    let failed = |error| EngineError::failed("read the database", error);
+    let asked = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name";
+    let mut schema = connection.prepare(asked).map_err(failed)?;
+    let rows = schema.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let rows = rows.map_err(failed)?.collect::<Result<_, _>>();
+    let rows: Vec<(String, String)> = rows.map_err(failed)?;
+    let own = [
+        ("accounts", ACCOUNTS_TABLE),
+        ("ledger", LEDGER),
+        ("sqlite_autoindex_ledger_1", ""),
+    ];
+    let own = own.map(|(name, sql)| (name.to_owned(), sql.to_owned()));
+    match rows == own {
+        true => Ok(()),
+        false => Err(EngineError::failed(
+            "read the database",
+            "its tables are not those of a drill",
+        )),
+    }
+}
+
+/// What a file of a journal ends with that names another journal, which SQLite reads and deletes once it has rolled back. The
+/// journal of a drill, whose transactions are of one file, has none.
+/// <https://www.sqlite.org/fileformat.html#the_rollback_journal>, read 2026-11-26, and `readSuperJournal` of its `pager.c`.
+const SUPER_JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Refuses what is on volumes of anybody's making and on none of a drill of SQLite.
+fn check_files(volumes: &[&Path], database: &Path) -> Result<(), String> {
+    for volume in volumes {
+        tree::check(volume, &|_| false)?;
+    }
+    let journal = database.with_extension("db-journal");
+    let end = match File::open(&journal) {
+        Ok(mut file) => {
+            let mut end = Vec::new();
+            let back = SUPER_JOURNAL.len() as u64;
+            let length = file.metadata().map(|metadata| metadata.len());
+            let length =
+                length.and_then(|length| file.seek(SeekFrom::Start(length.saturating_sub(back))));
+            length
+                .and_then(|_| file.take(back).read_to_end(&mut end))
+                .map_err(|error| format!("{} cannot be read: {error}", journal.display()))?;
+            end
+        }
+        // Most states have none.
+        Err(_) => Vec::new(),
+    };
+    match end == SUPER_JOURNAL {
+        true => Err(format!(
+            "{} names another journal, which no drill's does",
+            journal.display()
+        )),
+        false => Ok(()),
+    }
+}
+
+/// PRAGMAs that a recording of anybody's making may set, each a number, a switch or a word: <https://www.sqlite.org/pragma.html>,
+/// read 2026-11-26. `journal_mode = off` is none of the modes of a drill, and what [`guard`] sets is no recording's to change.
+const ALLOWED: [&str; 13] = [
+    "auto_vacuum",
+    "cache_size",
+    "cache_spill",
+    "checkpoint_fullfsync",
+    "fullfsync",
+    "journal_mode",
+    "journal_size_limit",
+    "locking_mode",
+    "page_size",
+    "secure_delete",
+    "synchronous",
+    "temp_store",
+    "wal_autocheckpoint",
+];
+
 /// How many rows do not have what was written to them.
 const OTHER_CONTENT: &str = "SELECT count(*) FROM ledger NOT INDEXED \
     WHERE content <> replace(hex(zeroblob(20)), '00', session || '/' || number || ' ')";
@@ -138,9 +241,7 @@ impl Product for Sqlite {
     fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
         let connection = Database::of(spec, site).open()?;
         let load = format!(
-            "BEGIN; CREATE TABLE ledger(session INTEGER, number INTEGER, content TEXT NOT NULL, source INTEGER NOT NULL, target \
-             INTEGER NOT NULL, PRIMARY KEY (session, number)); \
-             CREATE TABLE accounts(id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, filler TEXT NOT NULL); \
+            "BEGIN; {LEDGER}; {ACCOUNTS_TABLE}; \
              WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < {ACCOUNTS}) \
              INSERT INTO accounts SELECT id, 0, '{}' FROM ids; COMMIT;",
             "x".repeat(80)
@@ -157,10 +258,34 @@ impl Product for Sqlite {
         _: &[(PathBuf, PathBuf)],
     ) -> Result<Result<Box<dyn Server>, String>, EngineError> {
         let database = Database::of(spec, site);
+        match spec.origin {
+            Origin::ThisRun => {}
+            Origin::Folder => {
+                let used = spec.settings.placement.volumes().len();
+                let volumes: Vec<&Path> = (0..used).map(|place| site.directory(place)).collect();
+                if let Err(why) = check_files(&volumes, &database.path) {
+                    return Ok(Err(why));
+                }
+            }
+        }
         Ok(match database.path.exists() {
             true => Ok(Box::new(database)),
             false => Err("its file is gone".to_owned()),
         })
+    }
+
+    fn may_set(&self, name: &str, value: &str) -> Result<(), String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match ALLOWED.contains(&name)
+            && (1..=16).contains(&value.len())
+            && value.chars().all(is_plain)
+        {
+            true => Ok(()),
+            false => Err(format!(
+                "a replay sets only {} to a number, a switch or a word",
+                ALLOWED.join(", ")
+            )),
+        }
     }
 
     fn controls(&self) -> &'static [ControlSpec] {
@@ -251,4 +376,64 @@ fn home<'a>(site: &'a dyn Site, settings: &Settings) -> &'a Path {
         .filter(|volume| used.contains(volume.name.as_str()))
         .position(|volume| volume.name == settings.placement.data[0].volume);
     site.directory(place.expect("a checked spec defines every volume"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_sets_no_pragma_that_names_a_place() {
+        for (name, value) in [
+            ("journal_mode", "wal"),
+            ("synchronous", "normal"),
+            ("cache_size", "-2000"),
+        ] {
+            assert_eq!(Sqlite.may_set(name, value), Ok(()), "{name}");
+        }
+        for (name, value) in [
+            ("temp_store_directory", "x"),
+            ("data_store_directory", "x"),
+            ("writable_schema", "on"),
+            ("trusted_schema", "on"),
+            ("mmap_size", "1000000"),
+            ("journal_mode", "a b"),
+            ("journal_mode", ""),
+            ("synchronous; ATTACH", "off"),
+        ] {
+            assert!(Sqlite.may_set(name, value).is_err(), "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn a_journal_that_names_another_one_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (database, journal) = (
+            place.path().join("ledger.db"),
+            place.path().join("ledger.db-journal"),
+        );
+        let look = || check_files(&[place.path()], &database);
+        assert_eq!(look(), Ok(()));
+        std::fs::write(&journal, [&SUPER_JOURNAL[..], &[0; 20]].concat()).unwrap();
+        assert_eq!(look(), Ok(()));
+        std::fs::write(&journal, [b"/etc/passwd", &SUPER_JOURNAL[..]].concat()).unwrap();
+        assert!(look().unwrap_err().contains("names another journal"));
+        std::fs::remove_file(&journal).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &journal).unwrap();
+        assert!(look().unwrap_err().contains("is a symbolic link"));
+    }
+
+    #[test]
+    fn only_the_tables_of_a_drill_are_read() {
+        let connection = Connection::open_in_memory().unwrap();
+        let made = format!("{LEDGER}; {ACCOUNTS_TABLE};");
+        connection.execute_batch(&made).unwrap();
+        guard(&connection).unwrap();
+        check_schema(&connection).unwrap();
+        connection
+            .execute_batch("CREATE TRIGGER t AFTER UPDATE ON accounts BEGIN SELECT 1; END")
+            .unwrap();
+        let error = check_schema(&connection).unwrap_err().to_string();
+        assert!(error.contains("not those of a drill"), "{error}");
+    }
 }

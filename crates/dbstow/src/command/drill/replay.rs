@@ -1,0 +1,127 @@
+//! `dbstow drill --replay`: a state of an earlier drill once more, from a folder that anybody may have made.
+//!
+//! ```text
+//! folder ──► document, finding      checked, regular files beneath a handle of the folder
+//!        ──► --trust-images?        not without: what comes next cannot be made safe
+//!        ──► recording, settings    names, numbers and references checked; settings from a list
+//!        ──► images                 where they have to be, no links, `e2fsck -n`
+//!        ──► mounted, server        nosuid, nodev, noexec; as a user without files of its own
+//! ```
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use clap::ValueEnum as _;
+use files::Folder;
+use lab::drill::{Atomic, DrillSpec, Origin, Recorded};
+use model::{Bytes, Duration};
+
+use super::document::verdict_name;
+use super::{Args, Engine, WriteCache, close};
+use crate::command::listing::ListFormat;
+use crate::command::{Mistake, drilled};
+
+/// Looks again at a state of an earlier drill.
+///
+/// # Errors
+/// When the folder is none of a drill, is not trusted, has what cannot be, or the state has another verdict than in the drill.
+pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
+    let mistake = |why: String| Mistake(format!("--replay {name}: {why}"));
+    let document = drilled::read(folder, &format!("--replay {name}"))?;
+    let Some((placement, finding)) = document.finding(name) else {
+        let known = document
+            .placements
+            .iter()
+            .flat_map(|placement| &placement.findings);
+        let known: Vec<&str> = known.map(|finding| finding.name.as_str()).collect();
+        let known = match known.is_empty() {
+            true => "it has none".to_owned(),
+            false => format!("it has {}", known.join(", ")),
+        };
+        return Err(mistake(format!(
+            "there is no such finding in {}; {known}",
+            folder.display()
+        ))
+        .into());
+    };
+    let damaged = |why: String| mistake(format!("the document is damaged: {why}"));
+    let asked = &document.asked;
+    let engine = Engine::from_str(&asked.engine, false).map_err(damaged)?;
+    let write_cache = WriteCache::from_str(&asked.write_cache, false).map_err(damaged)?;
+    if !args.trust_images {
+        return Err(mistake(untrusted(folder, engine)).into());
+    }
+    let spec = DrillSpec {
+        cache: write_cache.rule(Duration::from_secs_f64(asked.write_back_s)),
+        atomic: asked
+            .atomic_bytes
+            .map_or(Atomic::OfDisk, |unit| Atomic::Bytes(Bytes(unit))),
+        ..args.spec()
+    };
+    let tools = args.tools(engine, Origin::Folder)?;
+    let own = Folder::open(folder)?;
+    own.check_own()?;
+    let recorded = Recorded::open(&tools, &own.inner(placement.folder.as_ref())?)?;
+    let cut = recorded.state(&finding.cut, &spec)?;
+    let digest = recorded.digest(&cut, &spec)?;
+    if digest != finding.digest {
+        bail!(
+            "{name}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {}): the folder was changed",
+            finding.digest
+        );
+    }
+    // What keeps this machine's server from starting at all is no finding.
+    let looked = recorded
+        .check(&spec)
+        .and_then(|()| recorded.look(&cut, &spec));
+    drop(recorded);
+    close(&tools);
+    let (verdict, _) = looked?;
+    let is_same = verdict_name(&verdict) == finding.verdict;
+    let text = format!(
+        "{name}, {}: {verdict}\n{}\n",
+        placement.name,
+        match (is_same, verdict.to_string() == finding.what) {
+            (true, true) =>
+                format!("the same as in the drill, on disks that hold the same (SHA-256 {digest})"),
+            (true, false) => format!(
+                "the same verdict as in the drill, on disks that hold the same (SHA-256 {digest}); there: {}",
+                finding.what
+            ),
+            (false, _) => format!("in the drill: {}", finding.what),
+        }
+    );
+    args.format.print(&match args.format {
+        ListFormat::Text => text,
+        ListFormat::Json => {
+            let again = serde_json::json!({
+                "name": name,
+                "placement": placement.name,
+                "verdict": verdict_name(&verdict),
+                "what": verdict.to_string(),
+                "as_found": is_same,
+                "digest": digest,
+            });
+            format!("{again:#}\n")
+        }
+    })?;
+    match is_same {
+        true => Ok(()),
+        false => bail!("the state had another verdict than in the drill"),
+    }
+}
+
+/// What a replay would trust, and how to say that it may.
+fn untrusted(folder: &Path, engine: Engine) -> String {
+    let executes = match engine {
+        Engine::Postgres => {
+            "PostgreSQL executes what the database on them contains, as user nobody (postgres where there is no nobody)"
+        }
+        Engine::Sqlite => "SQLite opens the database on them as root",
+    };
+    format!(
+        "anybody may have made {}, and a replay trusts it: the kernel mounts the file systems in it, and {executes}; if you made \
+         it, or trust who did, add --trust-images",
+        folder.display()
+    )
+}

@@ -1,0 +1,320 @@
+//! What is stored of a recording beside what was written. It is read from a folder that anybody may have made: a [`Recording`] is
+//! there only once all of it was checked.
+
+use std::path::{Component, Path};
+
+use experiment::spec::{Role, Settings, check_name};
+use model::{Bytes, Instant, MachineSpec, VolumeSpec};
+use serde::{Deserialize, Serialize};
+
+use super::place::Placed;
+use super::server::SESSIONS_MAX;
+use super::{Ledger, Origin};
+
+/// Version of what a recording is stored as.
+const FORMAT: &str = "dbstow.crash-recording/1";
+
+/// Most letters of a text that is only shown.
+const TEXT_MAX: usize = 1_000;
+
+/// Most disks of a volume, and most files of a role, as in experiments.
+const DISKS_MAX: usize = 1_024;
+
+/// Largest unit that a disk writes whole; vendors promise up to 16 KiB.
+const ATOMIC_MAX: Bytes = Bytes::mib(1);
+
+/// Largest buffer pool, and memory of a sort, as in experiments.
+const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
+const SORT_MAX: Bytes = Bytes::gib(1 << 10);
+
+/// Most sessions of a workload, as in experiments.
+const WORKLOAD_SESSIONS_MAX: u32 = 10_000;
+
+/// Most settings of a server.
+const SETTINGS_MAX: usize = 200;
+
+/// What is stored about a recording, beside what was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Recording {
+    format: String,
+    /// What was recorded.
+    pub(super) placed: Placed,
+    /// What the server was started with besides.
+    pub(super) server: Vec<(String, String)>,
+    /// The server's version.
+    pub(super) version: String,
+    /// When each session's commits were acknowledged.
+    pub(super) ledger: Ledger,
+    /// When clients began, by the recording's clock.
+    pub(super) from: Instant,
+    /// When they had ended.
+    pub(super) until: Instant,
+    /// Where the volumes were mounted, each below its name.
+    pub(super) mounted: String,
+}
+
+/// A recording as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    format: String,
+    placed: Placed,
+    server: Vec<(String, String)>,
+    version: String,
+    ledger: Ledger,
+    from: Instant,
+    until: Instant,
+    mounted: String,
+}
+
+/// A placement as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UncheckedPlaced {
+    name: String,
+    settings: Settings,
+    machine: MachineSpec,
+    volumes: Vec<VolumeSpec>,
+    atomic: Vec<Bytes>,
+    server: Vec<(String, String)>,
+}
+
+impl Recording {
+    /// What was recorded of a placement.
+    pub(super) fn new(
+        (placed, server): (Placed, Vec<(String, String)>),
+        version: String,
+        ledger: Ledger,
+        (from, until): (Instant, Instant),
+        mounted: String,
+    ) -> Recording {
+        Recording {
+            format: FORMAT.to_owned(),
+            placed,
+            server,
+            version,
+            ledger,
+            from,
+            until,
+            mounted,
+        }
+    }
+
+    /// Reads what [`Recording::text`] gives.
+    ///
+    /// # Errors
+    /// When it is something else, or has what cannot be: which key, and what to do.
+    pub fn parse(text: &str) -> Result<Recording, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// As it is stored.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).expect("it is plain data")
+    }
+}
+
+impl TryFrom<Unchecked> for Recording {
+    type Error = String;
+
+    fn try_from(read: Unchecked) -> Result<Recording, String> {
+        if read.format != FORMAT {
+            return Err(format!(
+                "it is of another version (format is \"{}\", not \"{FORMAT}\")",
+                read.format
+            ));
+        }
+        shown("version", &read.version)?;
+        at_most("server", read.server.len(), SETTINGS_MAX)?;
+        let sessions = &read.ledger.sessions;
+        between("ledger.sessions", sessions.len(), 1, SESSIONS_MAX as usize)?;
+        for (session, commits) in sessions.iter().enumerate() {
+            if !commits.is_sorted() {
+                return Err(format!(
+                    "ledger.sessions[{session}] has a commit that was acknowledged before the one before it"
+                ));
+            }
+        }
+        if read.until < read.from {
+            return Err("until is before from".to_owned());
+        }
+        let mut mounted = Path::new(&read.mounted).components();
+        let is_whole = mounted.next() == Some(Component::RootDir)
+            && mounted.all(|part| matches!(part, Component::Normal(_)));
+        if !is_whole {
+            return Err(format!(
+                "mounted is \"{}\", which is no absolute path without \"..\"",
+                read.mounted
+            ));
+        }
+        Ok(Recording {
+            format: read.format,
+            placed: read.placed,
+            server: read.server,
+            version: read.version,
+            ledger: read.ledger,
+            from: read.from,
+            until: read.until,
+            mounted: read.mounted,
+        })
+    }
+}
+
+impl TryFrom<UncheckedPlaced> for Placed {
+    type Error = String;
+
+    fn try_from(read: UncheckedPlaced) -> Result<Placed, String> {
+        // Of SQLite, the mode is in it: "one, wal, full".
+        for part in read.name.split(", ") {
+            check_name(part).map_err(|why| format!("placed.name: {why}"))?;
+        }
+        settings(&read.settings)?;
+        between("placed.volumes", read.volumes.len(), 1, DISKS_MAX)?;
+        at_most("placed.server", read.server.len(), SETTINGS_MAX)?;
+        let used = read.settings.placement.volumes();
+        let defined = read.settings.volumes.iter();
+        let defined = defined.filter(|volume| used.contains(volume.name.as_str()));
+        let defined: Vec<&str> = defined.map(|volume| volume.name.as_str()).collect();
+        let names: Vec<&str> = read.volumes.iter().map(|volume| &*volume.name).collect();
+        if names != defined {
+            return Err(format!(
+                "placed.volumes are {names:?}, and those of placed.settings that hold files are {defined:?}"
+            ));
+        }
+        for (place, volume) in read.volumes.iter().enumerate() {
+            let key = |key: &str| format!("placed.volumes[{place}].{key}");
+            check_name(&volume.name).map_err(|why| format!("{}: {why}", key("name")))?;
+            between(&key("disks"), volume.disks.len(), 1, DISKS_MAX)?;
+            let least = Placed::ATOMIC_DEFAULT;
+            if volume.disks.len() > 1 && volume.interleave < least {
+                return Err(format!(
+                    "{} is {}, and a disk has sectors of {least}; give at least that",
+                    key("interleave"),
+                    volume.interleave
+                ));
+            }
+        }
+        if read.atomic.len() != read.volumes.len() {
+            return Err(format!(
+                "placed.atomic has {} entries for {} volumes",
+                read.atomic.len(),
+                read.volumes.len()
+            ));
+        }
+        let is_unit = |unit: &&Bytes| {
+            unit.0.is_power_of_two() && (Placed::ATOMIC_DEFAULT..=ATOMIC_MAX).contains(unit)
+        };
+        if let Some(unit) = read.atomic.iter().find(|unit| !is_unit(unit)) {
+            return Err(format!(
+                "placed.atomic has {unit}; it is a power of two from {} to {ATOMIC_MAX}",
+                Placed::ATOMIC_DEFAULT
+            ));
+        }
+        Ok(Placed {
+            name: read.name,
+            settings: read.settings,
+            machine: read.machine,
+            volumes: read.volumes,
+            atomic: read.atomic,
+            server: read.server,
+        })
+    }
+}
+
+/// What a drilled server is made of: names that are those of volumes, references that lead somewhere, numbers that are taken for
+/// sizes of it.
+fn settings(settings: &Settings) -> Result<(), String> {
+    let Settings {
+        volumes,
+        placement,
+        workload,
+        engine,
+        ..
+    } = settings;
+    at_most("placed.settings.volumes", volumes.len(), DISKS_MAX)?;
+    let mut known: Vec<&str> = Vec::new();
+    for volume in volumes {
+        let key = "placed.settings.volumes";
+        check_name(&volume.name).map_err(|why| format!("{key}: {why}"))?;
+        if known.contains(&volume.name.as_str()) {
+            return Err(format!("{key} has \"{}\" twice", volume.name));
+        }
+        known.push(&volume.name);
+    }
+    for role in Role::ALL {
+        let files = placement.files(role);
+        let key = format!("placed.settings.placement.{role}");
+        // One of each role that every server has.
+        let least = usize::from(Role::COMMON.contains(&role));
+        between(&key, files.len(), least, DISKS_MAX)?;
+        if let Some(file) = files
+            .iter()
+            .find(|file| !known.contains(&file.volume.as_str()))
+        {
+            return Err(format!(
+                "{key} is on volume \"{}\", which is not defined",
+                file.volume
+            ));
+        }
+    }
+    let engine_key = |key: &str| format!("placed.settings.engine.{key}");
+    size_at_most(&engine_key("memory"), engine.memory, MEMORY_MAX)?;
+    size_at_most(&engine_key("sort_memory"), engine.sort_memory, SORT_MAX)?;
+    at_most(
+        "placed.settings.workload.sessions",
+        workload.sessions as usize,
+        WORKLOAD_SESSIONS_MAX as usize,
+    )
+}
+
+/// Checks the settings of a server that a folder's recording has.
+///
+/// # Errors
+/// The first that a replay may not set.
+pub(super) fn check_settings(
+    recording: &Recording,
+    origin: Origin,
+    may_set: &dyn Fn(&str, &str) -> Result<(), String>,
+) -> Result<(), String> {
+    match origin {
+        Origin::ThisRun => Ok(()),
+        Origin::Folder => recording.server.iter().try_for_each(|(name, value)| {
+            may_set(name, value).map_err(|why| {
+                format!(
+                    "server sets {name:?} to {value:?}, and {why}; remove it there, or drill again with --setting"
+                )
+            })
+        }),
+    }
+}
+
+fn between(key: &str, found: usize, least: usize, most: usize) -> Result<(), String> {
+    match (least..=most).contains(&found) {
+        true => Ok(()),
+        false => Err(format!(
+            "{key} has {found} entries; it has from {least} to {most}"
+        )),
+    }
+}
+
+fn at_most(key: &str, found: usize, most: usize) -> Result<(), String> {
+    match found <= most {
+        true => Ok(()),
+        false => Err(format!("{key}: {found} are too many; at most {most}")),
+    }
+}
+
+fn size_at_most(key: &str, found: Bytes, most: Bytes) -> Result<(), String> {
+    match found <= most {
+        true => Ok(()),
+        false => Err(format!("{key} is {found}; it is at most {most}")),
+    }
+}
+
+fn shown(key: &str, text: &str) -> Result<(), String> {
+    match text.len() <= TEXT_MAX {
+        true => Ok(()),
+        false => Err(format!("{key} has more than {TEXT_MAX} bytes")),
+    }
+}

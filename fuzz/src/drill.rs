@@ -1,0 +1,17 @@
+//! Documents of drills.
+
+use analysis::report::drill::document::Drill;
+use analysis::report::drill::{Shown, page};
+
+/// A document is refused, or can be shown, and is read back as it was written.
+pub(super) fn read(text: &str) -> Result<(), String> {
+    let drill = Drill::parse(text)?;
+    let again = Drill::parse(&drill.json()).expect("it is what a drill writes");
+    assert_eq!(again, drill);
+    Shown::of(&drill);
+    page(&drill);
+    for placement in &drill.placements {
+        placement.sentence();
+    }
+    Ok(())
+}
