@@ -21,6 +21,9 @@ const DOCUMENT: &str = "drill.json";
 const RECORDING: &str = "placement-1/recording.json";
 const HISTORY: &str = "placement-1/writes/history";
 
+/// Disks that lose what they have acknowledged for a second, so that even on a busy machine some state has lost a commit.
+const LIES: [&str; 4] = ["--cuts", "12", "--write-cache", "ignores-flushes"];
+
 /// A small drill, and what somebody else does to its folder.
 struct Drilled {
     place: Place,
@@ -30,7 +33,7 @@ struct Drilled {
 
 impl Drilled {
     /// Drills one placement; it has to lose something.
-    fn new(experiment: &str, arm: &str, cuts: &str) -> Option<Drilled> {
+    fn new(experiment: &str, arm: &str, more: &[&str]) -> Option<Drilled> {
         let is_root = fs::metadata("/proc/self").is_ok_and(|own| {
             use std::os::unix::fs::MetadataExt as _;
             own.uid() == 0
@@ -48,13 +51,14 @@ impl Drilled {
         fs::set_permissions(place.0.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         fs::create_dir(place.path("tmp")).expect("the folder is ours");
         fs::set_permissions(place.path("tmp"), fs::Permissions::from_mode(0o1777)).expect("ours");
-        let drill = dbstow(&[
-            "drill", experiment, "--arm", arm, "--cuts", cuts, "--record", "2s", "--format",
-            "json", "--out", "drill",
-        ])
-        .current_dir(place.0.path())
-        .output()
-        .expect("it was built");
+        let drill = [
+            "drill", experiment, "--arm", arm, "--record", "3s", "--format", "json", "--out",
+            "drill",
+        ];
+        let drill = dbstow(&[&drill[..], more].concat())
+            .current_dir(place.0.path())
+            .output()
+            .expect("it was built");
         assert!(drill.status.success(), "{}", said(&drill));
         let document: Value = serde_json::from_slice(&drill.stdout).expect("JSON");
         let finding = &document["placements"][0]["findings"][0]["name"];
@@ -156,7 +160,7 @@ fn image(drilled: &Drilled) -> String {
 
 #[test]
 fn a_folder_of_somebody_else_is_replayed_only_as_far_as_it_is_trusted() {
-    let Some(drilled) = Drilled::new("sqlite-journal-modes", "sqlite, wal, normal", "2") else {
+    let Some(drilled) = Drilled::new("sqlite-journal-modes", "sqlite, wal, normal", &LIES) else {
         return;
     };
     let image = image(&drilled);
@@ -392,7 +396,7 @@ fn is_mounted_without_rights(drilled: &Drilled) {
 
 #[test]
 fn a_server_of_somebody_else_is_started_with_no_setting_of_its_author() {
-    let Some(drilled) = Drilled::new("snapshots-apart", "two-volumes", "4") else {
+    let Some(drilled) = Drilled::new("snapshots-apart", "two-volumes", &["--cuts", "8"]) else {
         return;
     };
     let library = drilled.place.path("evil.so").display().to_string();
