@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::number::Counted;
 use serde::{Deserialize, Serialize};
 
 use super::document::Text;
@@ -161,9 +162,9 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
         }
         for (name, figure) in figures {
             if let Published::Number(number) = figure
-                && !number.is_finite()
+                && Counted::try_from(*number).is_err()
             {
-                let message = format!("{name} is {number}; give a finite number, or words");
+                let message = format!("{name} is {number}; give a number from 0 to 2^64, or words");
                 return Err(Fault::at(&["published", arm, name], message));
             }
             metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;
