@@ -7,17 +7,21 @@
 //! ```
 //!
 //! A target panics where a law is broken: a text is read or refused, never a panic; and what is written in
-//! the same format reads back as the same. Whether it takes too much memory or time is for who calls it.
+//! the same format reads back as the same; and no figure of what is read is infinite or negative. Whether it takes too much memory or time is for who calls it.
 //!
 //! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, those
-//! which are to be refused named `refused-*`. Profiles of a server are to follow.
+//! which are to be refused named `refused-*`.
 
 mod capture;
 mod catalogue;
 mod experiment;
 mod fio;
+mod meaning;
+mod prices;
+mod profile;
 mod record;
 mod script;
+mod today;
 
 /// A reader of one file format.
 pub struct Target {
@@ -30,7 +34,7 @@ pub struct Target {
 }
 
 /// Every reader.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "capture",
         seeds: Some(("crates/sqlserver/tests/captures", ".json")),
@@ -53,6 +57,21 @@ pub const TARGETS: [Target; 6] = [
         read: fio::read,
     },
     Target {
+        name: "import",
+        seeds: None,
+        read: profile::import,
+    },
+    Target {
+        name: "prices",
+        seeds: None,
+        read: prices::read,
+    },
+    Target {
+        name: "profile",
+        seeds: None,
+        read: profile::read,
+    },
+    Target {
         name: "record",
         seeds: None,
         read: record::read,
@@ -61,5 +80,10 @@ pub const TARGETS: [Target; 6] = [
         name: "script",
         seeds: Some(("crates/workload/workloads", ".sql")),
         read: script::read,
+    },
+    Target {
+        name: "today",
+        seeds: None,
+        read: today::read,
     },
 ];

@@ -39,6 +39,21 @@ fn fio() {
 }
 
 #[test]
+fn imports() {
+    bounded("import");
+}
+
+#[test]
+fn prices() {
+    bounded("prices");
+}
+
+#[test]
+fn profiles() {
+    bounded("profile");
+}
+
+#[test]
 fn records() {
     bounded("record");
 }
@@ -46,6 +61,11 @@ fn records() {
 #[test]
 fn scripts() {
     bounded("script");
+}
+
+#[test]
+fn layouts_of_today() {
+    bounded("today");
 }
 
 /// A corpus of files that are all refused at their first line would try nothing.
