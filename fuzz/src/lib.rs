@@ -7,20 +7,24 @@
 //! ```
 //!
 //! A target panics where a law is broken: a text is read or refused, never a panic; and what is written in
-//! the same format reads back as the same. Whether it takes too much memory or time is for who calls it.
+//! the same format reads back as the same; and no figure of what is read is infinite or negative. Whether it takes too much memory or time is for who calls it.
 //!
 //! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, those
-//! which are to be refused named `refused-*`. Profiles of a server are to follow.
+//! which are to be refused named `refused-*`.
 
 mod capture;
 mod catalogue;
 mod drill;
 mod experiment;
 mod fio;
+mod meaning;
 mod plan;
+mod prices;
+mod profile;
 mod record;
 mod recording;
 mod script;
+mod today;
 
 /// A reader of one file format.
 pub struct Target {
@@ -33,7 +37,7 @@ pub struct Target {
 }
 
 /// Every reader.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 13] = [
     Target {
         name: "capture",
         seeds: Some(("crates/sqlserver/tests/captures", ".json")),
@@ -61,9 +65,24 @@ pub const TARGETS: [Target; 9] = [
         read: fio::read,
     },
     Target {
+        name: "import",
+        seeds: None,
+        read: profile::import,
+    },
+    Target {
         name: "plan",
         seeds: None,
         read: plan::read,
+    },
+    Target {
+        name: "prices",
+        seeds: None,
+        read: prices::read,
+    },
+    Target {
+        name: "profile",
+        seeds: None,
+        read: profile::read,
     },
     Target {
         name: "record",
@@ -79,5 +98,10 @@ pub const TARGETS: [Target; 9] = [
         name: "script",
         seeds: Some(("crates/workload/workloads", ".sql")),
         read: script::read,
+    },
+    Target {
+        name: "today",
+        seeds: None,
+        read: today::read,
     },
 ];

@@ -49,6 +49,21 @@ fn plans() {
 }
 
 #[test]
+fn imports() {
+    bounded("import");
+}
+
+#[test]
+fn prices() {
+    bounded("prices");
+}
+
+#[test]
+fn profiles() {
+    bounded("profile");
+}
+
+#[test]
 fn records() {
     bounded("record");
 }
@@ -61,6 +76,11 @@ fn recordings() {
 #[test]
 fn scripts() {
     bounded("script");
+}
+
+#[test]
+fn layouts_of_today() {
+    bounded("today");
 }
 
 /// A corpus of files that are all refused at their first line would try nothing.

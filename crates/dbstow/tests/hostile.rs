@@ -219,6 +219,58 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     }
 }
 
+/// What Markdown and HTML would take for signs of their own.
+const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>[x](javascript:alert(3))|`code`*b*\n# no\n- no";
+
+#[test]
+fn nothing_of_a_results_folder_is_markup() {
+    let folder = folder();
+    // Notation of TOML for line feeds.
+    let markup = MARKUP.replace('\n', "\\n");
+    fs::write(
+        folder.path().join("small.toml"),
+        SMALL.replace("HOSTILE", &markup),
+    )
+    .expect("the folder is ours");
+    let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let records = folder.path().join("r/records");
+    for entry in records.read_dir().expect("records").flatten() {
+        let mut record = read(&entry.path());
+        record["notes"] = vec![format!("not cold: {MARKUP}"), MARKUP.to_owned()].into();
+        record["environment"] = serde_json::json!({ format!("kernel{MARKUP}"): MARKUP });
+        record["errors"] = serde_json::json!({ "count": 1, "first": [MARKUP] });
+        fs::write(entry.path(), record.to_string()).expect("the folder is ours");
+    }
+    for arguments in [
+        &["report", "r", "--format", "markdown"][..],
+        &["report", "r", "r", "--format", "markdown"],
+    ] {
+        let printed = dbstow(folder.path(), arguments);
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+        for line in printed.stdout.lines() {
+            let (quote, row) = (line.starts_with('>'), line.starts_with("| "));
+            // What is left once signs behind a backslash are taken out.
+            let mut bare = String::new();
+            let mut signs = line.strip_prefix('>').unwrap_or(line).chars();
+            while let Some(sign) = signs.next() {
+                match sign {
+                    '\\' => drop(signs.next()),
+                    sign => bare.push(sign),
+                }
+            }
+            assert!(!bare.contains(['<', '>', '[', ']', '`']), "{line}");
+            assert!(row || !bare.contains('|'), "{line}");
+            assert!(
+                quote || !line.starts_with("# no") && !line.starts_with("- no"),
+                "{line}"
+            );
+        }
+    }
+    let text = dbstow(folder.path(), &["report", "r", "--format", "markdown"]).stdout;
+    assert!(text.matches("&lt;script&gt;").count() > 3, "{text}");
+}
+
 #[test]
 fn plans_checks_and_lists_are_fit_for_a_terminal() {
     let folder = folder();

@@ -277,9 +277,9 @@ impl Known for Inventory {
         if let Script::Profile { file, window } = script {
             let (recording, digest) = self.recording(file, *window)?;
             return Ok(KnownWorkload {
-                parameters: BTreeMap::new(),
                 digest,
                 recorded: Some(recorded(&recording)),
+                ..KnownWorkload::default()
             });
         }
         let workload = self.read(script)?;
@@ -299,6 +299,7 @@ impl Known for Inventory {
             .expect("writing to a string does not fail");
         Ok(KnownWorkload {
             parameters,
+            ranges: workload.ranges().clone(),
             digest: experiment::plan::digest_of(text.as_bytes()),
             recorded: None,
         })

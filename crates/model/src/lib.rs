@@ -20,6 +20,7 @@
 extern crate alloc;
 
 // What everything is counted in.
+pub mod number;
 pub mod random;
 pub mod time;
 pub mod units;

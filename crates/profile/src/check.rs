@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use model::cores::CORES_MAX;
+
 use super::columns::{self, Column};
 use super::definition::{Interval, Profile};
 
@@ -33,14 +35,30 @@ pub enum ProfileError {
 const YEARS: u64 = 100;
 const LONGEST: model::Duration = model::Duration::from_secs(YEARS * 365 * 86_400);
 
-/// Refuses intervals that are empty, overlap or go back, and figures that are negative, not finite, or there for some
-/// intervals only.
+/// Most intervals: a week of seconds. Each takes some 2 KB of memory.
+const INTERVALS_MAX: usize = 7 * 86_400;
+
+/// Refuses intervals that are empty, overlap or go back, and figures that are out of range, or there for some intervals
+/// only.
 ///
 /// # Errors
 /// The first of these, in words.
 pub(super) fn check(profile: &Profile) -> Result<(), String> {
     if profile.intervals.is_empty() {
         return Err("it has no interval; record for longer".to_owned());
+    }
+    if profile.intervals.len() > INTERVALS_MAX {
+        return Err(format!(
+            "it has {} intervals, and at most {INTERVALS_MAX} are read; record or import it with longer ones (--interval)",
+            profile.intervals.len()
+        ));
+    }
+    if let Some(processors) = profile.machine.processors
+        && processors > CORES_MAX
+    {
+        return Err(format!(
+            "`processors` of its machine is {processors}, and no machine has more than {CORES_MAX}; correct it"
+        ));
     }
     let mut end = model::Duration::ZERO;
     for (number, interval) in profile.intervals.iter().enumerate() {
@@ -80,13 +98,12 @@ fn check_column(intervals: &[Interval], column: &Column) -> Result<(), String> {
             missing + 1
         ));
     }
-    let wrong = |value: &f64| !value.is_finite() || *value < 0.0;
-    match values.iter().flatten().position(wrong) {
-        None => Ok(()),
-        Some(at) => Err(format!(
-            "`{column}` of interval {} is {}, which is negative or not finite",
-            at + 1,
-            values[at].unwrap_or_default()
-        )),
+    for (number, value) in (1..).zip(values.into_iter().flatten()) {
+        column.check(value).map_err(|why| {
+            format!(
+                "`{column}` of interval {number} is {why}; correct it, or leave the interval out"
+            )
+        })?;
     }
+    Ok(())
 }

@@ -3,9 +3,16 @@
 use std::fmt;
 
 use model::Duration;
+use model::number::COUNTED_MAX;
 use reading::Role;
 
 use super::definition::{Interval, Io, Requests, Wait};
+
+/// Longest time in a profile: beyond any, and within the nanoseconds of a [`Duration`], which ends at 584 years.
+pub(super) const SECONDS_MAX: f64 = 1e10;
+
+/// Most sessions at a time, far more than any server takes.
+const SESSIONS_MAX: f64 = 1e9;
 
 /// One figure of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +142,35 @@ impl Column {
             }
             Column::Io(role, figure) => figure.set(interval.roles.entry(role).or_default(), value),
         }
+    }
+}
+
+impl Column {
+    /// Refuses a value that it cannot have; the end of a sentence that begins with its name.
+    pub(super) fn check(self, value: f64) -> Result<(), String> {
+        let most = match self {
+            Column::Whole(Whole::Operations | Whole::Commits) => COUNTED_MAX,
+            Column::Whole(Whole::Processor) => SECONDS_MAX,
+            Column::Whole(Whole::Sessions | Whole::Running) | Column::Waiting(_) => SESSIONS_MAX,
+            Column::Io(_, Figure::Waited(_)) => SECONDS_MAX,
+            Column::Io(_, Figure::Count(_) | Figure::Bytes(_) | Figure::SessionWrites) => {
+                COUNTED_MAX
+            }
+        };
+        within(value, most)
+    }
+}
+
+/// Refuses what is negative, no number, or more than `most`: the value, and what is wrong with it.
+pub(super) fn within(value: f64, most: f64) -> Result<(), String> {
+    if !value.is_finite() || value < 0.0 {
+        Err(format!("{value:?}, which is negative or not finite"))
+    } else if value > most {
+        Err(format!(
+            "{value:e}, which is more than it can be (at most {most:e})"
+        ))
+    } else {
+        Ok(())
     }
 }
 

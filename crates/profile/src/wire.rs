@@ -8,7 +8,7 @@ use reading::Role;
 use serde::{Deserialize, Serialize};
 
 use super::check::{ProfileError, check};
-use super::columns::{Column, FIGURES, WAITING, WHOLE};
+use super::columns::{self, Column, FIGURES, SECONDS_MAX, WAITING, WHOLE};
 use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, Volume};
 
 /// The name and version of the format.
@@ -131,18 +131,20 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
         intervals: intervals(wire.intervals)?,
         interruptions: wire
             .interruptions
-            .iter()
-            .map(|wire| interruption(*wire))
-            .collect(),
+            .into_iter()
+            .map(interruption)
+            .collect::<Result<_, String>>()?,
         assumptions: wire.assumptions,
     })
 }
 
 fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
-    let place = |at: &f64, length: &f64| Interval {
-        at: Duration::from_secs_f64(*at),
-        length: Duration::from_secs_f64(*length),
-        ..Interval::default()
+    let place = |(at, length): (&f64, &f64)| {
+        Ok(Interval {
+            at: time("at_s", *at)?,
+            length: time("length_s", *length)?,
+            ..Interval::default()
+        })
     };
     let rows = wire.at_s.len();
     same_length("length_s", wire.length_s.len(), rows)?;
@@ -150,8 +152,8 @@ fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
         .at_s
         .iter()
         .zip(&wire.length_s)
-        .map(|(at, length)| place(at, length))
-        .collect();
+        .map(place)
+        .collect::<Result<_, String>>()?;
     let whole = named(&wire.whole, "", &WHOLE, Column::Whole);
     let waiting = named(&wire.waiting, "waiting.", &WAITING, Column::Waiting);
     let mut columns: Vec<(Column, &Vec<f64>)> = whole?;
@@ -165,15 +167,19 @@ fn intervals(wire: WireIntervals) -> Result<Vec<Interval>, String> {
     for (column, values) in columns {
         same_length(&column.to_string(), values.len(), rows)?;
         for (interval, value) in intervals.iter_mut().zip(values) {
-            if !value.is_finite() || *value < 0.0 {
-                return Err(format!(
-                    "`{column}` holds {value}, which is negative or not finite"
-                ));
-            }
+            let wrong = |why| format!("`{column}` holds {why}");
+            column.check(*value).map_err(wrong)?;
             column.set(interval, *value);
         }
     }
     Ok(intervals)
+}
+
+/// The time that `seconds` of a column are.
+fn time(column: &str, seconds: f64) -> Result<Duration, String> {
+    let wrong = |why| format!("`{column}` holds {why}");
+    columns::within(seconds, SECONDS_MAX).map_err(wrong)?;
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 fn same_length(name: &str, found: usize, wanted: usize) -> Result<(), String> {
@@ -274,11 +280,11 @@ fn rounded(value: f64) -> f64 {
     (value * factor).round() / factor
 }
 
-fn interruption(wire: WireInterruption) -> Interruption {
-    Interruption {
-        at: Duration::from_secs_f64(wire.at_s),
+fn interruption(wire: WireInterruption) -> Result<Interruption, String> {
+    Ok(Interruption {
+        at: time("interruption.at_s", wire.at_s)?,
         cause: wire.cause,
-    }
+    })
 }
 
 impl WireInterruption {

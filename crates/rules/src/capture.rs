@@ -41,6 +41,14 @@ pub enum CaptureError {
         /// The newest format that is read.
         read: u32,
     },
+    /// An amount is negative.
+    #[error("{file}: {amount}; capture again with `dbstow doctor`, or put it right by hand")]
+    Amount {
+        /// The file.
+        file: String,
+        /// Which.
+        amount: NegativeAmount,
+    },
     /// A member is missing or has another shape.
     #[error("{file}:{line}: {why}; capture again with `dbstow doctor`, or put it right by hand")]
     Shape {
@@ -51,6 +59,60 @@ pub enum CaptureError {
         /// What is wrong.
         why: String,
     },
+}
+
+/// An amount of a capture that is less than nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{key} is {value}, and an amount is 0 or more (null where it is not known or has no limit)"
+)]
+pub struct NegativeAmount {
+    /// Where it stands: `files[3].max_bytes`.
+    pub key: String,
+    /// What stands there.
+    pub value: i64,
+}
+
+/// Names of members that are amounts, beside those that end in a unit.
+const AMOUNTS: [&str; 6] = ["bytes", "count", "percent", "processors", "reads", "writes"];
+
+/// Units at the ends of names.
+const UNITS: [&str; 2] = ["_bytes", "_ms"];
+
+/// Members whose names are those of a server's settings and counters, which may be negative.
+const OF_THE_SERVER: [&str; 3] = ["settings", "status", "variables"];
+
+/// Refuses a capture with an amount that is negative: sizes, counts and times, by the names of members.
+///
+/// # Errors
+/// The first that is.
+pub fn check_amounts(capture: &serde_json::Value) -> Result<(), NegativeAmount> {
+    check_inside("", capture)
+}
+
+fn check_inside(place: &str, value: &serde_json::Value) -> Result<(), NegativeAmount> {
+    use serde_json::Value;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+        Value::Array(items) => (items.iter().enumerate())
+            .try_for_each(|(number, item)| check_inside(&format!("{place}[{number}]"), item)),
+        Value::Object(members) => {
+            let mut members =
+                (members.iter()).filter(|(name, _)| !OF_THE_SERVER.contains(&name.as_str()));
+            members.try_for_each(|(name, value)| {
+                let key = match place {
+                    "" => name.clone(),
+                    place => format!("{place}.{name}"),
+                };
+                let is_amount = AMOUNTS.contains(&name.as_str())
+                    || UNITS.iter().any(|unit| name.ends_with(unit));
+                match value.as_i64().filter(|value| is_amount && *value < 0) {
+                    Some(value) => Err(NegativeAmount { key, value }),
+                    None => check_inside(&key, value),
+                }
+            })
+        }
+    }
 }
 
 /// Reads the text of `file` as a capture of format `newest` or older.
@@ -85,6 +147,10 @@ pub fn from_json<T: DeserializeOwned>(
             read: newest,
         });
     }
+    check_amounts(&value).map_err(|amount| CaptureError::Amount {
+        file: file.to_owned(),
+        amount,
+    })?;
     // From the text once more: a value has no lines.
     serde_json::from_str(text).map_err(|error| CaptureError::Shape {
         file: file.to_owned(),
@@ -181,6 +247,34 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
             assert!(error.contains("; "), "no remedy: {error}");
         }
+    }
+
+    #[test]
+    fn an_amount_that_is_negative_is_named_with_its_place() {
+        let check = |text: &str| {
+            let value = serde_json::from_str(text).expect("it is JSON");
+            check_amounts(&value).map_err(|error| error.to_string())
+        };
+        for (text, expected) in [
+            (
+                r#"{"files": [{"max_bytes": 1}, {"max_bytes": -1}]}"#,
+                "files[1].max_bytes is -1,",
+            ),
+            (
+                r#"{"machine": {"processors": -2}}"#,
+                "machine.processors is -2,",
+            ),
+            (
+                r#"{"file_io": [{"read_stall_ms": -9223372036854775808}]}"#,
+                "read_stall_ms is -9223372036854775808,",
+            ),
+        ] {
+            let error = check(text).expect_err("it is negative");
+            assert!(error.contains(expected), "{error}");
+        }
+        // Names of the server's own settings, and numbers that are no amounts.
+        let fine = r#"{"settings": {"lag_ms": -1}, "id": -5, "files": [{"max_bytes": null, "size_bytes": 0}]}"#;
+        assert_eq!(check(fine), Ok(()));
     }
 
     #[test]

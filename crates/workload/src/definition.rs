@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use model::Duration;
@@ -40,6 +41,8 @@ pub struct Workload {
     /// Where an imported workload takes parameter rows from; kept for engines that can ask it.
     pub parameter_query: Option<ParameterQuery>,
     pub(super) parameters: BTreeMap<String, Value>,
+    /// What parameters may be, where the workload says so.
+    pub(super) ranges: BTreeMap<String, RangeInclusive<i64>>,
     pub(super) names: Arc<Names>,
 }
 
@@ -179,7 +182,7 @@ impl Workload {
     /// Gives a parameter another value.
     ///
     /// # Errors
-    /// When there is no such parameter, or one of them is a text and the other a number.
+    /// When there is no such parameter, one of them is a text and the other a number, or it is out of its range.
     pub fn set_parameter(&mut self, name: &str, value: Value) -> Result<(), WorkloadError> {
         let Some(current) = self.parameters.get_mut(name) else {
             return Err(WorkloadError::UnknownParameter {
@@ -196,8 +199,24 @@ impl Workload {
                 default: current.clone(),
             });
         }
+        if let Some(range) = self.ranges.get(name)
+            && !holds(range, &value)
+        {
+            return Err(WorkloadError::Range {
+                workload: self.name.clone(),
+                name: name.to_owned(),
+                given: value,
+                least: *range.start(),
+                most: *range.end(),
+            });
+        }
         *current = value;
         Ok(())
+    }
+
+    /// What parameters may be, where the workload says so.
+    pub fn ranges(&self) -> &BTreeMap<String, RangeInclusive<i64>> {
+        &self.ranges
     }
 
     /// Whether sessions share a database and change it.
@@ -251,6 +270,15 @@ impl Workload {
                 }
             }
         }
+    }
+}
+
+/// Whether a parameter may have a value; a text or nothing is in no range.
+pub(super) fn holds(range: &RangeInclusive<i64>, value: &Value) -> bool {
+    match value {
+        Value::Int(value) => range.contains(value),
+        Value::Double(value) => (*range.start() as f64..=*range.end() as f64).contains(value),
+        Value::Text(_) | Value::Null => false,
     }
 }
 

@@ -98,6 +98,22 @@ pub enum WorkloadError {
         /// Its present value.
         default: Value,
     },
+    /// A parameter outside of the range that the workload gives it.
+    #[error(
+        "workload.parameters.{name} is {given}, and workload `{workload}` has a range for it: {least} to {most}; give a number in it"
+    )]
+    Range {
+        /// The workload.
+        workload: String,
+        /// The parameter.
+        name: String,
+        /// Its new value.
+        given: Value,
+        /// The least that it may be.
+        least: i64,
+        /// The most that it may be.
+        most: i64,
+    },
     /// A parameter from which no length of a run can be told.
     #[error(
         "workload `{workload}` runs for as long as its parameter `{name}` says, which is {given}; give a whole number of operations above 0, or a span such as \"10 s\""

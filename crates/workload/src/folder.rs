@@ -1,6 +1,7 @@
 //! From a folder, on disk or inside the program, to a [`Workload`].
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
@@ -11,7 +12,7 @@ use toml::Spanned;
 use files::input::{self, Reach};
 
 use super::definition::{
-    LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload,
+    LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload, holds,
 };
 use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
@@ -102,6 +103,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         claim,
         sessions,
         parameters,
+        range,
         load,
         run,
     } = wire::read(&file, &text)?;
@@ -117,6 +119,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         None => None,
     };
     let parameters = reader.parameters(parameters)?;
+    let ranges = reader.ranges(range, &parameters)?;
     let load = reader.load(load)?;
     let run = reader.run(run, &parameters)?;
     check_defined(&reader.names)?;
@@ -132,6 +135,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         sessions,
         parameter_query: None,
         parameters,
+        ranges,
         names: Arc::new(reader.names),
     };
     workload.length(sessions.unwrap_or(1))?;
@@ -220,6 +224,27 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
             parameters.insert(name.into_inner(), value);
         }
         Ok(parameters)
+    }
+
+    /// What parameters may be; each is there, and its own value is in its range.
+    fn ranges(
+        &self,
+        given: BTreeMap<Spanned<String>, (i64, i64)>,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, RangeInclusive<i64>>, WorkloadError> {
+        let one = |(name, (least, most)): (Spanned<String>, (i64, i64))| {
+            let range = least..=most;
+            match parameters.get(name.get_ref()) {
+                Some(value) if holds(&range, value) => Ok((name.into_inner(), range)),
+                value => {
+                    let wanted = "name a parameter, and give the least and the most that it may be, its own value among them";
+                    let own = value.map_or_else(|| "no parameter".to_owned(), Value::to_string);
+                    let given = format!("[{least}, {most}] of `{}` ({own})", name.get_ref());
+                    Err(self.value_error(&name, "a range", given, wanted))
+                }
+            }
+        };
+        given.into_iter().map(one).collect()
     }
 
     fn load(&mut self, load: LoadFile) -> Result<Load, WorkloadError> {

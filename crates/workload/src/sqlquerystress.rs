@@ -242,6 +242,7 @@ impl Asked {
                 per_turn: 1,
             },
             sessions: u32::try_from(threads).ok(),
+            ranges: BTreeMap::new(),
             parameter_query: self.parameter_query,
             parameters: BTreeMap::new(),
             names: Arc::new(names),

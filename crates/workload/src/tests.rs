@@ -824,3 +824,62 @@ proptest! {
         let _ = imported(&text);
     }
 }
+
+#[test]
+fn a_parameter_outside_of_its_range_is_refused_with_both_ends() {
+    let with = |range: &str| {
+        let text = SOUND.replace("[run]", &format!("[range]\n{range}\n[run]"));
+        folder(&[("workload.toml", &text), ("a.sql", "SELECT :rows;")])
+    };
+    let mut workload = with("rows = [1, 1_000]").expect("sound");
+    for wrong in [
+        Value::Int(0),
+        Value::Int(7_000_000_000_000_000),
+        Value::Double(1e308),
+    ] {
+        let error = workload
+            .set_parameter("rows", wrong)
+            .expect_err("it is out of range");
+        let error = error.to_string();
+        let told = ["workload.parameters.rows is ", "1 to 1000"];
+        assert!(told.iter().all(|part| error.contains(part)), "{error}");
+    }
+    workload
+        .set_parameter("rows", Value::Int(1_000))
+        .expect("in range");
+    for wrong in ["rows = [20, 30]", "row = [1, 10]", "rows = [1, -1]"] {
+        let error = with(wrong).expect_err("it is wrong").to_string();
+        assert!(error.contains("workload.toml:7: a range is "), "{error}");
+    }
+}
+
+#[test]
+fn every_size_of_a_workload_that_is_built_in_has_a_range() {
+    // What only says how it runs, not how much is loaded.
+    let others = [
+        "a_customers",
+        "a_items",
+        "a_names",
+        "depth",
+        "devices",
+        "lock_hold_us",
+        "maxdop",
+        "operations",
+        "range",
+        "read_percent",
+        "requests_kept",
+        "scattered",
+        "think_ms",
+    ];
+    for name in Workload::builtin_names() {
+        let workload = Workload::builtin(name, Dialect::Sqlite).expect("it is built in");
+        for (parameter, value) in workload.parameters() {
+            let is_size = matches!(value, Value::Int(_)) && !others.contains(&parameter.as_str());
+            assert_eq!(
+                workload.ranges().contains_key(parameter),
+                is_size,
+                "{name}: {parameter}"
+            );
+        }
+    }
+}

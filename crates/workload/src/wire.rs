@@ -26,6 +26,9 @@ pub(super) struct WorkloadFile {
     pub(super) sessions: Option<Spanned<i64>>,
     #[serde(default)]
     pub(super) parameters: BTreeMap<Spanned<String>, Parameter>,
+    /// Least and most of a parameter that is a whole number.
+    #[serde(default)]
+    pub(super) range: BTreeMap<Spanned<String>, (i64, i64)>,
     #[serde(default)]
     pub(super) load: LoadFile,
     pub(super) run: Spanned<RunFile>,

@@ -26,13 +26,15 @@ pub fn render(findings: &Findings) -> String {
 }
 
 fn quote(items: &[Item]) -> String {
-    let items = items.iter().map(|item| format!("> {}", text(&item.text)));
+    let items = items
+        .iter()
+        .map(|item| format!("> {}", beginning(&item.text)));
     items.collect::<Vec<_>>().join("\n>\n")
 }
 
 fn list(title: &str, items: &[Item]) -> String {
     let items = items.iter().map(|item| match item.about.as_str() {
-        "" => format!("- {}", text(&item.text)),
+        "" => format!("- {}", beginning(&item.text)),
         about => format!("- **{}**: {}", text(about), text(&item.text)),
     });
     format!("### {title}\n\n{}", items.collect::<Vec<_>>().join("\n"))
@@ -72,21 +74,43 @@ fn origin(findings: &Findings) -> String {
     )
 }
 
-/// `text` on one line, without anything that Markdown or HTML would take for a sign of its own.
+/// `text` on one line, without anything that Markdown or HTML would take for a sign of its own: the one way of text from
+/// outside into Markdown.
+///
+/// Signs of HTML become entities: not every reader of Markdown knows a backslash before them, and to those it would be a tag.
 pub(super) fn text(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
         match character {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 safe.push('\\');
                 safe.push(character);
             }
             '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
             character if character.is_control() => safe.push(' '),
             other => safe.push(other),
         }
     }
     safe
+}
+
+/// [`text`] at the beginning of a line, where signs and blanks would make a list, a heading or a block of code of it.
+pub(super) fn beginning(text: &str) -> String {
+    let safe = self::text(text.trim_start());
+    let safe = safe.trim_start();
+    let after = safe.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = safe.len() - after.len();
+    let signs: &[char] = if digits == 0 {
+        &['-', '+', '=']
+    } else {
+        &['.', ')']
+    };
+    match after.starts_with(signs) {
+        true => format!("{}\\{after}", &safe[..digits]),
+        false => safe.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -220,7 +244,26 @@ mod tests {
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,
-            r"## Is \<script\>alert(1)\</script\> \| \*faster\*? \# No"
+            r"## Is &lt;script&gt;alert(1)&lt;/script&gt; \| \*faster\*? \# No"
         );
+    }
+
+    #[test]
+    fn a_text_begins_no_list_heading_or_block_of_code() {
+        for (given, safe) in [
+            ("- a", r"\- a"),
+            ("+ a", r"\+ a"),
+            ("===", r"\==="),
+            ("1. a", r"1\. a"),
+            ("12) a", r"12\) a"),
+            ("1.5 ms", r"1\.5 ms"),
+            ("\n\t- a", r"\- a"),
+            ("      a", "a"),
+            ("12 a - b", "12 a - b"),
+            ("&lt;", "&amp;lt;"),
+            ("a <b", "a &lt;b"),
+        ] {
+            assert_eq!(beginning(given), safe);
+        }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn check<'a>(
     jobs: usize,
 ) -> Result<Ready<'a>> {
     prepared.preflight(&asked.real_time.options())?;
-    let arms = rehearse(prepared, trials)?;
+    let arms = rehearse(prepared, trials, asked.allow_large)?;
     let forecast = together(&arms);
     if !asked.allow_large {
         fits(&forecast)?;
@@ -52,7 +52,7 @@ pub(super) struct Ready<'a> {
 /// A script that does not run.
 pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
-    let arms = rehearse(prepared, trials)?;
+    let arms = rehearse(prepared, trials, true)?;
     let forecast = together(&arms);
     arms.iter()
         .filter_map(reads_too_far)
@@ -66,11 +66,15 @@ pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result
     Ok(())
 }
 
-/// Executes each simulated script on few rows.
-fn rehearse<'a>(prepared: &'a Prepared, trials: &[Trial]) -> Result<Vec<Rehearsed<'a>>> {
+/// Executes each simulated script on few rows. What does not fit into this machine is refused, unless `allow_large`.
+fn rehearse<'a>(
+    prepared: &'a Prepared,
+    trials: &[Trial],
+    allow_large: bool,
+) -> Result<Vec<Rehearsed<'a>>> {
     match prepared.rehearse(trials) {
         Ok(arms) => Ok(arms),
-        Err(error) if error.is_of_sql() => Err(error.into()),
+        Err(error) if error.is_of_sql() || error.is_of_space() && !allow_large => Err(error.into()),
         Err(error) => {
             note(&format!(
                 "dbstow: not estimated, since on few rows: {error}"

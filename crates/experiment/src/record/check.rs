@@ -2,6 +2,8 @@
 //!
 //! Records may come from anywhere, and findings are made from them without another look.
 
+use model::number::COUNTED_MAX;
+
 use super::{DiskRecord, Outcome, Record, Series, histogram};
 use crate::plan::Plan;
 
@@ -91,9 +93,14 @@ fn numbers(record: &Record) -> Result<(), String> {
 }
 
 fn finite(name: &str, value: f64) -> Result<(), String> {
-    match value.is_finite() {
-        true => Ok(()),
-        false => Err(format!("{name} is {value}, which is not finite")),
+    if !value.is_finite() {
+        Err(format!("{name} is {value}, which is not finite"))
+    } else if value.abs() > COUNTED_MAX {
+        Err(format!(
+            "{name} is {value:e}, which is more than can be counted (2^64)"
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -252,6 +259,7 @@ mod tests {
             wrong(|record| *record.metrics.entry("elapsed_s".into()).or_default() = -1.0),
             wrong(|record| *record.metrics.entry("elapsed_s".into()).or_default() = f64::NAN),
             wrong(|record| record.limits[0].used = f64::INFINITY),
+            wrong(|record| *record.counters.entry("commits".into()).or_default() = -1e308),
             wrong(|record| record.phases[1].start_ns = u64::MAX),
             wrong(|record| record.phases.swap(0, 1)),
             wrong(|record| record.phases.clear()),
@@ -274,6 +282,7 @@ mod tests {
             "negative",
             "not finite",
             "not finite",
+            "more than can be counted",
             "ends before it starts",
             "starts before",
             "no measured phase",

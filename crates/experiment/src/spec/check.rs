@@ -1,10 +1,12 @@
 //! Looks up the names of an experiment: disks, machines, workloads and their parameters.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use model::Duration;
 
 use super::arms::blamed;
+use super::bounds::RATE_MAX;
 use super::error::{Fault, remedy};
 use super::known::{Known, KnownWorkload, Recorded};
 use super::mode::{Mode, Variant};
@@ -125,6 +127,7 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     };
     let KnownWorkload {
         parameters,
+        ranges,
         digest,
         recorded,
     } = known
@@ -133,20 +136,22 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     let given = std::mem::take(&mut workload.parameters);
     for (name, value) in &given {
         check_parameter(&workload.script, &parameters, name, value)
+            .and_then(|()| check_range(&workload.script, &ranges, name, value))
             .map_err(|message| Fault::at(&["workload", "parameters", name], message))?;
     }
     workload.parameters = parameters;
     workload.parameters.extend(given);
     workload.digest = Some(digest);
     if let Some(recorded) = recorded {
-        as_recorded(workload, recorded);
+        as_recorded(workload, recorded)
+            .map_err(|message| Fault::at(&["workload", key], message))?;
         rules::workload(workload)?;
     }
     Ok(())
 }
 
 /// Fills in what the experiment leaves to the profile.
-fn as_recorded(workload: &mut Workload, recorded: Recorded) {
+fn as_recorded(workload: &mut Workload, recorded: Recorded) -> Result<(), String> {
     if workload.sessions == 0 {
         workload.sessions = recorded.sessions;
     }
@@ -156,7 +161,39 @@ fn as_recorded(workload: &mut Workload, recorded: Recorded) {
     if let Arrival::Open { rate_per_s } = &mut workload.arrival
         && *rate_per_s == 0.0
     {
+        if recorded.operations_per_s >= RATE_MAX {
+            return Err(format!(
+                "the profile has {:e} operations per second, and at most {RATE_MAX:e} can be issued; correct it",
+                recorded.operations_per_s
+            ));
+        }
         *rate_per_s = recorded.operations_per_s;
+    }
+    Ok(())
+}
+
+/// Refuses a number that the workload has no rows, sessions or time for.
+fn check_range(
+    script: &Script,
+    ranges: &BTreeMap<String, RangeInclusive<i64>>,
+    name: &str,
+    value: &Parameter,
+) -> Result<(), String> {
+    let Some(range) = ranges.get(name) else {
+        return Ok(());
+    };
+    let (least, most) = (*range.start(), *range.end());
+    let is_in = match value {
+        Parameter::Integer(value) => range.contains(value),
+        Parameter::Number(value) => (least as f64..=most as f64).contains(value),
+        Parameter::Text(_) => true,
+    };
+    match is_in {
+        true => Ok(()),
+        false => Err(format!(
+            "workload.parameters.{name} is {value}, and workload \"{script}\" takes {least} to {most}; give a number in \
+             that range"
+        )),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an experiment's names stand for, asked of those who know: catalogue and workloads.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use model::{Bytes, Duration};
 
@@ -62,6 +63,8 @@ pub trait Known {
 pub struct KnownWorkload {
     /// Its parameters with their defaults.
     pub parameters: BTreeMap<String, Parameter>,
+    /// What they may be, where the workload says so.
+    pub ranges: BTreeMap<String, RangeInclusive<i64>>,
     /// Digest of its scripts, so that a changed script is another plan.
     pub digest: String,
     /// What a profile decides, where the experiment does not.

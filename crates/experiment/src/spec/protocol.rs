@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use model::number::Counted;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::TRIALS_MAX;
@@ -210,13 +211,13 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
     Ok(())
 }
 
-/// Refuses figures of an arm that are no numbers, and of metrics that there are none of.
+/// Refuses figures of an arm that are no counts or amounts, and of metrics that there are none of.
 pub(crate) fn check_figures(arm: &str, figures: &BTreeMap<String, Published>) -> Result<(), Fault> {
     for (name, figure) in figures {
         if let Published::Number(number) = figure
-            && !number.is_finite()
+            && Counted::try_from(*number).is_err()
         {
-            let message = format!("{name} is {number}; give a finite number, or words");
+            let message = format!("{name} is {number}; give a number from 0 to 2^64, or words");
             return Err(Fault::at(&["published", arm, name], message));
         }
         metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;

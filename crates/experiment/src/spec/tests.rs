@@ -96,6 +96,7 @@ impl Known for Little {
                     ("skew".to_owned(), Parameter::Number(0.5)),
                 ]
                 .into(),
+                ranges: [("rows".to_owned(), 1..=1_000)].into(),
                 digest: "d".to_owned(),
                 recorded: None,
             }),

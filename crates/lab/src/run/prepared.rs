@@ -270,7 +270,7 @@ impl Prepared {
     }
 
     /// What a trial of the plan is of.
-    pub(super) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
         let (arm, ready) = self.of(id);
         Subject {
             id,
@@ -288,7 +288,7 @@ impl Prepared {
             .expect("a plan's trials are of its arms")
     }
 
-    pub(super) fn id(&self, trial: &Trial) -> TrialId {
+    pub(crate) fn id(&self, trial: &Trial) -> TrialId {
         TrialId {
             experiment: self.plan.experiment.clone(),
             plan: self.plan.digest().to_owned(),

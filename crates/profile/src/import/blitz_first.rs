@@ -55,10 +55,11 @@ impl<'a> Rows<'a> {
 
     fn number(&self, (line, cells): &Row, at: usize) -> Result<f64, ImportError> {
         let cell = cells.get(at).unwrap_or_default();
-        Decimal::Point.number(cell).ok_or_else(|| {
+        let counted = Decimal::Point.counted(cell).ok().flatten();
+        counted.ok_or_else(|| {
             let name = &self.table.header[at];
             let message = format!(
-                "`{name}` is `{}`, which is not a count; export the table again",
+                "`{name}` is `{}`, which is not a count (0 to 2^64); export the table again",
                 excerpt(cell)
             );
             self.table.error(*line, message)
@@ -192,10 +193,17 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         let reads = requests(rows.reads, read, rows.read_ms)?;
         let writes = requests(rows.writes, written, rows.write_ms)?;
         let until = rows.date(row, options, &mut draft)?;
-        let length = Duration::from_secs_f64(rows.number(row, elapsed)?).as_nanos();
+        let seconds = rows.number(row, elapsed)?;
+        let length = Duration::from_secs_f64(seconds).as_nanos();
         let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));
+        let from = from.map_err(|_| {
+            let message = format!(
+                "`ElapsedSeconds` is {seconds}, so that the row begins before there were dates; export the table again"
+            );
+            table.error(row.0, message)
+        })?;
         let span = spans.entry(until).or_insert(Span {
-            from: from.unwrap_or(until),
+            from,
             until,
             figures: Interval::default(),
         });

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
-use super::buckets::{Buckets, Kind, Request};
+use super::buckets::{Buckets, Course, Kind, Request};
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::{Options, Source};
@@ -111,8 +111,11 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
             .lines()
             .enumerate()
             .skip_while(|(_, line)| line.trim().is_empty());
+        let mut course = Course::default();
         for (number, line) in lines {
             if let Some(event) = Event::parse(line) {
+                let wrong = |message| ImportError::line(source.file, number + 1, message);
+                course.pass(number + 1, event.at).map_err(wrong)?;
                 events.push(event);
                 continue;
             }

@@ -1,6 +1,7 @@
-//! Traces as intervals: single requests, summed.
+//! Traces as intervals: single requests, summed. Where none was traced for long, there is a gap.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::Timestamp;
 use model::Duration;
@@ -14,8 +15,19 @@ use crate::draft::{Draft, Span};
 /// Length of an interval, unless the user gives one.
 const LENGTH: Duration = Duration::SECOND;
 
-/// Most intervals: a time that makes more of them is a mistake in the file.
-const INTERVALS_MAX: u64 = 1_000_000;
+/// Most intervals: more than a day of seconds. Each takes some 2 KB of memory.
+const INTERVALS_MAX: u64 = 100_000;
+
+/// Intervals without a request that are a gap when there are more of them in a row: with seconds, an hour in which a server
+/// writes not even a checkpoint.
+const IDLE_MAX: u64 = 3_600;
+
+/// Longest time from one line of a trace to the next; more is a mistake in one of the two.
+const JUMP_MAX: Duration = Duration::from_secs(365 * 86_400);
+
+/// Most that a line's time may lie before that of the line before it: traces of several processors are merged, but not
+/// from further apart.
+const BACK_MAX: Duration = Duration::from_secs(3_600);
 
 /// Requests of a trace.
 #[derive(Clone, Debug)]
@@ -47,6 +59,38 @@ pub(super) struct Request {
     pub(super) waited: Duration,
 }
 
+/// The times of a trace's lines, in the order of the file.
+#[derive(Default)]
+pub(super) struct Course {
+    before: Option<(usize, Duration)>,
+}
+
+impl Course {
+    /// The time `at` of line `line`.
+    ///
+    /// # Errors
+    /// When it and the one before it cannot both be right: in words, without the line.
+    pub(super) fn pass(&mut self, line: usize, at: Duration) -> Result<(), String> {
+        let Some((line_before, before)) = self.before.replace((line, at)) else {
+            return Ok(());
+        };
+        let told = |distance: Duration, which: &str| {
+            Err(format!(
+                "its time ({at}) is {distance} {which} that of line {line_before} ({before}), and one of them is wrong; \
+                 correct it, or leave its line out"
+            ))
+        };
+        let (ahead, back) = (at.saturating_sub(before), before.saturating_sub(at));
+        if ahead > JUMP_MAX {
+            told(ahead, "after")
+        } else if back > BACK_MAX {
+            told(back, "before")
+        } else {
+            Ok(())
+        }
+    }
+}
+
 impl Buckets {
     pub(super) fn new(options: &Options, has_waits: bool) -> Result<Buckets, String> {
         match options.interval.unwrap_or(LENGTH) {
@@ -76,22 +120,52 @@ impl Buckets {
         *waited += request.waited;
     }
 
+    /// The intervals of the trace, in rows without a gap.
+    fn rows(&self) -> Vec<Range<u64>> {
+        let all = self.last.as_nanos() / self.length.as_nanos() + 1;
+        // The last one was traced in part.
+        let rest = self.last.as_nanos() % self.length.as_nanos();
+        let is_short = rest * 2 < self.length.as_nanos() && all > 2;
+        let end = if is_short { all - 1 } else { all };
+        let mut rows: Vec<Range<u64>> = Vec::new();
+        let mut row = 0..0;
+        for bucket in self.sums.keys().copied().filter(|bucket| *bucket < end) {
+            if bucket > row.end + IDLE_MAX {
+                rows.push(row);
+                row = bucket..bucket;
+            }
+            row.end = bucket + 1;
+        }
+        // Without a request to the end, where that is not far.
+        if end <= row.end + IDLE_MAX {
+            row.end = end;
+        }
+        rows.push(row);
+        rows.retain(|row| !row.is_empty());
+        rows
+    }
+
     /// Adds an interval for each span of the trace; one without requests has zeros.
     ///
     /// # Errors
     /// When there would be too many.
     pub(super) fn finish(self, options: &Options, draft: &mut Draft) -> Result<(), String> {
-        let buckets = self.last.as_nanos() / self.length.as_nanos() + 1;
+        let rows = self.rows();
+        let buckets: u64 = rows.iter().map(|row| row.end - row.start).sum();
         if buckets > INTERVALS_MAX {
             return Err(format!(
-                "the trace covers {}, which is {buckets} intervals of {}; give a longer --interval",
+                "the trace covers {}, which is {buckets} intervals of {}, and at most {INTERVALS_MAX} are made; give a \
+                 longer --interval",
                 self.last, self.length
             ));
         }
-        // The last one was traced in part.
-        let rest = self.last.as_nanos() % self.length.as_nanos();
-        let is_short = rest * 2 < self.length.as_nanos() && buckets > 2;
-        let buckets = if is_short { buckets - 1 } else { buckets };
+        if rows.len() > 1 {
+            draft.assume(format!(
+                "Where the trace has no request for more than {}, nothing was recorded: {}.",
+                self.length * IDLE_MAX,
+                rows.len() - 1
+            ));
+        }
         if options.start.is_none() {
             draft.assume("A trace has no date: its time starts in 1970.");
         }
@@ -100,7 +174,7 @@ impl Buckets {
             .into_iter()
             .filter(|role| self.sums.values().any(|sum| sum.contains_key(role)))
             .collect();
-        for bucket in 0..buckets {
+        for bucket in rows.into_iter().flatten() {
             let from = later(start, self.length * bucket);
             let sums = self.sums.get(&bucket);
             let one = |role: &Role| {

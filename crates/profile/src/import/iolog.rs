@@ -6,7 +6,7 @@
 use model::Duration;
 use reading::Role;
 
-use super::buckets::{Buckets, Kind, Request};
+use super::buckets::{Buckets, Course, Kind, Request};
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::text::excerpt;
@@ -96,6 +96,7 @@ fn parse<'a>(source: &Source<'a>, draft: &mut Draft) -> Result<Vec<Line<'a>>, Im
         false => Some(source.text.lines().count()),
     };
     let mut clock = Clock::default();
+    let mut course = Course::default();
     let mut lines = Vec::new();
     for (number, text) in numbered.filter(|(_, text)| !text.trim().is_empty()) {
         let is_last = cut_off == Some(number);
@@ -137,6 +138,7 @@ fn parse<'a>(source: &Source<'a>, draft: &mut Draft) -> Result<Vec<Line<'a>>, Im
                     action: Action::Request(kind, bytes),
                 },
             )) => {
+                course.pass(number, at).map_err(wrong)?;
                 let line = Line {
                     at,
                     file,

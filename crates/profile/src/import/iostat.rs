@@ -2,15 +2,13 @@
 //!
 //! The first record is a mean since the machine started, and no interval.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use model::Duration;
 use serde::Deserialize;
 
 use super::devices;
 use super::error::ImportError;
-use super::number::counted;
+use super::number::Figures;
 use super::stamp::{self, DateOrder, Stamp};
 use super::steps::{Resolution, Step, between, later, steps};
 use super::sysstat::{self, Host};
@@ -41,8 +39,6 @@ struct Disk {
     #[serde(flatten)]
     figures: Figures,
 }
-
-type Figures = BTreeMap<String, f64>;
 
 /// Reads a file of iostat.
 ///
@@ -118,13 +114,13 @@ impl Disk {
     fn is_idle(&self) -> bool {
         let mut requests = ["r/s", "w/s"]
             .iter()
-            .filter_map(|key| self.figures.get(*key));
-        requests.all(|rate| *rate <= 0.0)
+            .filter_map(|key| self.figures.get(key));
+        requests.all(|rate| rate <= 0.0)
     }
 
     /// Reads (`r`), writes (`w`) or flushes (`f`).
     fn rates(&self, kind: char) -> Rates {
-        let figure = |name: String| self.figures.get(&name).copied().and_then(counted);
+        let figure = |name: String| self.figures.counted(&name);
         let bytes = |(unit, factor): &(&str, f64)| Some(figure(format!("{kind}{unit}"))? * factor);
         Rates {
             per_second: figure(format!("{kind}/s")),
@@ -138,7 +134,7 @@ fn check_extended(records: &[Record]) -> Result<(), String> {
     let mut disks = records.iter().flat_map(|record| &record.disk);
     match disks.next() {
         None => Err("it has no disk statistics; record with `iostat -x -t -o JSON 10`".to_owned()),
-        Some(disk) if !disk.figures.contains_key("r/s") => Err(
+        Some(disk) if disk.figures.get("r/s").is_none() => Err(
             "it has no requests by kind (`r/s`, `w/s`); record with `iostat -x -t -o JSON 10`"
                 .to_owned(),
         ),
@@ -189,7 +185,7 @@ fn times(
 
 fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {
     let figures = record.processor.as_ref()?;
-    let part = |name: &str| figures.get(name).copied().and_then(counted);
+    let part = |name: &str| figures.counted(name);
     sysstat::busy(
         [part("idle")?, part("iowait")?, part("steal").unwrap_or(0.0)],
         processors?,

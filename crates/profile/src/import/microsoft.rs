@@ -205,22 +205,28 @@ impl<'a> Layout<'a> {
         let decimal = self.decimal()?;
         for (line, cells) in &self.table.rows {
             let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
-            let found: Vec<(usize, f64)> = match &self.values {
+            let cells: Vec<(usize, &str)> = match &self.values {
                 Values::Columns(columns) => {
-                    let one = |(number, at): (usize, &Option<usize>)| {
-                        Some((number, decimal.number(cell((*at)?))?))
-                    };
+                    let one = |(number, at): (usize, &Option<usize>)| Some((number, cell((*at)?)));
                     columns.iter().enumerate().filter_map(one).collect()
                 }
                 Values::Rows { counter, value } => {
                     let name = cell(*counter).to_lowercase();
                     let number = COUNTERS.iter().position(|counter| *counter == name);
                     number
-                        .zip(decimal.number(cell(*value)))
+                        .map(|number| (number, cell(*value)))
                         .into_iter()
                         .collect()
                 }
             };
+            let mut found: Vec<(usize, f64)> = Vec::new();
+            for (number, text) in cells {
+                let value = decimal.counted(text).map_err(|message| {
+                    let message = format!("{}: {message}", COUNTERS[number]);
+                    self.table.error(*line, message)
+                })?;
+                found.extend(value.map(|value| (number, value)));
+            }
             if found.is_empty() {
                 // A counter of the instance or of a database.
                 continue;

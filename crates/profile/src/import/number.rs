@@ -1,5 +1,12 @@
 //! Numbers as tools write them.
 
+use std::collections::BTreeMap;
+
+use model::number::Counted;
+use serde::{Deserialize, Deserializer, de};
+
+use super::text::excerpt;
+
 /// The mark between whole part and decimals in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decimal {
@@ -25,8 +32,29 @@ impl Decimal {
         }
     }
 
-    /// The number in a cell; `None` where it is blank, no number, negative or not finite.
-    pub(super) fn number(self, cell: &str) -> Option<f64> {
+    /// The number in a cell; `None` where it is blank, no number, or negative, as some tools write what they do not know.
+    ///
+    /// # Errors
+    /// When nothing can have been counted that often: with the cell, to be put behind its place.
+    pub(super) fn counted(self, cell: &str) -> Result<Option<f64>, String> {
+        match self.parse(cell).filter(|value| *value >= 0.0) {
+            None => Ok(None),
+            Some(value) => match Counted::try_from(value) {
+                Ok(counted) => Ok(Some(counted.get())),
+                Err(_) => Err(format!(
+                    "`{}` is more than can have been counted (2^64); correct it, or leave its row out",
+                    excerpt(cell)
+                )),
+            },
+        }
+    }
+
+    /// The number in a cell, if it is one that something can have been counted as.
+    fn number(self, cell: &str) -> Option<f64> {
+        self.parse(cell).and_then(counted)
+    }
+
+    fn parse(self, cell: &str) -> Option<f64> {
         let cell = cell.trim();
         let begins = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '+');
         if !cell.starts_with(begins) {
@@ -37,13 +65,41 @@ impl Decimal {
             Decimal::Comma if cell.contains('.') => return None,
             Decimal::Comma => cell.replacen(',', ".", 1).parse(),
         };
-        value.ok().and_then(counted)
+        value.ok()
     }
 }
 
 /// The value, if something can have been counted or timed as it.
 pub(super) fn counted(value: f64) -> Option<f64> {
-    (value.is_finite() && value >= 0.0).then_some(value)
+    Counted::try_from(value).ok().map(Counted::get)
+}
+
+/// Figures of JSON by their names. Some tools write a negative one where a counter was reset; none is more than can have
+/// been counted.
+#[derive(Debug, Default)]
+pub(super) struct Figures(BTreeMap<String, f64>);
+
+impl Figures {
+    /// A figure; `None` where it is missing or negative.
+    pub(super) fn counted(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied().and_then(counted)
+    }
+
+    /// A figure as it stands there.
+    pub(super) fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+}
+
+impl<'de> Deserialize<'de> for Figures {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Figures, D::Error> {
+        let figures = BTreeMap::<String, f64>::deserialize(deserializer)?;
+        for (name, value) in &figures {
+            Counted::try_from(value.max(0.0))
+                .map_err(|error| de::Error::custom(format!("`{name}`: {error}")))?;
+        }
+        Ok(Figures(figures))
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +126,30 @@ mod tests {
         for cell in ["", " ", "-1", "nan", "inf", "1e999", "NULL", "1,000,000"] {
             assert_eq!(Decimal::Point.number(cell), None, "{cell}");
         }
+    }
+
+    #[test]
+    fn what_is_beyond_every_counter_is_an_error_and_not_a_blank() {
+        for blank in ["", " ", "-1", "nan", "inf", "NULL"] {
+            assert_eq!(Decimal::Point.counted(blank), Ok(None), "{blank}");
+        }
+        for wrong in ["1e308", "1e999", "18446744073709560000"] {
+            let error = Decimal::Point.counted(wrong).expect_err("it is too large");
+            assert!(error.starts_with(&format!("`{wrong}` is more")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_figure_of_json_beyond_every_counter_is_named() {
+        let figures: Figures = serde_json::from_str(r#"{"r/s": -0.5, "w/s": 2}"#).expect("figures");
+        assert_eq!(
+            (figures.counted("r/s"), figures.counted("w/s")),
+            (None, Some(2.0))
+        );
+        let error = serde_json::from_str::<Figures>(r#"{"r/s": 1e308}"#).expect_err("too many");
+        assert!(
+            error.to_string().contains("`r/s`: 1e308 is not a count"),
+            "{error}"
+        );
     }
 }

@@ -5,6 +5,7 @@
 //! 2026-11-21. No file of it is public.
 
 use model::Duration;
+use model::number::{Counted, Percent};
 use reading::Role;
 use serde::Deserialize;
 
@@ -89,6 +90,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         )));
     };
     let wanted = &server.requirements;
+    wanted.check().map_err(wrong)?;
     let mut draft = Draft::of("SkuRecommendation");
     draft.origin.product = Some("SQL Server".to_owned());
     draft.machine.processors = wanted.logical_cpu_count;
@@ -151,7 +153,56 @@ fn assume(wanted: &Requirements, draft: &mut Draft) {
     );
 }
 
+impl Requirements {
+    /// Refuses figures outside of their range, with their name and that of the file that they are of.
+    fn check(&self) -> Result<(), String> {
+        if let Some(percentile) = self.aggregation_target_percentile {
+            Percent::try_from(percentile)
+                .map_err(|error| format!("`AggregationTargetPercentile`: {error}; {CORRECT}"))?;
+        }
+        check(
+            "AggregatedSqlInstanceCpuPercent",
+            self.aggregated_sql_instance_cpu_percent,
+        )?;
+        for database in &self.database_level_requirements {
+            for file in &database.file_level_requirements {
+                let of_file =
+                    |message| format!("a file of `{}`: {message}", database.database_name);
+                file.figures()
+                    .into_iter()
+                    .try_for_each(|(name, value)| check(name, value))
+                    .map_err(of_file)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What to do with a report that has a wrong figure.
+const CORRECT: &str = "correct it, or run the recommendation again";
+
+fn check(name: &str, value: Option<f64>) -> Result<(), String> {
+    match value.map(Counted::try_from) {
+        Some(Err(error)) => Err(format!("`{name}`: {error}; {CORRECT}")),
+        Some(Ok(_)) | None => Ok(()),
+    }
+}
+
 impl File {
+    /// All that was counted of it, by its name in the report.
+    fn figures(&self) -> [(&'static str, Option<f64>); 8] {
+        [
+            ("ReadLatencyInMs", self.read_latency_in_ms),
+            ("WriteLatencyInMs", self.write_latency_in_ms),
+            ("AggregatedNumOfReads", self.aggregated_num_of_reads),
+            ("AggregatedNumOfWrites", self.aggregated_num_of_writes),
+            ("AggregatedReadIOInMb", self.read_megabytes),
+            ("AggregatedWriteIOInMb", self.write_megabytes),
+            ("IOPSRequirement", self.iops),
+            ("IOThroughputRequirementInMBps", self.throughput),
+        ]
+    }
+
     fn role(&self, database: &str) -> Role {
         if database.eq_ignore_ascii_case("tempdb") {
             Role::Temp

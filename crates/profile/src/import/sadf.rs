@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::devices;
 use super::error::ImportError;
-use super::number::counted;
+use super::number::{Figures, counted};
 use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
 use super::sysstat::{self, Host};
@@ -41,9 +41,9 @@ struct Time {
 #[derive(Deserialize)]
 struct Io {
     #[serde(rename = "io-reads")]
-    reads: BTreeMap<String, f64>,
+    reads: Figures,
     #[serde(rename = "io-writes")]
-    writes: BTreeMap<String, f64>,
+    writes: Figures,
 }
 
 #[derive(Deserialize)]
@@ -51,7 +51,7 @@ struct Disk {
     #[serde(rename = "disk-device")]
     name: String,
     #[serde(flatten)]
-    figures: BTreeMap<String, f64>,
+    figures: Figures,
 }
 
 /// Reads a file of sadf.
@@ -73,7 +73,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     }
     let disks = records.iter().flat_map(|record| &record.disk);
     let found = sysstat::devices(disks.map(|disk| {
-        let is_active = disk.figures.get("tps") > Some(&0.0);
+        let is_active = disk.figures.get("tps") > Some(0.0);
         (disk.name.as_str(), is_active)
     }));
     let roles = devices::assign_roles(
@@ -144,8 +144,8 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
 
 impl Io {
     fn share_of_reads(&self) -> Option<f64> {
-        let reads = counted(*self.reads.get("rtps")?)?;
-        let all = reads + counted(*self.writes.get("wtps")?)?;
+        let reads = self.reads.counted("rtps")?;
+        let all = reads + self.writes.counted("wtps")?;
         (all > 0.0).then(|| reads / all)
     }
 }
@@ -153,7 +153,7 @@ impl Io {
 impl Disk {
     /// Reads and writes; `share_of_reads` in requests, where that is known.
     fn rates(&self, share_of_reads: Option<f64>) -> [Rates; 2] {
-        let figure = |name: &str| self.figures.get(name).copied().and_then(counted);
+        let figure = |name: &str| self.figures.counted(name);
         let bytes = |kilobytes: &str, sectors: &str| {
             let kilobytes = figure(kilobytes).map(|rate| rate * 1024.0);
             kilobytes.or_else(|| Some(figure(sectors)? * 512.0))
@@ -188,7 +188,10 @@ fn ends(record: &Record, options: &Options) -> Result<Option<(Timestamp, Timesta
     let until = time.instant(options)?;
     let length = Duration::from_secs_f64(seconds).as_nanos();
     let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));
-    Ok(from.ok().map(|from| (from, until)))
+    let from = from.map_err(|_| {
+        format!("its interval is {seconds} s, so that it begins before there were dates; correct it, or leave it out")
+    })?;
+    Ok(Some((from, until)))
 }
 
 impl Time {

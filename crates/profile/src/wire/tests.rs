@@ -55,7 +55,7 @@ fn mistakes_are_named_with_place_and_remedy() {
     );
     assert_eq!(
         error(&TEXT.replace("100.0", "-1.0")),
-        "shop.toml: `operations` holds -1, which is negative or not finite"
+        "shop.toml: `operations` holds -1.0, which is negative or not finite"
     );
     assert_eq!(
         error(&TEXT.replace("[0.0, 10.0, 60.0]", "[0.0, 9.0, 60.0]")),

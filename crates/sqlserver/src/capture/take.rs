@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use rules::capture::{NegativeAmount, check_amounts};
+
 use super::{
     Cached, Capture, Database, FORMAT, File, FileInUse, FileIo, FileKind, Growth, Identity,
     Machine, Product, Service, TempdbSpace, Unanswered, Volume, Wait,
@@ -33,6 +35,9 @@ pub enum AskError {
     /// Its answer is not what Microsoft's documentation says.
     #[error(transparent)]
     Missing(#[from] Missing),
+    /// Nothing has such an amount.
+    #[error("the server answered that {0}")]
+    Amount(#[from] NegativeAmount),
 }
 
 /// Asks one question.
@@ -163,7 +168,7 @@ pub fn instant_file_initialization(services: &[Service]) -> Option<bool> {
 /// Asks everything.
 ///
 /// # Errors
-/// When the server does not even say what it is, or the connection ends on the way.
+/// When the server does not even say what it is, the connection ends on the way, or an amount is negative.
 pub fn capture(session: &mut dyn Session) -> Result<(Capture, Greeting), AskError> {
     let (identity, greeting, taken) = identity(session)?;
     let mut capture = Capture {
@@ -181,6 +186,7 @@ pub fn capture(session: &mut dyn Session) -> Result<(Capture, Greeting), AskErro
     };
     asking.fill(&mut capture)?;
     capture.unanswered = asking.unanswered;
+    check_amounts(&serde_json::to_value(&capture).expect("its keys are texts"))?;
     Ok((capture, greeting))
 }
 
@@ -245,8 +251,8 @@ impl Asking<'_> {
         let machines = self.rows(&question::MACHINE, |row| {
             Ok(Machine {
                 processors: row.int("processors")?,
-                memory_bytes: row.int("memory_kb")?.map(|kb| kb * 1024),
-                memory_target_bytes: row.int("target_kb")?.map(|kb| kb * 1024),
+                memory_bytes: row.int("memory_kb")?.map(|kb| kb.saturating_mul(1024)),
+                memory_target_bytes: row.int("target_kb")?.map(|kb| kb.saturating_mul(1024)),
                 started: row.word("started")?,
                 virtual_machine: row.word("virtual_machine")?,
                 ..Machine::default()

@@ -88,7 +88,7 @@ impl SideBySide {
     pub fn markdown(&self) -> String {
         let title = format!("## {}", markdown::text(&self.title));
         let tables = self.tables.iter().map(markdown::table);
-        let cautions = [markdown::text(&self.document.cautions.join(" "))];
+        let cautions = [markdown::beginning(&self.document.cautions.join(" "))];
         let parts: Vec<String> = [title].into_iter().chain(tables).chain(cautions).collect();
         format!("{}\n", parts.join("\n\n"))
     }

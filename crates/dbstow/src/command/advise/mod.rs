@@ -32,6 +32,9 @@ use folder::Finalists;
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
 
+/// Most dollars a month that a layout may cost: more than all machines of a cloud.
+const BUDGET_MAX: f64 = 1e12;
+
 /// Layouts on which an operation takes longer than this many times today's time are not looked at.
 const SLOWEST: f64 = 2.0;
 
@@ -393,7 +396,9 @@ fn factor(text: &str) -> Result<f64, String> {
 
 fn dollars(text: &str) -> Result<f64, String> {
     match text.trim().trim_start_matches('$').parse::<f64>() {
-        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
-        Ok(_) | Err(_) => Err("give dollars a month, such as 900".to_owned()),
+        Ok(usd) if usd > 0.0 && usd <= BUDGET_MAX => Ok(usd),
+        Ok(_) | Err(_) => Err(format!(
+            "give dollars a month, such as 900, up to {BUDGET_MAX:e}"
+        )),
     }
 }

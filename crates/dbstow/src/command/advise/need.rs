@@ -194,7 +194,14 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
         size,
     }));
     for holding in &mut holdings {
-        holding.size = Bytes((holding.size.0 as f64 * args.growth) as u64);
+        let grown = holding.size.0 as f64 * args.growth;
+        if grown >= u64::MAX as f64 {
+            let (size, growth) = (holding.size, args.growth);
+            return Err(Mistake(format!(
+                "--growth {growth}: {size} would grow to more than 2^64 bytes; give less --growth or --capacity"
+            )));
+        }
+        holding.size = Bytes(grown as u64);
     }
     Ok(holdings)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::number::Counted;
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
@@ -24,9 +25,9 @@ struct Job {
     #[serde(default)]
     sync: Sync,
     #[serde(default)]
-    usr_cpu: f64,
+    usr_cpu: Counted,
     #[serde(default)]
-    sys_cpu: f64,
+    sys_cpu: Counted,
 }
 
 #[derive(Deserialize)]
@@ -100,7 +101,9 @@ pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
         }
         let runtime = job.read.runtime.max(job.write.runtime);
         report.elapsed = report.elapsed.max(Duration::from_millis(runtime));
-        report.busy = report.busy.max((job.usr_cpu + job.sys_cpu) / 100.0);
+        report.busy = report
+            .busy
+            .max((job.usr_cpu.get() + job.sys_cpu.get()) / 100.0);
         let name = job.jobname.clone();
         let sum = report.jobs.entry(name).or_insert_with(|| JobReport {
             reads: Tally::new(),
@@ -178,6 +181,21 @@ mod tests {
         }
         let longest = "\"4611686018427387904\": 2";
         assert!(read("a test", &TEXT.replacen("\"100000\": 2", longest, 1)).is_ok());
+    }
+
+    #[test]
+    fn a_share_of_a_processor_that_cannot_be_is_refused() {
+        for wrong in ["1e308", "-3.5"] {
+            let text = TEXT.replacen("\"usr_cpu\": 3.5", &format!("\"usr_cpu\": {wrong}"), 1);
+            let error = read("a test", &text)
+                .err()
+                .expect("it cannot be")
+                .to_string();
+            assert!(
+                error.contains(&format!("{wrong} is not a count")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

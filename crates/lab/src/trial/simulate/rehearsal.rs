@@ -1,19 +1,20 @@
 //! Every script of a workload on little data: what cannot work is found before anything is measured, and what a trial
 //! takes of this machine is estimated.
 
-use std::rc::Rc;
+use std::cell::Cell;
+use std::rc::{Rc, Weak};
 
 use model::random::{self, Stream};
 use model::{Bytes, Duration};
 use rusqlite::Connection;
 use volume::clock::Clock;
-use volume::virtual_time::{Held, Session, Simulation};
+use volume::virtual_time::{Held, Session, Simulation, temporary_space};
 
 use super::super::sessions::SessionContext;
 use super::session::{self, VirtualSession};
 use super::{Trial, meter};
 use crate::engine::Simulated;
-use crate::trial::{Cancel, Subject};
+use crate::trial::{Cancel, Subject, memory};
 use experiment::spec::{Amount, Settings};
 use workload::script::Command;
 use workload::{Database, Dialect, Value, Variables, Workload};
@@ -29,6 +30,13 @@ const MORE: i64 = 4 * FEW;
 /// prepares their statements.
 const TIMED: Duration = Duration::from_millis(30);
 const EXECUTIONS_MAX: u64 = 50;
+
+/// How often SQLite may ask whether to go on, which it does every 100 steps of its machine and at every access to a file:
+/// minutes. Of a load that goes on for longer nothing is estimated.
+const ASKED_MAX: u64 = 40_000_000;
+
+/// How often it asks between two looks at how much the data takes.
+const LOOK_EVERY: u64 = 1_024;
 
 /// How SQLite says that a statement is wrong, whatever the data.
 const OF_SQL: [&str; 7] = [
@@ -48,6 +56,32 @@ pub struct RehearsalError {
     workload: String,
     error: String,
     hint: &'static str,
+    over: Option<Over>,
+}
+
+/// What a rehearsal took too much of, and was ended for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    /// Steps of SQLite.
+    Steps,
+    /// Memory or temporary space: more than there is.
+    Space(Held),
+}
+
+impl Over {
+    fn told(self) -> String {
+        match self {
+            Over::Steps => format!(
+                "loading its data takes more than {} million steps of SQLite",
+                ASKED_MAX / 10_000
+            ),
+            Over::Space(held) => format!(
+                "its data takes more than {} of memory and {} of temporary space, which this machine does not have; use \
+                 less data (--set workload.parameters...), or give --allow-large to try",
+                held.memory, held.disk
+            ),
+        }
+    }
 }
 
 impl RehearsalError {
@@ -55,6 +89,11 @@ impl RehearsalError {
     /// range that is empty.
     pub fn is_of_sql(&self) -> bool {
         OF_SQL.iter().any(|words| self.error.contains(words))
+    }
+
+    /// Whether the data does not fit into this machine.
+    pub fn is_of_space(&self) -> bool {
+        matches!(self.over, Some(Over::Space(_)))
     }
 }
 
@@ -92,10 +131,12 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
         return Ok(Forecast::default());
     }
     let on = |rows| {
-        with_rows(subject, rows).map_err(|error| RehearsalError {
+        let budget = Rc::new(Budget::of_this_machine());
+        with_rows(subject, rows, &budget).map_err(|error| RehearsalError {
             workload: subject.settings.workload.script.to_string(),
-            error,
-            hint: hint(subject.workload()),
+            error: budget.over.get().map_or(error, Over::told),
+            hint: budget.over.get().map_or(hint(subject.workload()), |_| ""),
+            over: budget.over.get(),
         })
     };
     let rows = match subject.workload().parameters().get(ROWS) {
@@ -109,6 +150,48 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
         false => few,
     };
     Ok(forecast(subject, &few, &more, rows))
+}
+
+/// What a rehearsal may take. Its data is that of a whole trial where the workload has no parameter for its rows.
+struct Budget {
+    /// How often SQLite may ask whether to go on.
+    asked_max: u64,
+    /// Most memory and temporary space.
+    held_max: Held,
+    asked: Cell<u64>,
+    /// What was too much, once something was.
+    over: Cell<Option<Over>>,
+}
+
+impl Budget {
+    /// All memory and temporary space of this machine; where it does not say how much it has, there is no bound.
+    fn of_this_machine() -> Budget {
+        let unknown = Bytes(u64::MAX);
+        Budget {
+            asked_max: ASKED_MAX,
+            held_max: Held {
+                memory: memory().unwrap_or(unknown),
+                disk: temporary_space().1.unwrap_or(unknown),
+            },
+            asked: Cell::new(0),
+            over: Cell::new(None),
+        }
+    }
+
+    /// Whether `simulation` has to end.
+    fn is_spent(&self, simulation: &Weak<Simulation>) -> bool {
+        let asked = self.asked.get() + 1;
+        self.asked.set(asked);
+        if asked > self.asked_max {
+            self.over.set(Some(Over::Steps));
+        } else if asked.is_multiple_of(LOOK_EVERY) {
+            let held = simulation.upgrade().map(|simulation| simulation.held());
+            let is_more =
+                |held: &Held| held.memory > self.held_max.memory || held.disk > self.held_max.disk;
+            self.over.set(held.filter(is_more).map(Over::Space));
+        }
+        self.over.get().is_some()
+    }
 }
 
 /// What a rehearsal took.
@@ -151,22 +234,23 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
     }
 }
 
-fn with_rows(subject: &Subject<'_>, rows: i64) -> Result<Taken, String> {
+fn with_rows(subject: &Subject<'_>, rows: i64, budget: &Rc<Budget>) -> Result<Taken, String> {
     let mut workload = subject.workload().clone();
     if workload.parameters().contains_key(ROWS) {
         workload
             .set_parameter(ROWS, Value::Int(rows))
-            .expect("it has this parameter");
+            .map_err(|error| error.to_string())?;
     }
     let mut settings = subject.settings.clone();
     settings.workload.sessions = 1;
-    rehearsed(subject, &settings, &workload)
+    rehearsed(subject, &settings, &workload, budget)
 }
 
 fn rehearsed(
     subject: &Subject<'_>,
     settings: &Settings,
     workload: &Workload,
+    budget: &Rc<Budget>,
 ) -> Result<Taken, String> {
     let never: Cancel = Rc::new(|| false);
     let trial = Trial {
@@ -181,6 +265,9 @@ fn rehearsed(
     let store = subject.stage.build(random::derive(seed, "store", 0));
     let simulation = Simulation::new(store, subject.stage.machine.cores, subject.stage.costs)
         .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
+    let simulation = Rc::new(simulation);
+    let (watched, watching) = (Rc::downgrade(&simulation), Rc::clone(budget));
+    simulation.stop_when(Rc::new(move || watching.is_spent(&watched)));
     let clock = Clock::start();
     simulation.timeless(|session| {
         let connections = trial.prepare(session)?;
@@ -311,3 +398,6 @@ fn dialect_of(commands: &[Command]) -> Option<Dialect> {
         Command::Set { .. } | Command::Sleep { .. } => None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -170,15 +170,39 @@ fn wide(
     let own = bias(&table.header[0]);
     let order = options.dates.unwrap_or(DateOrder::MonthFirst);
     let times = times(table, &texts, order, options.utc_offset.or(own), draft)?;
-    let column = |(at, path): (usize, &String)| {
-        let values = rows.iter().map(|(_, cells)| decimal.number(cells.get(at)?));
-        Some(Counter {
-            values: values.collect(),
-            ..Counter::parse(path)?
-        })
-    };
-    let columns = table.header.iter().enumerate().skip(1);
-    Log::of(file, times, columns.filter_map(column).collect())
+    let mut counters = Vec::new();
+    for (at, path) in table.header.iter().enumerate().skip(1) {
+        let Some(counter) = Counter::parse(path) else {
+            continue;
+        };
+        let value = |(line, cells): &&Row| {
+            value(
+                table,
+                *line,
+                path,
+                decimal,
+                cells.get(at).unwrap_or_default(),
+            )
+        };
+        counters.push(Counter {
+            values: rows.iter().map(value).collect::<Result<_, _>>()?,
+            ..counter
+        });
+    }
+    Log::of(file, times, counters)
+}
+
+/// The value of a counter in a cell, where it is one.
+fn value(
+    table: &Table,
+    line: usize,
+    path: &str,
+    decimal: Decimal,
+    cell: &str,
+) -> Result<Option<f64>, ImportError> {
+    decimal
+        .counted(cell)
+        .map_err(|message| table.error(line, format!("{}: {message}", excerpt(path))))
 }
 
 /// A row a value.
@@ -203,13 +227,14 @@ fn long(
             texts.push((*line, text));
         }
         let path = cells.get(path).unwrap_or_default().to_lowercase();
+        let counted = self::value(table, *line, &path, decimal, value)?;
         let Some(parsed) = Counter::parse(&path) else {
             let message = format!("`{}` is not a counter path", excerpt(&path));
             return Err(table.error(*line, message));
         };
         let counter = counters.entry(path).or_insert(parsed);
         counter.values.resize(texts.len(), None);
-        counter.values[texts.len() - 1] = decimal.number(value);
+        counter.values[texts.len() - 1] = counted;
     }
     let order = match options.dates {
         Some(order) => order,

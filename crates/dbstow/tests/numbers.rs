@@ -1,0 +1,318 @@
+//! Numbers out of their range, in every file that is read: refused where they are read, by file, key and value. None of
+//! them leaves as a figure, takes the memory that it says, or has the program run for as long.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Memory that each command may take: what was mistyped asks for more.
+#[cfg(target_os = "linux")]
+const MEMORY_MAX_KIB: u64 = 1 << 20;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// A file of this test.
+fn case(name: &str) -> String {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    cases.join(name).display().to_string()
+}
+
+/// The text of a file of another crate's tests.
+fn of_crate(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Runs the program with little memory; gives its exit code and what it printed on both streams.
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    let program = assert_cmd::cargo::cargo_bin("dbstow");
+    #[cfg(target_os = "linux")]
+    let mut command = {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v \"$0\"; exec \"$@\""]);
+        limited.arg(MEMORY_MAX_KIB.to_string()).arg(program);
+        limited
+    };
+    #[cfg(not(target_os = "linux"))]
+    let mut command = Command::new(program);
+    let output = command
+        .current_dir(folder.path())
+        .args(arguments)
+        .output()
+        .expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code();
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    (
+        code.unwrap_or_else(|| panic!("{arguments:?}: {error}")),
+        out,
+        error,
+    )
+}
+
+/// Asserts a usage error with all of `parts` on a line of its own.
+fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
+    let (code, out, error) = dbstow(folder, arguments);
+    assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
+    for part in parts {
+        assert!(error.contains(part), "no {part:?} in: {error}");
+    }
+}
+
+#[test]
+fn what_no_counter_can_have_counted_is_not_imported() {
+    let folder = folder();
+    let typeperf = case("counter-of-1e308.csv");
+    let arguments = [
+        "import", &typeperf, "--device", "data=D:", "--out", "p.toml",
+    ];
+    refuses(
+        &folder,
+        &arguments,
+        &[
+            "counter-of-1e308.csv:4: ",
+            "Disk Reads/sec",
+            "`1e308` is more than can have been counted",
+            "correct it",
+        ],
+    );
+    let microsoft = case("megabytes-of-1e300_PerformanceAggregated_Counters.csv");
+    refuses(
+        &folder,
+        &["import", &microsoft, "--out", "p.toml"],
+        &[
+            "Counters.csv:8: writeioinmb: `1e300` is more than can have been counted",
+            "correct it",
+        ],
+    );
+    assert!(!folder.path().join("p.toml").exists());
+}
+
+#[test]
+fn figures_of_json_that_no_counter_can_have_are_not_imported() {
+    let folder = folder();
+    let report = of_crate("profile/tests/files/microsoft/SkuRecommendationReport.json");
+    for (key, value, parts) in [
+        (
+            "AggregationTargetPercentile",
+            "-9223372036854775808",
+            [
+                "`AggregationTargetPercentile`: -9.223372036854776e18 is not a percentage",
+                "run the recommendation again",
+            ],
+        ),
+        (
+            "IOPSRequirement",
+            "1e308",
+            ["`IOPSRequirement`: 1e308 is not a count", "a file of `"],
+        ),
+        (
+            "ReadLatencyInMs",
+            "-3",
+            ["`ReadLatencyInMs`: -3.0 is not a count", "correct it"],
+        ),
+    ] {
+        let start = report
+            .find(&format!("\"{key}\":"))
+            .expect("it has this key")
+            + key.len()
+            + 3;
+        let length = report[start..]
+            .find([',', '\n', '}'])
+            .expect("more follows");
+        let wrong = format!("{} {value}{}", &report[..start], &report[start + length..]);
+        fs::write(folder.path().join("report.json"), wrong).expect("the folder is ours");
+        refuses(
+            &folder,
+            &["import", "report.json", "--out", "p.toml"],
+            &parts,
+        );
+    }
+    let iostat = of_crate("profile/tests/files/sysstat/iostat-iso.json");
+    let rate = iostat.rfind("\"r/s\":").expect("reads") + "\"r/s\":".len();
+    let wrong = format!(
+        "{} 1e308{}",
+        &iostat[..rate],
+        &iostat[rate + iostat[rate..].find(',').expect("more")..]
+    );
+    fs::write(folder.path().join("iostat.json"), wrong).expect("the folder is ours");
+    let arguments = [
+        "import",
+        "iostat.json",
+        "--device",
+        "data=vda",
+        "--out",
+        "p.toml",
+    ];
+    refuses(
+        &folder,
+        &arguments,
+        &["iostat.json:", "`r/s`: 1e308 is not a count"],
+    );
+}
+
+#[test]
+fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
+    let folder = folder();
+    let long = case("last-time-a-day-late.iolog");
+    let (code, out, error) = dbstow(&folder, &["import", &long, "--out", "p.toml"]);
+    assert_eq!(code, 0, "{error}");
+    assert!(out.contains("no request for more than 3600 s"), "{out}");
+    let written = fs::read_to_string(folder.path().join("p.toml")).expect("it was written");
+    assert!(written.len() < 2_000, "{} bytes", written.len());
+    assert!(written.contains("cause = \"gap\""), "{written}");
+    let slow = case("one-time-days-late.iolog");
+    refuses(
+        &folder,
+        &["import", &slow, "--out", "slow.toml"],
+        &[
+            "one-time-days-late.iolog:24: its time (1.000166 s) is 950189.999834 s before",
+            "that of line 23 (950191 s)",
+            "correct it",
+        ],
+    );
+    let years = "fio version 3 iolog\n1 a.dat read 0 8192\n99999999999999 a.dat read 8192 8192\n";
+    fs::write(folder.path().join("years.iolog"), years).expect("the folder is ours");
+    refuses(
+        &folder,
+        &["import", "years.iolog", "--out", "slow.toml"],
+        &[
+            "years.iolog:3: its time (99999999.999999 s)",
+            "after that of line 2 (1 us)",
+            "leave its line out",
+        ],
+    );
+    // Each too close to the next for a gap.
+    let mut many = "fio version 3 iolog\n".to_owned();
+    for number in 0..200_u64 {
+        many.push_str(&format!("{} a.dat read 0 8192\n", number * 3_000_000_000));
+    }
+    fs::write(folder.path().join("many.iolog"), many).expect("the folder is ours");
+    refuses(
+        &folder,
+        &["import", "many.iolog", "--out", "slow.toml"],
+        &[
+            "many.iolog: the trace covers 597000 s",
+            "at most 100000 are made; give a longer --interval",
+        ],
+    );
+}
+
+#[test]
+fn a_profile_out_of_range_is_not_read() {
+    let folder = folder();
+    let profile = of_crate("profile/tests/files/shop.toml");
+    let operations = "[intervals]\n";
+    assert!(profile.contains(operations), "{profile}");
+    let intervals = 5;
+    for (key, value, part) in [
+        (
+            "sessions",
+            "1e308",
+            "`sessions` holds 1e308, which is more than it can be (at most 1e9)",
+        ),
+        (
+            "running",
+            "inf",
+            "`running` holds inf, which is negative or not finite",
+        ),
+        (
+            "commits",
+            "1e20",
+            "`commits` holds 1e20, which is more than it can be",
+        ),
+        (
+            "processor_s",
+            "-1.0",
+            "`processor_s` holds -1.0, which is negative",
+        ),
+    ] {
+        let column = format!(
+            "{operations}{key} = [{}]\n",
+            vec![value; intervals].join(", ")
+        );
+        let text: String = (profile.lines())
+            .filter(|line| !line.starts_with(&format!("{key} = ")))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        fs::write(
+            folder.path().join("p.toml"),
+            text.replace(operations, &column),
+        )
+        .expect("the folder is ours");
+        refuses(&folder, &["profile", "p.toml"], &["p.toml: ", part]);
+    }
+    let long = profile.replace("at_s = [0.0", "at_s = [nan");
+    assert_ne!(long, profile);
+    fs::write(folder.path().join("p.toml"), long).expect("the folder is ours");
+    refuses(
+        &folder,
+        &["profile", "p.toml"],
+        &["`at_s` holds NaN, which is negative or not finite"],
+    );
+    let machine = profile.replace("processors = 2", "processors = 4000000000");
+    assert_ne!(machine, profile);
+    fs::write(folder.path().join("p.toml"), machine).expect("the folder is ours");
+    refuses(
+        &folder,
+        &["profile", "p.toml"],
+        &["`processors` of its machine is 4000000000"],
+    );
+}
+
+#[test]
+fn a_load_that_could_never_end_is_refused_before_it_begins() {
+    let folder = folder();
+    let hang = case("securities-of-7e15.toml");
+    let parts = [
+        "workload.parameters.securities is 7000000000000000",
+        "takes 1 to 1000000000; give a number in that range",
+        "securities-of-7e15.toml:35: ",
+    ];
+    refuses(&folder, &["check", &hang], &parts);
+    refuses(&folder, &["run", &hang, "--out", "r"], &parts);
+    let sized = [
+        "workloads",
+        "trade",
+        "--size",
+        "securities=7000000000000000",
+    ];
+    refuses(&folder, &sized, &parts[..2]);
+}
+
+#[test]
+fn a_capture_with_a_negative_amount_is_refused_by_its_key() {
+    let folder = folder();
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures");
+    let capture = captures
+        .read_dir()
+        .expect("captures")
+        .flatten()
+        .map(|entry| {
+            let text = fs::read_to_string(entry.path()).expect("a capture is text");
+            serde_json::from_str::<Value>(&text).expect("a capture is JSON")
+        });
+    let capture = capture
+        .into_iter()
+        .find(|capture| capture["files"][0].is_object());
+    let capture = capture.expect("one with files");
+    for (pointer, key) in [
+        ("/files/0/max_bytes", "files[0].max_bytes is -1"),
+        ("/files/0/size_bytes", "files[0].size_bytes is -1"),
+        ("/machine/processors", "machine.processors is -1"),
+    ] {
+        let mut wrong = capture.clone();
+        *wrong.pointer_mut(pointer).expect(pointer) = (-1).into();
+        fs::write(folder.path().join("c.json"), wrong.to_string()).expect("the folder is ours");
+        refuses(
+            &folder,
+            &["lint", "c.json"],
+            &["c.json: ", key, "an amount is 0 or more", "doctor"],
+        );
+    }
+}
