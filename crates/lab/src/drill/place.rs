@@ -10,7 +10,8 @@ use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
 use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, RemoteSite, TransportChoice,
+    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, Others, RemoteSite,
+    TransportChoice,
 };
 use volume::leftovers::Registration;
 
@@ -62,6 +63,8 @@ pub struct Tools {
 pub(super) struct Volumes {
     /// The emulator that serves them. First, so that they are unmounted before their directories are removed.
     pub(super) site: RemoteSite,
+    /// Whether the server runs as another user.
+    for_others: bool,
     directory: OwnDirectory,
 }
 
@@ -122,7 +125,11 @@ impl Tools {
         }
         let spec = self.emulation(placed, folder, directory.path(), contents);
         let site = RemoteSite::start((self.hooks.emulator)()?, &spec)?;
-        Ok(Volumes { site, directory })
+        Ok(Volumes {
+            site,
+            for_others: self.product.owner().is_some(),
+            directory,
+        })
     }
 
     /// A placement's volumes, mounted in `directory`, with their bytes in `folder`.
@@ -147,6 +154,7 @@ impl Tools {
             backing: folder.join(DISKS).join(&volume.name),
             size: VOLUME,
             owner: self.product.owner(),
+            others: Others::Nothing,
         };
         EmulationSpec {
             machine: placed.machine.clone(),
@@ -174,8 +182,11 @@ impl Volumes {
         self.directory.path()
     }
 
-    /// Lets other users through to them: the server's. Until then nobody but this user can reach what they hold.
+    /// Lets the server through to them, where it runs as another user. Until then nobody but this user can reach what they hold.
     pub(super) fn let_in(&self) -> io::Result<()> {
+        if !self.for_others {
+            return Ok(());
+        }
         let own = Folder::open(self.directory.path()).map_err(io::Error::other)?;
         own.change_mode(0o711).map_err(io::Error::other)
     }

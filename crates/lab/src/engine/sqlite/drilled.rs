@@ -136,7 +136,11 @@ impl Product for Sqlite {
     }
 
     fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
-        let connection = Database::of(spec, site).open()?;
+        let database = Database::of(spec, site);
+        // SQLite gives its journals the mode of the database.
+        files::new_private(&database.path)
+            .map_err(|error| EngineError::failed("make the database", error))?;
+        let connection = database.open()?;
         let load = format!(
             "BEGIN; CREATE TABLE ledger(session INTEGER, number INTEGER, content TEXT NOT NULL, source INTEGER NOT NULL, target \
              INTEGER NOT NULL, PRIMARY KEY (session, number)); \
