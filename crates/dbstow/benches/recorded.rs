@@ -109,6 +109,7 @@ fn measured(args: &Args, place: &Path, disk: &DiskSpec, is_recorded: bool) -> Re
             backing: place.join("backing"),
             size: Bytes::gib(1),
             owner: None,
+            others: volume::fuse::Others::List,
         }],
         seed: 1,
         transport: TransportChoice::default(),

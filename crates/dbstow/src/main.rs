@@ -11,6 +11,7 @@ use dbstow::command::{
 };
 use experiment::spec;
 use files::FileError;
+use lab::engine::raw::RawError;
 use lab::trial;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
@@ -174,7 +175,17 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<trial::real::VolumesError>() && !is_io(cause)
             || cause.is::<lab::calibrate::EntryError>()
             || cause.is::<experiment::results::ResultsError>() && !is_io(cause)
+            || is_of_a_file(cause)
     })
+}
+
+/// Whether something is in the way that another user put there, or that is not to be replaced.
+fn is_of_a_file(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let plain = match cause.downcast_ref() {
+        Some(RawError::File(error)) => Some(error),
+        _ => cause.downcast_ref(),
+    };
+    plain.is_some_and(|error| !matches!(error, FileError::Io { .. }))
 }
 
 fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {

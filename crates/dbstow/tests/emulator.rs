@@ -28,6 +28,7 @@ fn order(place: &Place) -> EmulationSpec {
             backing: place.path("bytes"),
             size: Bytes::mib(512),
             owner: None,
+            others: volume::fuse::Others::List,
         }],
         seed: 1,
         transport: TransportChoice::Fuser,

@@ -41,15 +41,7 @@ const WRITES: [&str; 22] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 36] = [
-    (
-        "dbstow/src/command/advise/folder.rs",
-        "makes the folder that --out names",
-    ),
-    (
-        "dbstow/src/command/layout.rs",
-        "makes the folder that --out names",
-    ),
+const WRITERS: [(&str, &str); 33] = [
     (
         "dbstow/src/command/emulated/mount.rs",
         "a random name, made by the emulator",
@@ -88,10 +80,6 @@ const WRITERS: [(&str, &str); 36] = [
     ),
     ("lab/src/engine/raw/fio.rs", "a file without a name"),
     (
-        "lab/src/engine/raw/measure.rs",
-        "O_EXCL, inside the run's own directory",
-    ),
-    (
         "lab/src/engine/sqlserver/journal.rs",
         "makes the state directory's parents",
     ),
@@ -100,10 +88,6 @@ const WRITERS: [(&str, &str); 36] = [
         "a folder beside the journal",
     ),
     ("files/src/input.rs", "opens for reading only"),
-    (
-        "experiment/src/results.rs",
-        "makes the folder that --out names",
-    ),
     (
         "lab/src/trial/real/work_dir.rs",
         "removes the run's own directory",
@@ -116,9 +100,10 @@ const WRITERS: [(&str, &str); 36] = [
     ("volume/src/fuse/contents.rs", "a file without a name"),
     ("files/src/elsewhere.rs", "is files"),
     ("files/src/folder.rs", "is files"),
+    ("files/src/folder/fill.rs", "is files"),
     (
         "volume/src/fuse/block.rs",
-        "inside the emulator's own folder",
+        "inside the emulator's own folder; the mode of a volume's root",
     ),
     (
         "volume/src/fuse/file/attributes.rs",
@@ -149,10 +134,7 @@ const WRITERS: [(&str, &str); 36] = [
         "the state directory, which checks its owner",
     ),
     ("volume/src/fuse/loop_device.rs", "attributes in /sys"),
-    (
-        "volume/src/fuse/prepare.rs",
-        "makes the backing directory's parents; /dev/fuse",
-    ),
+    ("volume/src/fuse/prepare.rs", "opens /dev/fuse"),
     (
         "volume/src/leftovers_elsewhere.rs",
         "a directory with a random name, 0700",
@@ -160,7 +142,7 @@ const WRITERS: [(&str, &str); 36] = [
     ("volume/src/plain/linux/cache.rs", "a switch in /proc"),
     (
         "volume/src/real_time/disks.rs",
-        "O_EXCL, inside the run's own directory",
+        "opens a file once more that it has just made, without a cache",
     ),
 ];
 
@@ -207,6 +189,46 @@ fn is_in_a_test(line: &str) -> bool {
         .lines()
         .position(|line| line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test"));
     tests.is_some_and(|tests| tests < number)
+}
+
+/// Sources that start programs without `volume::child`, each with the reason.
+const STARTERS: [(&str, &str); 2] = [
+    ("volume/src/child.rs", "is the place"),
+    (
+        "dbstow/src/command/record.rs",
+        "a command of clap, no process",
+    ),
+];
+
+#[test]
+fn children_start_with_the_environment_that_docs_security_says() {
+    let starts = [
+        "Command::new(",
+        "process::Command::",
+        "posix_spawn",
+        "execv",
+    ];
+    let found = lines_with(|path, code| {
+        let is_source = path.components().any(|part| part.as_os_str() == "src")
+            && !path.starts_with("tds-double")
+            && !path.ends_with("tests.rs");
+        is_source
+            && !STARTERS.iter().any(|(file, _)| path == Path::new(file))
+            && starts.iter().any(|start| code.contains(start))
+    });
+    let found: Vec<String> = found
+        .into_iter()
+        .filter(|line| !is_in_a_test(line))
+        .collect();
+    assert_eq!(
+        found, [""; 0],
+        "use child::command, which hands on no secret"
+    );
+    let needless = STARTERS.iter().filter(|(file, _)| {
+        let text = fs::read_to_string(crates().join(file)).unwrap_or_default();
+        !text.contains("Command::new(")
+    });
+    assert_eq!(needless.count(), 0, "{STARTERS:?}");
 }
 
 #[test]

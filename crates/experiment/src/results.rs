@@ -10,13 +10,14 @@
 //! head, which is the same for all, and each writes its own records, whole or not at all, under names that no other trial
 //! has. They need no order and no lock among themselves; the lock keeps a run away, which may remove records.
 //!
-//! A folder may come from anybody: nothing in it is followed as a link when it is written or removed.
+//! A folder that is read may come from anybody. One that is written to is this user's own, and nothing in it is followed as a
+//! link when it is written or removed.
 
 mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ use lock::{lock, lock_shared};
 /// The name and version of `dbstow.json`.
 const SCHEMA: &str = "dbstow.results/1";
 const HEAD: &str = "dbstow.json";
+/// Where results go that the user has named no folder for: each plan's in a folder of its own.
+pub const ALL: &str = "dbstow-results";
 const RECORDS: &str = "records";
 const LOCK: &str = "dbstow.lock";
 /// What the head was called while it was written, before each such file had a name of its own.
@@ -422,10 +425,12 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
 
 /// The folder, made if it is missing, and whether it has a head.
 fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
-    if !folder.is_dir() {
-        fs::create_dir_all(folder).map_err(|source| io_error(folder, source))?;
+    let parent = folder.parent();
+    if let Some(parent) = parent.filter(|parent| parent.file_name() == Some(OsStr::new(ALL))) {
+        // A name of dbstow's choice, which others know too.
+        Folder::to_fill(parent, Readers::Umask)?;
     }
-    let place = Folder::open(folder)?;
+    let place = Folder::to_fill(folder, Readers::Umask)?;
     let is_ours = |name: &OsString| {
         name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
     };
@@ -508,6 +513,8 @@ fn io_error(path: &Path, source: io::Error) -> ResultsError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use proptest::prelude::*;
 
     use super::*;

@@ -25,6 +25,35 @@ impl Folder {
         })
     }
 
+    /// The folder at `path` that is about to be filled, made if it is missing, with those above it.
+    ///
+    /// # Errors
+    /// When it is something else, or cannot be made.
+    pub fn to_fill(path: &Path, _readers: Readers) -> Result<Folder, FileError> {
+        fs::create_dir_all(path).map_err(FileError::at(path))?;
+        Folder::open(path)
+    }
+
+    /// The same for a folder that must not be there yet.
+    ///
+    /// # Errors
+    /// When something is under that name, or it cannot be made.
+    pub fn new_to_fill(path: &Path) -> Result<Folder, FileError> {
+        fs::create_dir(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => FileError::Exists(path.to_owned()),
+            _ => FileError::at(path)(error),
+        })?;
+        Folder::open(path)
+    }
+
+    /// The directory at `path`, which keeps what this user makes in it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn that_keeps(path: &Path) -> Result<Folder, FileError> {
+        Folder::open(path)
+    }
+
     /// The directory `name` in it, made if it is missing; no link.
     ///
     /// # Errors
@@ -179,6 +208,20 @@ impl Folder {
     fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
         PlainName::new(name)?;
         Ok(self.path.join(name))
+    }
+
+    /// A new, empty file under that name. Open for reading and writing.
+    ///
+    /// # Errors
+    /// When something is under that name, or it cannot be made.
+    pub fn new_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.place(name)?;
+        let mut options = File::options();
+        options.create_new(true).read(true).write(true);
+        options.open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => FileError::Exists(path.clone()),
+            _ => FileError::at(&path)(error),
+        })
     }
 
     /// Removes a file or a link by its name.

@@ -1,5 +1,7 @@
 //! A directory that is held open: names are looked up in it, wherever it is by now.
 
+mod fill;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -148,8 +150,9 @@ impl Folder {
     /// # Errors
     /// When it is none, or cannot be made.
     pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
-        let path = self.place(name)?;
-        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
+        self.place(name)?;
+        // Whatever the mask, nobody else writes to it.
+        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => self.inner(name),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
         }
@@ -168,7 +171,8 @@ impl Folder {
             Err(error @ (Errno::LOOP | Errno::NOTDIR | Errno::MLINK)) => {
                 match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => {
-                        let what = format!("is {}, not a directory", described(&stat));
+                        let (kind, owner) = (described(&stat), stat.st_uid);
+                        let what = format!("is {kind} of user {owner}, not a directory");
                         Err(FileError::NotOurs { path, what })
                     }
                     Err(_) => Err(FileError::at(&path)(error.into())),
@@ -357,6 +361,19 @@ impl Folder {
         Ok(self.path.join(name))
     }
 
+    /// A new, empty file under that name, for this user alone. Open for reading and writing.
+    ///
+    /// # Errors
+    /// When something is under that name, or it cannot be made.
+    pub fn new_file(&self, name: &OsStr) -> Result<File, FileError> {
+        let path = self.place(name)?;
+        let made = self.open_file(name, OFlags::CREATE | OFlags::EXCL);
+        made.map_err(|error| match error {
+            Errno::EXIST => FileError::Exists(path.clone()),
+            error => FileError::at(&path)(error.into()),
+        })
+    }
+
     fn open_file(&self, name: &OsStr, more: OFlags) -> Result<File, Errno> {
         // Without NONBLOCK, a FIFO would hold us until somebody reads it.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
@@ -436,9 +453,9 @@ impl Folder {
         let fill = || {
             let mut unfinished = self.unfinished(readers)?;
             unfinished.file.write_all(bytes)?;
-            if readers == Readers::Everyone {
-                // Whatever the user's mask.
-                fchmod(&unfinished.file, Mode::from_raw_mode(0o644))?;
+            if let Readers::Group(group) = readers {
+                fchown(&unfinished.file, None, Some(Gid::from_raw(group)))?;
+                fchmod(&unfinished.file, Mode::from_raw_mode(0o640))?;
             }
             match until {
                 Until::Seen => {}
@@ -451,8 +468,9 @@ impl Folder {
 
     fn unfinished(&self, readers: Readers) -> io::Result<Unfinished<'_>> {
         let mode = Mode::from_raw_mode(match readers {
-            Readers::Umask => 0o666,
-            Readers::OwnerOnly | Readers::Everyone => 0o600,
+            // Whatever the mask, nobody else writes to it.
+            Readers::Umask => 0o644,
+            Readers::OwnerOnly | Readers::Group(_) => 0o600,
         });
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

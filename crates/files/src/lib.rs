@@ -42,12 +42,12 @@ const SUFFIX: &str = ".part";
 /// Who may read a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Whom the user's mask lets, as with every result.
+    /// Whom the user's mask lets, as with every result; nobody else writes to it, whatever the mask.
     Umask,
     /// The user alone.
     OwnerOnly,
-    /// Every user, whatever the mask.
-    Everyone,
+    /// The user and a group, which reads only.
+    Group(u32),
 }
 
 /// Why a file or directory was not written or not used.
@@ -132,6 +132,15 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), Fi
 pub fn write_new(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
     let (folder, name) = place(path)?;
     folder.write_new(name, bytes, readers)
+}
+
+/// Makes an empty file for this user alone, only if nothing is under that name; open for reading and writing.
+///
+/// # Errors
+/// When something is, or the directory cannot be written.
+pub fn new_private(path: &Path) -> Result<File, FileError> {
+    let (folder, name) = place(path)?;
+    folder.new_file(name)
 }
 
 /// Writes what a user wants at a path of their own choice: as [`write_whole`], but a terminal, a FIFO or

@@ -77,7 +77,7 @@ fn names_of_unfinished_files_are_known_and_no_others() {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
     use std::os::unix::net::UnixListener;
     use std::process::Command;
 
@@ -301,16 +301,22 @@ mod unix {
             let error = folder.new_folder(name.as_ref()).unwrap_err();
             assert!(matches!(error, FileError::Exists(_)), "{error}");
         }
-        let error = folder.write_new("file".as_ref(), b"text", Readers::Everyone);
+        let error = folder.write_new("file".as_ref(), b"text", Readers::Umask);
         assert!(matches!(error, Err(FileError::Exists(_))), "{error:?}");
         assert_eq!(names(&precious), [""; 0]);
 
+        let group = fs::metadata(directory.path()).unwrap().gid();
         folder.new_folder("new".as_ref()).unwrap();
         assert_eq!(mode(&directory.path().join("new")), 0o700);
         folder
-            .write_new("open".as_ref(), b"text", Readers::Everyone)
+            .write_new("open".as_ref(), b"text", Readers::Group(group))
             .unwrap();
-        assert_eq!(mode(&directory.path().join("open")), 0o644);
+        let open = fs::metadata(directory.path().join("open")).unwrap();
+        assert_eq!((open.mode() & 0o7777, open.gid()), (0o640, group));
+        folder.new_file("private".as_ref()).unwrap();
+        assert_eq!(mode(&directory.path().join("private")), 0o600);
+        let error = folder.new_file("file".as_ref()).unwrap_err();
+        assert!(matches!(error, FileError::Exists(_)), "{error}");
     }
 
     #[test]

@@ -39,8 +39,7 @@ mod array;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 
-// What outlives a killed process.
-#[cfg(target_os = "linux")]
+// What other processes see, and what outlives a killed one.
 pub mod child;
 #[cfg(target_os = "linux")]
 pub use fuse::leftovers;

@@ -52,6 +52,7 @@ impl Place {
                 backing: self.root.path().join(format!("{name}.backing")),
                 size: Bytes::mib(512),
                 owner: None,
+                others: volume::fuse::Others::List,
             }
         };
         EmulationSpec {

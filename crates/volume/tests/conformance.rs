@@ -347,6 +347,7 @@ mod under_fuse {
             backing: made(&format!("{}-bytes", volume.name)),
             size: Bytes::mib(64),
             owner: None,
+            others: volume::fuse::Others::List,
         });
         let spec = EmulationSpec {
             machine: sequence.machine.clone(),

@@ -57,6 +57,7 @@ impl Place {
                 backing: self.root.path().join(format!("{name}.backing")),
                 size: Bytes::mib(300),
                 owner: None,
+                others: volume::fuse::Others::List,
             }
         };
         EmulationSpec {
@@ -330,6 +331,7 @@ fn a_recording_of_other_volumes_is_refused() {
             backing: one.root.path().join("a.backing"),
             size: Bytes::mib(300),
             owner: None,
+            others: volume::fuse::Others::List,
         }],
         seed: 1,
         transport: TransportChoice::Fuser,

@@ -1,11 +1,10 @@
 //! `dbstow layout`: from a placement to scripts that bring it about on a server, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use files::{FileError, Readers, write_new};
+use anyhow::Result;
+use files::{Folder, Readers};
 use model::Bytes;
 use sqlserver::capture::Capture;
 
@@ -337,24 +336,17 @@ fn read(path: &Path) -> Result<Capture> {
 
 /// Writes all or nothing that is there already: a script may have been changed by hand.
 fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
-    let there = scripts
-        .iter()
-        .map(|script| folder.join(&script.name))
-        .find(|path| path.exists());
-    if let Some(path) = there {
+    let folder = Folder::to_fill(folder, Readers::Umask)?;
+    let mut names = scripts.iter().map(|script| &script.name);
+    if let Some(name) = names.find(|name| folder.holds(name.as_ref())) {
         let message = format!(
             "{} is there already; give another folder, or delete it",
-            path.display()
+            folder.path().join(name).display()
         );
         return Err(Mistake(message).into());
     }
-    fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
     for script in scripts {
-        let path = folder.join(&script.name);
-        write_new(&path, script.text.as_bytes(), Readers::Umask).map_err(|error| match error {
-            FileError::Exists(_) => Mistake(error.to_string()).into(),
-            error => anyhow::Error::from(error),
-        })?;
+        folder.write_new(script.name.as_ref(), script.text.as_bytes(), Readers::Umask)?;
     }
     Ok(())
 }

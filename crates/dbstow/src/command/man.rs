@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Command;
 use clap::builder::Resettable;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use files::{Readers, write_whole};
+use files::{Folder, Readers};
 
 use super::Mistake;
 
@@ -78,15 +78,18 @@ fn pages(program: &Command) -> impl Iterator<Item = &Command> {
 }
 
 fn write(program: &Command, folder: &Path) -> Result<()> {
+    if !folder.is_dir() {
+        let message = format!("--out {}: no such directory; make it", folder.display());
+        return Err(Mistake(message).into());
+    }
+    let folder = Folder::to_fill(folder, Readers::Umask)?;
     let mut written = 0;
     for command in std::iter::once(program).chain(pages(program)) {
         let page = page(command, program)?;
-        let file = folder.join(&page.name);
-        write_whole(&file, &page.roff, Readers::Umask)
-            .with_context(|| format!("writing {}", file.display()))?;
+        folder.write(page.name.as_ref(), &page.roff, Readers::Umask)?;
         written += 1;
     }
-    let text = format!("wrote {written} pages to {}\n", folder.display());
+    let text = format!("wrote {written} pages to {}\n", folder.path().display());
     Ok(super::print(&text)?)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueHint;
-use files::{Readers, is_stream, write_named, write_whole};
+use files::{Folder, Readers, is_stream, write_named};
 
 use super::output::{note, print_styled, width};
 use super::{Mistake, NotMet, drilled};
@@ -308,10 +308,11 @@ fn write_page(
         write_named(file, text.as_bytes())?;
         return Ok(Some(file.clone()));
     }
-    let file = results.folder().join(PAGE);
-    // In a folder that may be anybody's, a pipe or a device is not written to.
-    match write_whole(&file, text.as_bytes(), Readers::Umask) {
-        Ok(()) => Ok(Some(file)),
+    // In a folder that may be anybody's, nothing is written.
+    let folder = Folder::to_fill(results.folder(), Readers::Umask);
+    let write = |folder: Folder| folder.write(PAGE.as_ref(), text.as_bytes(), Readers::Umask);
+    match folder.and_then(write) {
+        Ok(()) => Ok(Some(results.folder().join(PAGE))),
         Err(error) => {
             note(&format!(
                 "dbstow: cannot write the page: {error}; choose another file with --html FILE"

@@ -11,8 +11,8 @@ use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 use volume::clock::Clock;
 use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, RemoteSite, TransportChoice,
-    check_image,
+    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, Others, RemoteSite,
+    TransportChoice, check_image,
 };
 use volume::leftovers::Registration;
 
@@ -69,6 +69,8 @@ pub struct Tools {
 pub(super) struct Volumes {
     /// The emulator that serves them. First, so that they are unmounted before their directories are removed.
     pub(super) site: RemoteSite,
+    /// Whether the server runs as another user.
+    for_others: bool,
     directory: OwnDirectory,
 }
 
@@ -132,7 +134,11 @@ impl Tools {
         }
         let spec = self.emulation(placed, folder, directory.path(), contents);
         let site = RemoteSite::start((self.hooks.emulator)()?, &spec)?;
-        Ok(Volumes { site, directory })
+        Ok(Volumes {
+            site,
+            for_others: self.product.owner().is_some(),
+            directory,
+        })
     }
 
     /// A placement's volumes, mounted in `directory`, with their bytes in `folder`.
@@ -162,6 +168,7 @@ impl Tools {
             backing: folder.join(DISKS).join(&volume.name),
             size: VOLUME,
             owner: self.product.owner(),
+            others: Others::Nothing,
         };
         EmulationSpec {
             machine,
@@ -213,8 +220,11 @@ impl Volumes {
         self.directory.path()
     }
 
-    /// Lets other users through to them: the server's. Until then nobody but this user can reach what they hold.
+    /// Lets the server through to them, where it runs as another user. Until then nobody but this user can reach what they hold.
     pub(super) fn let_in(&self) -> io::Result<()> {
+        if !self.for_others {
+            return Ok(());
+        }
         let own = Folder::open(self.directory.path()).map_err(io::Error::other)?;
         own.change_mode(0o711).map_err(io::Error::other)
     }

@@ -39,7 +39,7 @@ pub use options::{
 };
 pub use provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
-    TrialVolumes,
+    TrialVolumes, Users,
 };
 pub use real::{
     Client, CounterSample, CounterSampler, Engine, EngineError, SAMPLE_EVERY, WaitKind,

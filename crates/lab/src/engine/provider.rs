@@ -34,6 +34,9 @@ pub trait EngineProvider: Sync {
     /// Who makes its files on real disks.
     fn measured(&self, arms: &[Arm]) -> Measured;
 
+    /// Who has to get to the files of a run.
+    fn users(&self) -> Users;
+
     /// Roles whose files it has in a mode; a placement that says where others live is refused.
     fn roles(&self, _mode: Mode) -> &'static [Role] {
         &Role::COMMON
@@ -174,6 +177,15 @@ pub enum Simulated {
     Statements,
     /// Plain reads and writes.
     PlainIo,
+}
+
+/// Who has to get to the files of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Users {
+    /// The user that dbstow runs as: directories are closed to all others.
+    Own,
+    /// A server, which may run as another user: it passes through dbstow's directories to its own.
+    Server,
 }
 
 /// How an engine uses modelled disks.

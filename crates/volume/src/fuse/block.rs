@@ -16,7 +16,7 @@ pub(super) mod layers;
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ pub(super) fn mount(
         .show(&image, parts)
         .and_then(|()| block.attach(read_ahead.unwrap_or(READ_AHEAD)))
         .and_then(|()| block.mount())
-        .and_then(|()| block.hand_over(&image, mount.owner));
+        .and_then(|()| block.hand_over(&image, mount));
     match set_up {
         Ok(()) => Ok(Box::new(block)),
         // Dropping it takes down what there is.
@@ -192,9 +192,12 @@ impl Block {
     }
 
     /// Leaves the filesystem to its owner, empty when it is new, and lets the model begin.
-    fn hand_over(&self, image: &Image, owner: Option<(u32, u32)>) -> io::Result<()> {
-        if let Some((user, group)) = owner {
+    fn hand_over(&self, image: &Image, mount: &MountSpec) -> io::Result<()> {
+        if let Some((user, group)) = mount.owner {
             chown(&self.directory, Some(user), Some(group))?;
+        }
+        if let Some(mode) = mount.others.mode() {
+            fs::set_permissions(&self.directory, fs::Permissions::from_mode(mode))?;
         }
         match fs::remove_dir(self.directory.join("lost+found")) {
             Err(error) if image.new && self.filesystem == Filesystem::Ext4 => return Err(error),

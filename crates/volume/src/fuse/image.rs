@@ -17,6 +17,7 @@ use rustix::mount::MountFlags;
 use super::apart::without_open_files;
 use super::loop_device::{LoopDevice, run};
 use super::setup::Filesystem;
+use crate::child;
 use files::Folder;
 
 /// The image's name in the backing directory, and where FUSE shows it.
@@ -155,7 +156,7 @@ fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io:
 fn maker(filesystem: Filesystem) -> Command {
     match filesystem {
         Filesystem::Ext4 => {
-            let mut command = Command::new("mkfs.ext4");
+            let mut command = child::command("mkfs.ext4");
             // Nothing is zeroed now, and `noinit_itable` keeps the kernel from doing it later. No part is
             // kept for root: a volume has the size it says.
             command.args(["-q", "-F", "-b", "4096", "-m", "0", "-E"]);
@@ -163,7 +164,7 @@ fn maker(filesystem: Filesystem) -> Command {
             command
         }
         Filesystem::Xfs => {
-            let mut command = Command::new("mkfs.xfs");
+            let mut command = child::command("mkfs.xfs");
             command.args(["-q", "-K", "-s", "size=4096"]);
             command
         }

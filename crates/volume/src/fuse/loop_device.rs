@@ -10,6 +10,8 @@ use std::process::Command;
 
 use model::Bytes;
 
+use crate::child;
+
 /// A loop device that is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoopDevice {
@@ -26,7 +28,7 @@ impl LoopDevice {
     /// # Errors
     /// When no device is to be had, or the kernel would cache what passes through it.
     pub(crate) fn attach(image: &Path) -> io::Result<LoopDevice> {
-        let mut command = Command::new("losetup");
+        let mut command = child::command("losetup");
         command
             .args(["--find", "--show", "--direct-io=on", "--sector-size"])
             .arg(BLOCK_BYTES.to_string())
@@ -70,7 +72,7 @@ impl LoopDevice {
     /// # Errors
     /// When the kernel refuses.
     pub(crate) fn detach(&self) -> io::Result<()> {
-        run(Command::new("losetup").arg("--detach").arg(self.path())).map(|_| ())
+        run(child::command("losetup").arg("--detach").arg(self.path())).map(|_| ())
     }
 
     fn attribute(&self, name: &str) -> io::Result<String> {

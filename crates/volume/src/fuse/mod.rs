@@ -58,6 +58,6 @@ pub use prepare::{check_image, device};
 pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use setup::{
-    Contents, CrashSpec, EmulationSpec, Filesystem, FlippedBit, Front, MountSpec, RecordSpec,
-    TransportChoice,
+    Contents, CrashSpec, EmulationSpec, Filesystem, FlippedBit, Front, MountSpec, Others,
+    RecordSpec, TransportChoice,
 };

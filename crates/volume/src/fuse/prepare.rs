@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
@@ -14,6 +12,7 @@ use super::error::EmulationError;
 use super::image;
 use super::leftovers::mounts;
 use super::setup::{Contents, EmulationSpec, Front, MountSpec};
+use crate::child;
 use files::{FileError, Folder, Readers, input};
 use model::Bytes;
 
@@ -70,7 +69,7 @@ pub fn device() -> Result<(), EmulationError> {
         // Without the kernel's module: ENODEV, or no such file.
         Err(_) => return Err(EmulationError::NoDevice),
     }
-    if !geteuid().is_root() && Command::new("fusermount3").arg("-V").output().is_err() {
+    if !geteuid().is_root() && child::command("fusermount3").arg("-V").output().is_err() {
         return Err(EmulationError::NoHelper);
     }
     Ok(())
@@ -199,10 +198,7 @@ enum Claim {
 
 fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
     // Who may see a file of the volume is for its own mode to say, once it is mounted.
-    let mut private = fs::DirBuilder::new();
-    private.mode(0o700).recursive(true);
-    private.create(backing).map_err(Claim::System)?;
-    let folder = Folder::open(backing).map_err(Claim::File)?;
+    let folder = Folder::to_fill(backing, Readers::OwnerOnly).map_err(Claim::File)?;
     if folder.holds(MARK.as_ref()) {
         let mut mark = folder.own_file(MARK.as_ref()).map_err(Claim::File)?;
         let mut name = String::new();

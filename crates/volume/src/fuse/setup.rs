@@ -90,6 +90,33 @@ pub struct MountSpec {
     pub size: Bytes,
     /// User and group that own the volume's root; `None`: who mounts.
     pub owner: Option<(u32, u32)>,
+    /// What users besides the owner can do at the volume's root.
+    #[serde(default)]
+    pub others: Others,
+}
+
+/// What users besides its owner and root can do at a volume's root. Of what is in it, each file's own mode says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Others {
+    /// See what is in it, as at the root of every new file system.
+    #[default]
+    List,
+    /// Pass through it to what they know the name of.
+    Pass,
+    /// Nothing.
+    Nothing,
+}
+
+impl Others {
+    /// The mode that the root gets; `None`: what it has, since a volume that was used before may have another one.
+    pub(super) fn mode(self) -> Option<u32> {
+        match self {
+            Others::List => None,
+            Others::Pass => Some(0o711),
+            Others::Nothing => Some(0o700),
+        }
+    }
 }
 
 /// Read-ahead where none is given: the kernel's own for a disk that says nothing about it. A loop

@@ -252,11 +252,7 @@ impl RealFile {
     fn create(path: PathBuf, placed: &PlacedFile, access: Access) -> io::Result<RealFile> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
-        let file = options
-            .clone()
-            .create_new(true)
-            .open(&path)
-            .map_err(|error| named(&path, &error))?;
+        let file = files::new_private(&path).map_err(io::Error::other)?;
         if let Some(size) = placed.size {
             reserve(&file, size, access).map_err(|error| named(&path, &error))?;
         }

@@ -69,6 +69,7 @@ pub(crate) fn spec(
             backing: directory.path().join(format!("backing-{}", volume.name)),
             size: Bytes::gib(1),
             owner: None,
+            others: volume::fuse::Others::List,
             volume,
         }
     };

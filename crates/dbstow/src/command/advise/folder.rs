@@ -1,14 +1,13 @@
 //! The folder of advice: page, document, and an experiment of the finalists.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::PathBuf;
 
 use analysis::report::advice::document::{Advice, Layout, Volume};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use catalogue::Catalogue;
 use experiment::spec::Disk;
-use files::{Readers, write_whole};
+use files::{Folder, Readers};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::Args;
@@ -49,17 +48,16 @@ pub(super) fn name(args: &Args) -> PathBuf {
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write(args: &Args, advice: &Advice, finalists: &str, page: &str) -> Result<PathBuf> {
-    let folder = name(args);
-    fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+    let folder = Folder::to_fill(&name(args), Readers::Umask)?;
     let json = advice.json();
     for (name, text) in [
         ("advice.html", page),
         ("advice.json", json.as_str()),
         ("finalists.toml", finalists),
     ] {
-        write_whole(&folder.join(name), text.as_bytes(), Readers::Umask)?;
+        folder.write(name.as_ref(), text.as_bytes(), Readers::Umask)?;
     }
-    Ok(folder)
+    Ok(folder.path().to_owned())
 }
 
 /// Where an experiment of the finalists comes from.

@@ -476,13 +476,7 @@ struct Own {
 }
 
 fn new_folder(path: &Path) -> Result<Own> {
-    let name = path.file_name().context("the folder has no name")?;
-    let parent = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        Some(_) | None => Path::new("."),
-    };
-    let parent = Folder::open(parent)?;
-    match parent.new_folder(name) {
+    match Folder::new_to_fill(path) {
         Ok(folder) => Ok(Own {
             folder,
             path: path.to_owned(),

@@ -33,8 +33,7 @@ pub fn attached() -> Result<std::process::Command> {
 
 /// The command that starts an emulator which goes on until it is asked to end.
 pub(super) fn detached() -> Result<std::process::Command> {
-    let own = std::env::current_exe().context("where this program is")?;
-    let mut command = std::process::Command::new(own);
+    let mut command = volume::child::itself().context("where this program is")?;
     // Otherwise it would keep the directory it was started in busy.
     command.arg("emulator").current_dir("/");
     Ok(command)

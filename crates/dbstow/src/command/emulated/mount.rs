@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use files::unique_name;
+use files::{Folder, Readers, unique_name};
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
 use volume::fuse::host::Order;
 use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
     loop_devices_exist,
 };
 
@@ -227,7 +227,11 @@ fn order(
     let directory = absolute(&args.directory)?;
     let owner = args.owner.as_deref().map(owner).transpose()?;
     let (backing, temporary) = match &args.backing {
-        Some(backing) => (absolute(backing)?, Vec::new()),
+        Some(backing) => {
+            // As it was named: behind a link of another user's, it would be found to be this user's own.
+            Folder::to_fill(backing, Readers::OwnerOnly)?;
+            (absolute(backing)?, Vec::new())
+        }
         None => {
             let made = temporary();
             (made.clone(), vec![made])
@@ -244,6 +248,8 @@ fn order(
             backing: place(&backing, &volume),
             size: size(args, &volume)?,
             owner,
+            // Whoever mounts it says so at its root.
+            others: Others::List,
             volume,
         })
     });

@@ -23,7 +23,7 @@ use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use experiment::plan::{Plan, Trial};
-use experiment::results::Results;
+use experiment::results::{self, Results};
 use experiment::spec::Mode;
 use lab::engine::{Measured, provider};
 use lab::hooks::HostHooks;
@@ -253,5 +253,5 @@ pub(super) fn emulator() -> std::io::Result<std::process::Command> {
 
 /// Where the results of a plan go, unless the user says so.
 pub(super) fn default_folder(plan: &Plan) -> PathBuf {
-    PathBuf::from("dbstow-results").join(format!("{}-{}", plan.experiment, &plan.digest()[..8]))
+    PathBuf::from(results::ALL).join(format!("{}-{}", plan.experiment, &plan.digest()[..8]))
 }

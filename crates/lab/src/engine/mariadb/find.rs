@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
+
+use volume::child;
 
 use crate::engine::EngineError;
 
@@ -97,7 +98,7 @@ impl Programs {
     fn of(folder: &Path) -> Result<Programs, String> {
         let server = fs::canonicalize(folder.join(SERVER))
             .map_err(|error| format!("there is no `{SERVER}` in it: {error}"))?;
-        let output = Command::new(&server)
+        let output = child::command(&server)
             .args(["--no-defaults", "--version"])
             .output()
             .map_err(|error| format!("its `{SERVER}` does not start: {error}"))?;

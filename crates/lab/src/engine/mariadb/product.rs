@@ -15,7 +15,6 @@ pub(super) static MARIADB: Product = Product {
     users: ["mysql", "nobody"],
     shut_down: Signal::SIGTERM,
     quit: Signal::SIGKILL,
-    environment: &["MYSQL", "MARIADB"],
     // 10.11 grew to 220 MB with 16 MiB of buffers and as many of Aria's, and was killed at a limit of 192 MiB.
     memory: Bytes::mib(256),
     cause,

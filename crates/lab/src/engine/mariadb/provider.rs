@@ -15,7 +15,7 @@ use super::settings;
 use super::url::ServerUrl;
 use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
 };
 use crate::engine::real::EngineError;
 use experiment::spec::{Arm, Mode, Role};
@@ -46,6 +46,10 @@ impl EngineProvider for Provider {
             front: FrontKind::Block,
             owner: None,
         }
+    }
+
+    fn users(&self) -> Users {
+        Users::Server
     }
 
     fn measured(&self, _arms: &[Arm]) -> Measured {

@@ -1,6 +1,5 @@
 //! The process of a private server: started, waited for, stopped.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use model::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use parking_lot::Mutex;
+use volume::child;
 use volume::clock::Clock;
 use volume::leftovers::Registration;
 
@@ -125,19 +125,14 @@ impl OwnServer {
     /// A program of the product, as the server's user. It ends with this thread: trials are run
     /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
     pub(in crate::engine) fn command(&self, program: &Path, task: Task) -> Command {
-        let mut command = Command::new(program);
+        // Nothing of the user's environment is meant for it, least of all a password.
+        let mut command = child::command(program);
         command
             .current_dir(self.run.path())
             .stdin(Stdio::null())
             .env("LC_ALL", "C");
         if let Some((user, group)) = self.owner {
             command.uid(user).gid(group);
-        }
-        // Nothing of the user's own server is meant for this one, least of all a password.
-        for (name, _) in std::env::vars_os() {
-            if is_of(self.product, &name) {
-                command.env_remove(name);
-            }
         }
         end_with_parent(&mut command, self.product, task);
         command
@@ -331,13 +326,6 @@ pub(in crate::engine) fn cleared(
     }
 }
 
-/// Whether a variable of the environment is meant for a server of `product`.
-fn is_of(product: &Product, variable: &OsStr) -> bool {
-    let variable = variable.to_string_lossy();
-    let mut beginnings = product.environment.iter();
-    beginnings.any(|beginning| variable.starts_with(beginning))
-}
-
 /// Out of reach of the terminal's Ctrl-C, and on Linux ended with this process.
 #[cfg(target_os = "linux")]
 fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
@@ -473,13 +461,6 @@ mod tests {
             "start Server: interrupted"
         );
         fixture.finish();
-    }
-
-    #[test]
-    fn only_variables_of_the_product_are_kept_from_it() {
-        assert!(is_of(&STAND_IN, OsStr::new("SERVER_PASSWORD")));
-        assert!(!is_of(&STAND_IN, OsStr::new("HOME")));
-        assert!(!is_of(&STAND_IN, OsStr::new("MY_SERVER_PASSWORD")));
     }
 
     #[test]

@@ -18,8 +18,6 @@ pub(in crate::engine) struct Product {
     pub(in crate::engine) quit: Signal,
     /// What a server needs besides buffers and sessions, and the least page cache that it can do with.
     pub(in crate::engine) memory: Bytes,
-    /// How the names of environment variables begin that are meant for the user's own servers and clients.
-    pub(in crate::engine) environment: &'static [&'static str],
     /// Why the server cannot go on, where a line of its log says so.
     pub(in crate::engine) cause: fn(&str) -> Option<String>,
     /// Whether a line of its log tells of a crash: it is kept, since many lines may follow it.

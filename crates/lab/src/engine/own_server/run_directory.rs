@@ -27,8 +27,8 @@ const SOCKET: &str = "socket";
 pub(in crate::engine) struct RunDirectory(OwnDirectory);
 
 impl RunDirectory {
-    /// Makes one with `files`, names and contents that everybody may read, for a server that runs as `owner`. Its path is
-    /// short enough for a socket's.
+    /// Makes one with `files`, names and contents, for a server that runs as `owner`, whose group reads them. Its path is short
+    /// enough for a socket's.
     ///
     /// # Errors
     /// When it or a file cannot be made or written down.
@@ -48,8 +48,12 @@ impl RunDirectory {
     fn furnish(&self, owner: Option<Owner>, files: &[(&str, String)]) -> Result<(), FileError> {
         let folder = Folder::open(self.path())?;
         given_to(owner, &folder.new_folder(SOCKET.as_ref())?)?;
+        let readers = match owner {
+            Some((_, group)) => Readers::Group(group),
+            None => Readers::OwnerOnly,
+        };
         for (file, text) in files {
-            folder.write_new(file.as_ref(), text.as_bytes(), Readers::Everyone)?;
+            folder.write_new(file.as_ref(), text.as_bytes(), readers)?;
         }
         match owner {
             // It has to get through to them.
@@ -119,7 +123,8 @@ mod tests {
         assert_eq!(mode(&socket), 0o700);
         assert_eq!(fs::metadata(&socket).unwrap().uid(), server);
         for (name, text) in files {
-            assert_eq!(mode(&path.join(name)), 0o644);
+            let wanted = if owner.is_some() { 0o640 } else { 0o600 };
+            assert_eq!(mode(&path.join(name)), wanted);
             assert_eq!(fs::metadata(path.join(name)).unwrap().uid(), own);
             assert_eq!(fs::read_to_string(path.join(name)).unwrap(), text);
         }

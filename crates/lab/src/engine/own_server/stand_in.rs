@@ -12,7 +12,6 @@ pub(super) static STAND_IN: Product = Product {
     users: ["server", "nobody"],
     shut_down: Signal::SIGTERM,
     quit: Signal::SIGKILL,
-    environment: &["SERVER_"],
     memory: Bytes::mib(64),
     cause: |line| line.strip_prefix("FATAL: ").map(str::to_owned),
     tells_of_crash: |line| line.contains("PANIC"),

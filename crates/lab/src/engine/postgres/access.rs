@@ -89,7 +89,8 @@ mod tests {
 
         for name in ["pg_hba.conf", "pg_ident.conf", "postgresql.conf"] {
             let found = fs::symlink_metadata(run.path().join(name)).unwrap();
-            assert_eq!(found.mode() & 0o7777, 0o644);
+            let wanted = if owner.is_some() { 0o640 } else { 0o600 };
+            assert_eq!(found.mode() & 0o7777, wanted);
             assert_eq!(found.uid(), geteuid().as_raw());
         }
         drop(run);

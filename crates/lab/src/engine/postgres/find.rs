@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
+
+use volume::child;
 
 use crate::engine::EngineError;
 
@@ -74,7 +75,7 @@ impl Binaries {
             Some(parent) if parent.join("initdb").is_file() => parent,
             _ => folder,
         };
-        let output = Command::new(postgres.as_os_str())
+        let output = child::command(postgres.as_os_str())
             .arg("--version")
             .output()
             .map_err(|error| refused(&format!("its `postgres` does not start: {error}")))?;
@@ -143,7 +144,7 @@ fn usual_folders() -> BTreeSet<PathBuf> {
         let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(start));
         folders.extend(named.map(|entry| entry.path().join(inside)));
     }
-    if let Ok(output) = Command::new("pg_config").arg("--bindir").output() {
+    if let Ok(output) = child::command("pg_config").arg("--bindir").output() {
         folders.insert(PathBuf::from(
             String::from_utf8_lossy(&output.stdout).trim(),
         ));

@@ -14,7 +14,6 @@ pub(super) static POSTGRESQL: Product = Product {
     users: ["postgres", "nobody"],
     shut_down: Signal::SIGINT,
     quit: Signal::SIGQUIT,
-    environment: &["PG"],
     memory: Bytes::mib(64),
     cause,
     tells_of_crash: |line| line.contains("PANIC"),

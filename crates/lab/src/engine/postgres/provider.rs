@@ -9,7 +9,7 @@ use super::login::{OBSERVER, open};
 use super::{Binaries, Postgres, ServerUrl, owner, reading};
 use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
 };
 use crate::engine::real::EngineError;
 use experiment::spec::{Arm, Mode, Role};
@@ -40,6 +40,10 @@ impl EngineProvider for Provider {
             front: FrontKind::Block,
             owner: None,
         }
+    }
+
+    fn users(&self) -> Users {
+        Users::Server
     }
 
     fn measured(&self, _arms: &[Arm]) -> Measured {

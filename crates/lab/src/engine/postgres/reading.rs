@@ -3,9 +3,8 @@
 //! Source: <https://www.postgresql.org/docs/18/runtime-config-resource.html>, and the same pages of 13 to 17, read
 //! 2026-11-25. `io_method`, `io_workers` and `io_max_combine_limit` came with 18, `io_combine_limit` with 17.
 
-use std::process::Command;
-
 use model::Bytes;
+use volume::child;
 
 use super::find::Binaries;
 use crate::engine::EngineError;
@@ -107,7 +106,7 @@ pub(super) fn check_programs(binaries: &Binaries, arms: &[Arm]) -> Result<(), En
 /// Whether the server knows the method: with an empty configuration it prints the value, or refuses it.
 fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
     let asked = "ask PostgreSQL for its I/O methods";
-    let output = Command::new(binaries.program("postgres"))
+    let output = child::command(binaries.program("postgres"))
         // Only with this first does it start as root too, and it starts no server.
         .args([
             "-C",

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use files::FileError;
 use model::Bytes;
 use reading::Role;
 
@@ -19,6 +20,9 @@ pub enum RawError {
         /// What it may be.
         wanted: &'static str,
     },
+    /// A directory in which others could replace a file.
+    #[error(transparent)]
+    File(FileError),
     /// A run that ends after a number of operations.
     #[error(
         "the raw engine runs for a time, not for {0} operations; set workload.duration in the place of workload.operations"

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 
 use model::Duration;
+use volume::child;
 #[cfg(target_os = "linux")]
 use volume::child::{ParentDeath, ends_with_parent};
 use volume::clock::Clock;
@@ -54,7 +55,7 @@ impl Fio {
     pub fn find() -> Result<Fio, RawError> {
         let program = PathBuf::from("fio");
         let ask = |argument: &str| {
-            let output = Command::new(&program).arg(argument).output();
+            let output = child::command(&program).arg(argument).output();
             let output = output.map_err(RawError::NoFio)?;
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         };
@@ -89,7 +90,7 @@ impl Fio {
         let spool = || tempfile::tempfile().map_err(RawError::at(std::env::temp_dir()));
         let (mut output, mut errors) = (spool()?, spool()?);
         let handle = |file: &File| file.try_clone().map_err(RawError::at(std::env::temp_dir()));
-        let mut command = Command::new(&self.program);
+        let mut command = child::command(&self.program);
         command
             .args(arguments)
             .stdin(Stdio::null())

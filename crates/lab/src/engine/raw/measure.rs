@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use files::{FileError, Folder};
 use model::{Bytes, Instant};
 
 use super::outcome::Tally;
@@ -41,14 +41,23 @@ impl Files {
         span: Bytes,
         stop: &dyn Fn() -> bool,
     ) -> Result<Files, RawError> {
+        // fio opens its files by their paths: they have to be the same files still.
+        let folders: Result<Vec<Folder>, _> = places
+            .iter()
+            .map(|(_, directory)| Folder::that_keeps(directory))
+            .collect();
+        let folders = folders.map_err(RawError::File)?;
         check_space(places, span)?;
         let mut files = Files { files: Vec::new() };
         for (number, (volume, directory)) in places.iter().enumerate() {
-            let path = directory.join(format!("dbstow-raw-{}.dat", number + 1));
-            fs::File::create_new(&path).map_err(|error| match error.kind() {
-                ErrorKind::AlreadyExists => RawError::Exists(path.clone()),
-                _ => RawError::at(&path)(error),
-            })?;
+            let name = format!("dbstow-raw-{}.dat", number + 1);
+            let path = directory.join(&name);
+            folders[number]
+                .new_file(name.as_ref())
+                .map_err(|error| match error {
+                    FileError::Exists(path) => RawError::Exists(path),
+                    error => RawError::File(error),
+                })?;
             files.files.push(DataFile {
                 volume: *volume,
                 path: path.clone(),

@@ -2,7 +2,7 @@
 
 use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
 };
 use crate::engine::raw::{Fio, RawError};
 use crate::engine::real::EngineError;
@@ -34,6 +34,10 @@ impl EngineProvider for Provider {
             front: FrontKind::File,
             owner: None,
         }
+    }
+
+    fn users(&self) -> Users {
+        Users::Own
     }
 
     fn measured(&self, _arms: &[Arm]) -> Measured {

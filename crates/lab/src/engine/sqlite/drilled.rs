@@ -239,7 +239,11 @@ impl Product for Sqlite {
     }
 
     fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
-        let connection = Database::of(spec, site).open()?;
+        let database = Database::of(spec, site);
+        // SQLite gives its journals the mode of the database.
+        files::new_private(&database.path)
+            .map_err(|error| EngineError::failed("make the database", error))?;
+        let connection = database.open()?;
         let load = format!(
             "BEGIN; {LEDGER}; {ACCOUNTS_TABLE}; \
              WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < {ACCOUNTS}) \

@@ -2,7 +2,7 @@
 
 use super::SqliteEngine;
 use crate::engine::provider::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
 };
 use crate::engine::real::EngineError;
 use experiment::spec::{Arm, Mode, Role};
@@ -30,6 +30,10 @@ impl EngineProvider for Provider {
 
     fn modelled(&self) -> Modelled {
         Modelled::Paced
+    }
+
+    fn users(&self) -> Users {
+        Users::Own
     }
 
     fn measured(&self, _arms: &[Arm]) -> Measured {

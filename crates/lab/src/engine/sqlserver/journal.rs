@@ -205,7 +205,11 @@ fn folder_in(state: &Path) -> Result<Folder, JournalError> {
     let parent = state.parent().unwrap_or(state);
     fs::create_dir_all(parent).map_err(at)?;
     let state = match state.file_name() {
-        Some(name) => Folder::open(parent)?.own_folder(name, 0o700)?,
+        Some(name) => {
+            let parent = Folder::open(parent)?;
+            parent.check_parent()?;
+            parent.own_folder(name, 0o700)?
+        }
         None => Folder::open(state)?,
     };
     Ok(state.own_folder("sqlserver".as_ref(), 0o700)?)

@@ -9,7 +9,7 @@ use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, resto
 use crate::engine::options::{DrivenKind, FrontKind, Options};
 use crate::engine::provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
-    TrialVolumes,
+    TrialVolumes, Users,
 };
 use crate::engine::real::EngineError;
 use experiment::spec::{Arm, Role, Settings, differ_in};
@@ -44,6 +44,10 @@ impl EngineProvider for Provider {
             front: FrontKind::Block,
             owner: Some(OWNER),
         }
+    }
+
+    fn users(&self) -> Users {
+        Users::Server
     }
 
     /// Temporary space stays where it is unless arms differ in it; a managed instance places all files itself.

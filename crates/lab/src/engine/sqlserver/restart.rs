@@ -9,6 +9,7 @@ use model::Duration;
 use sqlserver::capture;
 use sqlserver::session::Driver;
 use sqlserver::tsql::question;
+use volume::child;
 use volume::clock::Clock;
 
 use super::OBSERVER;
@@ -310,7 +311,7 @@ fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(),
 
 #[cfg(not(windows))]
 fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
+    let mut shell = child::of_user("sh");
     shell.arg("-c").arg(command);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
@@ -323,7 +324,7 @@ fn shell(command: &str) -> Command {
 fn shell(command: &str) -> Command {
     use std::os::windows::process::CommandExt;
 
-    let mut shell = Command::new("cmd");
+    let mut shell = child::of_user("cmd");
     shell
         .raw_arg(format!("/S /C \"{command}\""))
         .creation_flags(NEW_PROCESS_GROUP);

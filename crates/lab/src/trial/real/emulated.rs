@@ -27,11 +27,12 @@ mod linux {
     use model::{Bytes, VolumeSpec, random};
     use parking_lot::Mutex;
     use volume::fuse::{
-        Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+        Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
         leftovers,
     };
 
     use super::super::run_volumes::Part;
+    use super::super::work_dir::Open;
     use super::*;
     use crate::engine::TransportKind;
 
@@ -50,7 +51,11 @@ mod linux {
             front: FrontKind,
             owner: Option<&str>,
         ) -> Result<Sited, String> {
-            let make = |part| self.make(subject, part).map_err(|error| error.to_string());
+            // The emulator alone uses the bytes, and volumes are entered once they are mounted.
+            let make = |part| {
+                let made = self.make(subject, part, Open::ToNobody);
+                made.map_err(|error| error.to_string())
+            };
             let (backing, mounts) = (make(Part::Bytes)?, make(Part::Mounts)?);
             let front = self.front(subject, front);
             let owner = owner.and_then(user);
@@ -62,6 +67,10 @@ mod linux {
                 backing,
                 size: size(subject, volume),
                 owner,
+                others: match (self.open(), owner) {
+                    (Open::ToPass, None) => Others::Pass,
+                    (Open::ToPass, Some(_)) | (Open::ToNobody, _) => Others::Nothing,
+                },
             });
             let spec = EmulationSpec {
                 machine: subject.stage.machine.clone(),
@@ -82,6 +91,14 @@ mod linux {
                 }
                 format!("mounting the volumes: {error}")
             })?;
+            if let Err(error) = self.let_in(subject) {
+                let stopped = site.stop().map_err(|error| error.to_string());
+                return Err([Err(error.to_string()), stopped]
+                    .into_iter()
+                    .filter_map(Result::err)
+                    .collect::<Vec<_>>()
+                    .join("; "));
+            }
             let site = Arc::new(site);
             let mounted = Arc::clone(&site);
             let lost = Arc::clone(&self.lost);

@@ -14,7 +14,7 @@ use volume::site::Site;
 
 use super::error::VolumesError;
 use super::preflight::{self, Parents};
-use super::work_dir::{self, WorkDir, WorkDirError};
+use super::work_dir::{self, Open, WorkDir, WorkDirError};
 use super::{Placed, Subject, Supply};
 use crate::engine::{EngineProvider, EngineRun, Modelled, Opening, Options, TrialVolumes};
 use crate::hooks::{Emulator, HostHooks};
@@ -29,6 +29,8 @@ pub struct RunVolumes {
     /// Which directory each volume is on, by name; none where all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
+    /// Whom its directories are open to.
+    open: Open,
     engine: Box<dyn EngineRun>,
     /// Volumes of trials that a server could not leave yet.
     held: Mutex<Vec<Held>>,
@@ -76,6 +78,7 @@ impl RunVolumes {
         let Parents { paths, on } = preflight::look(plan, engine, options)?;
         let digest = &plan.digest()[..8];
         let registration = Arc::new(registration()?);
+        let open = Open::to(engine.users());
         // Before any directory is claimed: files of a server may still lie in one that a killed run left.
         let opened = engine.open(&Opening {
             options,
@@ -97,6 +100,7 @@ impl RunVolumes {
             work_dirs: Vec::new(),
             on,
             keep,
+            open,
             engine,
             held: Mutex::default(),
             lost: Arc::default(),
@@ -130,7 +134,7 @@ impl RunVolumes {
             let written = self.registration.claiming(&root, work_dir::MARK);
             written.map_err(not_written)?;
         }
-        match WorkDir::claim(parent, plan, self.keep) {
+        match WorkDir::claim(parent, plan, self.open, self.keep) {
             Ok(work_dir) if stays => Ok(work_dir),
             Ok(work_dir) => {
                 self.registration.claimed(&root).map_err(not_written)?;
@@ -182,21 +186,39 @@ impl RunVolumes {
         &self.options
     }
 
-    /// Makes a directory for each of the trial's volumes; `part` tells several of a volume apart.
+    /// Makes a directory for each of the trial's volumes, below one that is `open` to others or not; `part` tells several of a
+    /// volume apart.
     pub(super) fn make(
         &self,
         subject: &Subject<'_>,
         part: Part,
+        open: Open,
     ) -> Result<Vec<PathBuf>, WorkDirError> {
-        let trial = trial_name(subject);
         let volumes = subject.stage.volumes.iter();
+        let trial = trial_name(subject);
         let make = |volume: &model::VolumeSpec| {
-            let names = [&trial, part.name(), &volume.name].map(PlainName::new);
-            let [trial, part_name, volume_name] = names;
-            self.work_dir(&volume.name, part)
-                .make(&[trial?, part_name?, volume_name?])
+            let (trial, name) = (PlainName::new(&trial)?, PlainName::new(&volume.name)?);
+            let work_dir = self.work_dir(&volume.name, part);
+            work_dir.make(trial, (part.name(), open), name)
         };
         volumes.map(make).collect()
+    }
+
+    /// Lets a server in to the volumes of a trial, now that they are mounted and nobody reads what is at their roots.
+    #[cfg(target_os = "linux")]
+    pub(super) fn let_in(&self, subject: &Subject<'_>) -> Result<(), WorkDirError> {
+        let mounts = self
+            .work_dirs
+            .last()
+            .expect("modelled disks are mounted somewhere");
+        let trial = trial_name(subject);
+        mounts.let_in(PlainName::new(&trial)?, Part::Mounts.name())
+    }
+
+    /// Whom its directories are open to.
+    #[cfg(target_os = "linux")]
+    pub(super) fn open(&self) -> Open {
+        self.open
     }
 
     /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
@@ -236,7 +258,7 @@ impl RunVolumes {
 
     /// Real directories, as they are.
     fn measured(&self, subject: &Subject<'_>) -> Result<Sited, String> {
-        let directories = self.make(subject, Part::Bytes);
+        let directories = self.make(subject, Part::Bytes, self.open);
         let directories = directories.map_err(|error| error.to_string())?;
         let volumes = subject.stage.volumes.iter().zip(directories);
         let volumes = volumes.map(|(volume, directory)| PlainVolume {
@@ -249,7 +271,7 @@ impl RunVolumes {
 
     /// Real directories whose requests an engine inside this process paces itself.
     fn paced(&self, subject: &Subject<'_>) -> Result<Sited, String> {
-        let directories = self.make(subject, Part::Bytes);
+        let directories = self.make(subject, Part::Bytes, self.open);
         let directories = directories.map_err(|error| error.to_string())?;
         let stage = subject.stage;
         let volumes = stage.volumes.iter().cloned().zip(directories).collect();

@@ -11,18 +11,44 @@ use std::path::{Path, PathBuf};
 
 use files::{FileError, Folder, PlainName};
 
+use crate::engine::Users;
+
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.
 pub(super) const MARK: &str = ".dbstow-volumes";
 
-/// Mode of the directories: a server that runs as another user passes through them, and reads nothing.
-const MODE: u32 = 0o711;
+/// Whom a directory lets in besides this user and root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    /// Nobody.
+    ToNobody,
+    /// A server that runs as another user passes through it, and so does everybody who knows the names in it; nobody reads it.
+    ToPass,
+}
+
+impl Open {
+    /// For `users` of what is in it.
+    pub(super) fn to(users: Users) -> Open {
+        match users {
+            Users::Own => Open::ToNobody,
+            Users::Server => Open::ToPass,
+        }
+    }
+
+    fn mode(self) -> u32 {
+        match self {
+            Open::ToNobody => 0o700,
+            Open::ToPass => 0o711,
+        }
+    }
+}
 
 /// `DIR/dbstow-<plan>`: all of a run's volumes in `DIR`.
 #[derive(Debug)]
 pub(super) struct WorkDir {
     root: PathBuf,
     folder: Folder,
+    open: Open,
     _mark: File,
     keep: bool,
 }
@@ -55,15 +81,20 @@ pub enum WorkDirError {
 }
 
 impl WorkDir {
-    /// Makes `parent/dbstow-<plan>`, or takes over what a killed run of the same plan left there. With
+    /// Makes `parent/dbstow-<plan>`, `open` to others or not, or takes over what a killed run of the same plan left there. With
     /// `keep`, it is there in the end too.
-    pub(super) fn claim(parent: &Path, plan: &str, keep: bool) -> Result<WorkDir, WorkDirError> {
+    pub(super) fn claim(
+        parent: &Path,
+        plan: &str,
+        open: Open,
+        keep: bool,
+    ) -> Result<WorkDir, WorkDirError> {
         if !parent.is_dir() {
             return Err(WorkDirError::NoDirectory(parent.to_owned()));
         }
         let parent = Folder::open(parent)?;
         parent.check_parent()?;
-        let folder = parent.own_folder(WorkDir::name(plan).as_ref(), MODE)?;
+        let folder = parent.own_folder(WorkDir::name(plan).as_ref(), open.mode())?;
         let root = folder.path().to_owned();
         if !folder.holds(MARK.as_ref()) && !folder.names()?.is_empty() {
             return Err(WorkDirError::NotOurs(root));
@@ -81,6 +112,7 @@ impl WorkDir {
         let work_dir = WorkDir {
             root,
             folder,
+            open,
             _mark: file,
             keep,
         };
@@ -97,14 +129,25 @@ impl WorkDir {
         format!("dbstow-{plan}")
     }
 
-    /// A new, empty directory in it: the first name is of one in this directory, each other of one in that before it.
-    pub(super) fn make(&self, names: &[PlainName<'_>]) -> Result<PathBuf, WorkDirError> {
-        let mut directory = None;
-        for name in names {
-            let inside = directory.as_ref().unwrap_or(&self.folder);
-            directory = Some(inside.own_folder(name.as_os_str(), MODE)?);
-        }
-        Ok(directory.map_or_else(|| self.root.clone(), |made| made.path().to_owned()))
+    /// A new, empty directory for a volume of `trial`; `part` says what for, and whom it is open to.
+    pub(super) fn make(
+        &self,
+        trial: PlainName<'_>,
+        (part, open): (&str, Open),
+        volume: PlainName<'_>,
+    ) -> Result<PathBuf, WorkDirError> {
+        let trial = self
+            .folder
+            .own_folder(trial.as_os_str(), self.open.mode())?;
+        let part = trial.own_folder(part.as_ref(), open.mode())?;
+        let made = part.own_folder(volume.as_os_str(), self.open.mode())?;
+        Ok(made.path().to_owned())
+    }
+
+    /// Lets those in whom the whole directory is open to.
+    pub(super) fn let_in(&self, trial: PlainName<'_>, part: &str) -> Result<(), WorkDirError> {
+        let part = self.folder.inner(trial.as_os_str())?.inner(part.as_ref())?;
+        Ok(part.change_mode(self.open.mode())?)
     }
 
     /// Takes a directory that [`WorkDir::make`] made away, with all that is in it.
@@ -171,9 +214,12 @@ fn at(path: &Path) -> impl Fn(io::Error) -> WorkDirError + use<> {
 mod tests {
     use super::*;
 
-    fn plain(names: &[&'static str]) -> Vec<PlainName<'static>> {
-        let plain = |name: &&'static str| PlainName::new(*name).expect("it is plain");
-        names.iter().map(plain).collect()
+    fn plain(name: &str) -> PlainName<'_> {
+        PlainName::new(name).expect("it is plain")
+    }
+
+    fn make(work_dir: &WorkDir, trial: &str) -> Result<PathBuf, WorkDirError> {
+        work_dir.make(plain(trial), ("bytes", Open::ToPass), plain("d"))
     }
 
     /// A directory with the mode that those of dbstow have.
@@ -182,18 +228,48 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(path, fs::Permissions::from_mode(MODE)).expect("it is ours");
+            let mode = fs::Permissions::from_mode(Open::ToPass.mode());
+            fs::set_permissions(path, mode).expect("it is ours");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn others_pass_through_it_only_where_a_server_has_to_and_only_once_they_may() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mode = |path: &Path| {
+            let metadata = fs::metadata(path).expect("it is there");
+            metadata.permissions().mode() & 0o7777
+        };
+        for (open, wanted) in [(Open::ToNobody, 0o700), (Open::ToPass, 0o711)] {
+            let parent = tempfile::tempdir().expect("a temporary folder");
+            let work_dir = WorkDir::claim(parent.path(), "abc", open, false).expect("ours");
+            let trial = plain("0-one");
+            let make = |part| work_dir.make(trial, part, plain("d")).expect("a new name");
+            let (bytes, mounts) = (make(("bytes", open)), make(("volumes", Open::ToNobody)));
+            let root = parent.path().join("dbstow-abc");
+            assert_eq!(mode(&root), wanted);
+            assert_eq!(mode(&root.join(MARK)), 0o600);
+            assert_eq!(mode(&root.join(trial)), wanted);
+            assert_eq!(mode(&root.join("0-one/bytes")), wanted);
+            assert_eq!(mode(&root.join("0-one/volumes")), 0o700);
+            assert_eq!((mode(&bytes), mode(&mounts)), (wanted, wanted));
+            work_dir.let_in(trial, "volumes").expect("it is ours");
+            assert_eq!(mode(&root.join("0-one/volumes")), wanted);
+            work_dir.close().expect("it is ours");
         }
     }
 
     #[test]
     fn it_is_made_and_taken_away() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
-        let made = work_dir.make(&plain(&["0-one", "d"])).expect("a new name");
+        let work_dir =
+            WorkDir::claim(parent.path(), "abc", Open::ToPass, false).expect("an empty folder");
+        let made = make(&work_dir, "0-one").expect("a new name");
         assert!(made.starts_with(parent.path().join("dbstow-abc")));
         fs::write(made.join("file"), "x").expect("it is there");
-        work_dir.remove(plain(&["0-one"])[0]).expect("it was made");
+        work_dir.remove(plain("0-one")).expect("it was made");
         assert!(!made.exists());
         work_dir.close().expect("it is ours");
         assert_eq!(fs::read_dir(parent.path()).expect("it is there").count(), 0);
@@ -205,7 +281,8 @@ mod tests {
         let theirs = parent.path().join("dbstow-abc/notes.txt");
         make_like_ours(theirs.parent().expect("it has one"));
         fs::write(&theirs, "mine").expect("the folder is ours");
-        let error = WorkDir::claim(parent.path(), "abc", false).expect_err("not ours");
+        let error =
+            WorkDir::claim(parent.path(), "abc", Open::ToPass, false).expect_err("not ours");
         assert!(matches!(error, WorkDirError::NotOurs(_)), "{error}");
         assert_eq!(fs::read_to_string(theirs).expect("it is left"), "mine");
     }
@@ -213,12 +290,9 @@ mod tests {
     #[test]
     fn what_a_killed_run_left_is_taken_over_and_a_running_one_is_not() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let claim = || WorkDir::claim(parent.path(), "abc", false);
+        let claim = || WorkDir::claim(parent.path(), "abc", Open::ToPass, false);
         let killed = claim().expect("an empty folder");
-        let left = killed
-            .make(&plain(&["d"]))
-            .expect("a new name")
-            .join("file");
+        let left = make(&killed, "0-one").expect("a new name").join("file");
         fs::write(&left, "x").expect("it is there");
         let error = claim().expect_err("the first still holds it");
         assert!(matches!(error, WorkDirError::InUse(_)), "{error}");
@@ -236,7 +310,8 @@ mod tests {
         let parent = tempfile::tempdir().expect("a temporary folder");
         let (root, target) = (parent.path().join("dbstow-abc"), parent.path().join("t"));
         let refused = |part: &str| {
-            let error = WorkDir::claim(parent.path(), "abc", false).expect_err("not ours");
+            let error =
+                WorkDir::claim(parent.path(), "abc", Open::ToPass, false).expect_err("not ours");
             let said = error.to_string();
             assert!(
                 said.contains(part) && said.contains("choose another"),
@@ -272,11 +347,10 @@ mod tests {
         let elsewhere = parent.path().join("elsewhere");
         fs::create_dir(&elsewhere).expect("the folder is ours");
         fs::write(elsewhere.join("file"), "theirs").expect("the folder is ours");
-        let work_dir = WorkDir::claim(parent.path(), "abc", false).expect("an empty folder");
+        let work_dir =
+            WorkDir::claim(parent.path(), "abc", Open::ToPass, false).expect("an empty folder");
         symlink(&elsewhere, work_dir.root.join("000-one")).expect("a new name");
-        work_dir
-            .make(&plain(&["000-one", "d"]))
-            .expect_err("it is a link");
+        make(&work_dir, "000-one").expect_err("it is a link");
         work_dir.close().expect("it is ours");
         assert!(elsewhere.join("file").exists());
         assert!(!parent.path().join("dbstow-abc").exists());
@@ -285,10 +359,10 @@ mod tests {
     #[test]
     fn what_is_to_be_kept_is_kept_until_the_next_run() {
         let parent = tempfile::tempdir().expect("a temporary folder");
-        let claim = |keep| WorkDir::claim(parent.path(), "abc", keep).expect("ours");
+        let claim = |keep| WorkDir::claim(parent.path(), "abc", Open::ToPass, keep).expect("ours");
         let work_dir = claim(true);
-        let made = work_dir.make(&plain(&["d"])).expect("a new name");
-        work_dir.remove(plain(&["d"])[0]).expect("nothing to do");
+        let made = make(&work_dir, "0-one").expect("a new name");
+        work_dir.remove(plain("0-one")).expect("nothing to do");
         work_dir.close().expect("nothing to do");
         assert!(made.exists());
         claim(false).close().expect("it is ours");

@@ -28,6 +28,7 @@ use super::mounted::{Mounted, Parts};
 use super::prepare;
 use super::setup::MountSpec;
 use super::transport::{MountPoint, Session, Transport};
+use files::Folder;
 use filesystem::Front;
 use handles::Handles;
 use nodes::Nodes;
@@ -80,6 +81,10 @@ fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io
         let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
         let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
         chownat(CWD, files, Some(user), Some(group), flags)?;
+    }
+    if let Some(mode) = mount.others.mode() {
+        let root = Folder::open(files).and_then(|root| root.change_mode(mode));
+        root.map_err(std::io::Error::other)?;
     }
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let root = openat(CWD, files, how, Mode::empty())?;

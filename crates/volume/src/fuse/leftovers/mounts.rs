@@ -2,12 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use procfs::process::{FDTarget, Process, all_processes};
 use rustix::mount::{UnmountFlags, unmount as unmount_now};
 
 use super::wait_until;
+use crate::child;
 use crate::fuse::apart::without_open_files;
 use crate::fuse::transport::MountPoint;
 
@@ -149,7 +149,7 @@ fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {
 
 /// Without root, FUSE mounts are taken away by the program that made them.
 fn unmount_as_user(directory: &Path, lazily: bool) -> io::Result<()> {
-    let mut command = Command::new("fusermount3");
+    let mut command = child::command("fusermount3");
     command
         .arg("-u")
         .args(lazily.then_some("-z"))

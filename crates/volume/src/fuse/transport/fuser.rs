@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -15,6 +14,7 @@ use rustix::process::geteuid;
 use super::super::front::DataPath;
 use super::super::pace::{Answers, Pace};
 use super::{MountPoint, Session, Transport};
+use crate::child;
 use crate::clock::Clock;
 
 /// Threads that read requests: one is enough while the backing files are in memory, more keep going while
@@ -160,7 +160,7 @@ fn detach(directory: &Path) -> io::Result<()> {
 
 /// What unmounts for users who are not root.
 fn helper(directory: &Path, options: &[&str]) -> io::Result<()> {
-    let output = Command::new("fusermount3")
+    let output = child::command("fusermount3")
         .arg("-u")
         .args(options)
         .arg("--")
