@@ -425,7 +425,7 @@ impl Folder {
         let path = self.place(name)?;
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
+            Err(error) => Err(FileError::at(&path)(error.into())),
         }
     }
 

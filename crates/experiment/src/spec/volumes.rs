@@ -3,7 +3,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, resolve, rules, wire};
+use super::{SpecError, bounds, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ impl Volumes {
 /// # Errors
 /// What a name is.
 pub fn check_name(name: &str) -> Result<(), String> {
-    resolve::named(&[], name).map_err(|fault| fault.message)
+    bounds::named(&[], name).map_err(|fault| fault.message)
 }
 
 fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
