@@ -259,32 +259,33 @@ mod tests {
 
     #[test]
     fn what_a_killed_run_changed_is_there_at_the_next_start() {
-        let state = tempfile::tempdir().expect("a directory");
-        let mut journal = Journal::open(state.path(), key("DB1\\SQL2022")).expect("a journal");
+        let temporary = tempfile::tempdir().expect("a directory");
+        let state = temporary.path().join("dbstow");
+        let mut journal = Journal::open(&state, key("DB1\\SQL2022")).expect("a journal");
         assert!(journal.changes().is_empty());
         journal
             .change(|changes| changes.databases.push("dbstow_1".to_owned()))
             .expect("written");
         drop(journal);
 
-        let mut journal =
-            Journal::open(state.path(), key("DB1\\SQL2022")).expect("the same journal");
+        let mut journal = Journal::open(&state, key("DB1\\SQL2022")).expect("the same journal");
         assert_eq!(journal.changes().databases, ["dbstow_1"]);
         journal
             .change(|changes| changes.databases.clear())
             .expect("written");
         drop(journal);
-        let journal = Journal::open(state.path(), key("DB1\\SQL2022")).expect("the same journal");
+        let journal = Journal::open(&state, key("DB1\\SQL2022")).expect("the same journal");
         assert!(journal.changes().is_empty());
     }
 
     #[test]
     fn a_server_is_used_by_one_run_at_a_time() {
-        let state = tempfile::tempdir().expect("a directory");
-        let _first = Journal::open(state.path(), key("db1")).expect("a journal");
-        let error = Journal::open(state.path(), key("db1")).expect_err("it is in use");
+        let temporary = tempfile::tempdir().expect("a directory");
+        let state = temporary.path().join("dbstow");
+        let _first = Journal::open(&state, key("db1")).expect("a journal");
+        let error = Journal::open(&state, key("db1")).expect_err("it is in use");
         assert!(error.to_string().contains("another run"), "{error}");
-        assert!(Journal::open(state.path(), key("db2")).is_ok());
+        assert!(Journal::open(&state, key("db2")).is_ok());
     }
 
     #[cfg(unix)]
@@ -323,11 +324,12 @@ mod tests {
 
     #[test]
     fn a_damaged_journal_is_not_thrown_away() {
-        let state = tempfile::tempdir().expect("a directory");
-        drop(Journal::open(state.path(), key("db1")).expect("a journal"));
-        let path = state.path().join("sqlserver/db1.json");
+        let temporary = tempfile::tempdir().expect("a directory");
+        let state = temporary.path().join("dbstow");
+        drop(Journal::open(&state, key("db1")).expect("a journal"));
+        let path = state.join("sqlserver/db1.json");
         fs::write(&path, "{\"databases\": 1}").expect("written");
-        let error = Journal::open(state.path(), key("db1")).expect_err("it is damaged");
+        let error = Journal::open(&state, key("db1")).expect_err("it is damaged");
         assert!(
             error.to_string().contains("move tempdb back by hand"),
             "{error}"
@@ -337,10 +339,11 @@ mod tests {
 
     #[test]
     fn a_journal_is_found_by_the_address_of_a_server_that_does_not_answer() {
-        let state = tempfile::tempdir().expect("a folder");
-        let pending = |address| Journal::pending(state.path(), address);
+        let temporary = tempfile::tempdir().expect("a folder");
+        let state = temporary.path().join("dbstow");
+        let pending = |address| Journal::pending(&state, address);
         assert!(matches!(pending(ADDRESS), Ok(None)));
-        let mut journal = Journal::open(state.path(), key("DB1")).expect("a journal");
+        let mut journal = Journal::open(&state, key("DB1")).expect("a journal");
         assert!(matches!(pending(ADDRESS), Ok(None)), "nothing is owed");
         journal
             .change(|changes| changes.memory_mib = Some(2048))
