@@ -118,7 +118,7 @@ impl ServerRun {
             journal: Mutex::new(journal),
             behind: Mutex::default(),
             files: Mutex::default(),
-            access,
+            access: access.to_the_end(),
         };
         Ok((run, session))
     }

@@ -212,6 +212,8 @@ impl<R: Recorded> Watch<'_, R> {
                     let left = due.saturating_sub(self.elapsed());
                     Clock::sleep(left.min(LOOK_EVERY));
                 }
+                // What was under way ended with it.
+                Err(_) if self.watcher.is_stopped() => {}
                 Err(error) => {
                     self.watcher
                         .note(&format!("{error}; trying to connect again"));

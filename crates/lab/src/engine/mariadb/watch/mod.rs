@@ -65,7 +65,7 @@ impl Recorded for Server<'_> {
         let snapshot = session.snapshot(clock);
         snapshot
             .map(|snapshot| self.with_host(snapshot))
-            .map_err(|error| super::login::words(&error))
+            .map_err(|failure| failure.to_string())
     }
 
     fn at(snapshot: &Snapshot) -> Duration {
@@ -73,9 +73,7 @@ impl Recorded for Server<'_> {
     }
 
     fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
-        session
-            .look(looks)
-            .map_err(|error| super::login::words(&error))
+        session.look(looks).map_err(|failure| failure.to_string())
     }
 
     fn describe(
