@@ -16,9 +16,6 @@ pub(in crate::engine) const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest for the question that cancels others: whoever waits for it has asked for the end.
 const CANCEL_MAX: Duration = Duration::from_secs(5);
 
-/// Longest that a statement may take to come back once it was cancelled (our choice).
-const GRACE: Duration = Duration::from_secs(5);
-
 /// How much longer than a question the removal of what a run has made may take: files of many GiB are deleted.
 const REMOVAL_FACTOR: u64 = 20;
 
@@ -109,12 +106,13 @@ impl Patience {
         }
     }
 
-    /// For the statements of a session: they take as long as they take, but not much longer than its run.
+    /// For the statements of a session: they take as long as they take, but not much longer than its run. Those on a server of
+    /// our own end with it.
     pub(in crate::engine) fn of_session(&self, watch: Watch) -> Patience {
         Patience {
-            answer: None,
+            answer: self.answer,
             stop: Arc::default(),
-            watch: Some(watch),
+            watch: self.answer.map(|_| watch),
         }
     }
 
@@ -172,13 +170,15 @@ impl Wait {
         if self.patience.is_stopped() {
             match self.task {
                 Task::Question => return Err(io::Error::other("interrupted")),
-                Task::Statement if self.until.is_none() => self.until = Some(now() + GRACE),
+                // It was cancelled on the server, which has an answer's time for that.
+                Task::Statement if self.until.is_none() => {
+                    self.until = self.patience.answer.map(|limit| now() + limit);
+                }
                 Task::Statement => {}
             }
         }
         let Some(until) = self.until else {
-            let is_ours = self.patience.answer.is_none() && self.patience.watch.is_none();
-            return Ok((!is_ours).then_some(LOOK_EVERY));
+            return Ok(self.patience.answer.map(|_| LOOK_EVERY));
         };
         let left = until.since(now());
         if left == Duration::ZERO {
@@ -188,13 +188,13 @@ impl Wait {
     }
 
     fn over(&self) -> io::Error {
+        let limit = self.patience.answer.unwrap_or_default();
         let text = match self.task {
             Task::Question => format!(
-                "no answer within {}; check what answers at that address, or allow more with --timeout",
-                self.patience.answer.unwrap_or_default()
+                "no answer within {limit}; check what answers at that address, or allow more with --timeout"
             ),
             Task::Statement => format!(
-                "the statement was cancelled, and did not come back within {GRACE}; the connection was given up"
+                "the statement was cancelled, and did not come back within {limit} (--timeout); the connection was given up"
             ),
         };
         io::Error::new(io::ErrorKind::TimedOut, text)
@@ -238,7 +238,7 @@ mod tests {
             "interrupted"
         );
         assert!(statement.step(at(3_600_000)).is_ok());
-        assert!(statement.step(at(3_605_000)).is_err());
+        assert!(statement.step(at(3_660_000)).is_err());
     }
 
     #[test]
@@ -249,6 +249,6 @@ mod tests {
         assert!(wait.step(at(3_600_000)).is_ok());
         interruptions.interrupt();
         assert!(wait.step(at(3_600_000)).is_ok());
-        assert!(wait.step(at(3_606_000)).is_err());
+        assert!(wait.step(at(3_630_000)).is_err());
     }
 }

@@ -94,7 +94,10 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
         };
         Ok((identity, greeting, row.word("taken")?))
     })?;
-    rows.into_iter().next().ok_or_else(|| {
+    let first = rows.into_iter().next();
+    // Without a version nothing else of it can be understood.
+    let first = first.filter(|(identity, ..)| !identity.version.is_empty());
+    first.ok_or_else(|| {
         Failure::OutOfStep("the server answered the question what it is with nothing".to_owned())
             .into()
     })

@@ -146,7 +146,7 @@ impl Driver {
         let cancel = self.cancel.child();
         let watch = match limit {
             Some(limit) => Watch::of_question(&self.limits, limit),
-            None => Watch::of_statement(Arc::clone(&self.cancel.is_asked)),
+            None => Watch::of_statement(&self.limits, Arc::clone(&self.cancel.is_asked)),
         };
         let work = work(client, &mut self.prepared, &cancel);
         let result = match self.runtime.block_on(watched(work, watch)) {

@@ -35,7 +35,7 @@ impl Default for Limits {
 /// How often it is looked whether a wait is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Longest that a server may take to end what was cancelled, or has taken too long.
+/// How much later than the library's own limit that of the whole answer is, at most.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Memory that an answer may take: rows, their cells, and what is said beside them. That of the largest capture is some MiB.
@@ -78,7 +78,7 @@ pub(super) struct Watch {
     /// Ends it at once.
     stop: Option<Arc<AtomicBool>>,
     /// Ends it some time later.
-    cancelled: Option<Arc<AtomicBool>>,
+    cancelled: Option<(Arc<AtomicBool>, Duration)>,
     resident: Option<usize>,
 }
 
@@ -95,25 +95,23 @@ impl Watch {
     }
 
     /// For a statement, which takes as long as it takes, but not much longer than until it was cancelled.
-    pub(super) fn of_statement(cancelled: Arc<AtomicBool>) -> Watch {
+    pub(super) fn of_statement(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         Watch {
             until: None,
             stop: None,
-            cancelled: Some(cancelled),
+            cancelled: Some((cancelled, limits.answer)),
             resident: None,
         }
     }
 
     fn look(&mut self) -> Result<(), Failure> {
-        let is_set = |flag: &Option<Arc<AtomicBool>>| {
-            flag.as_ref()
-                .is_some_and(|flag| flag.load(Ordering::Relaxed))
-        };
-        if is_set(&self.stop) {
+        let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        if self.stop.as_ref().is_some_and(is_set) {
             return Err(Failure::Cancelled);
         }
-        if is_set(&self.cancelled) {
-            self.until.get_or_insert_with(|| Instant::now() + GRACE);
+        let cancelled = self.cancelled.as_ref().filter(|(flag, _)| is_set(flag));
+        if let Some((_, limit)) = cancelled {
+            self.until.get_or_insert_with(|| Instant::now() + *limit);
         }
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(Failure::Timeout);
