@@ -6,6 +6,7 @@
 #[path = "support/hostile_server.rs"]
 mod hostile_server;
 
+use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -21,6 +22,39 @@ use tempfile::TempDir;
 /// The most memory that a program may have had, in KiB: an answer's 64 MiB twice while it is decoded, the 256 MiB by which
 /// SQL Server's library may grow, and the program itself.
 const RESIDENT_MAX_KIB: i64 = 700 << 10;
+
+/// One that every engine takes with a server that is there.
+const EXPERIMENT: &str = r#"
+name = "files"
+question = "One data volume, or two?"
+[machine]
+cores = 2
+memory = "1 GiB"
+[volume.a]
+disk = "unlimited"
+[volume.b]
+disk = "unlimited"
+[placement.one]
+data = { volumes = "a" }
+temp = { volumes = "a" }
+log = { volumes = "a" }
+[placement.two]
+data = { volumes = ["a", "b"], files = 2 }
+temp = { volumes = "a" }
+log = { volumes = "a" }
+[workload]
+name = "trade"
+sessions = 2
+duration = "1 s"
+[engine]
+memory = "64 MiB"
+sort_memory = "64 KiB"
+start = "warm"
+[protocol]
+blocks = 2
+baseline = "one"
+metric = "operations_per_s"
+"#;
 
 /// How a program is to look at a server.
 #[derive(Clone, Copy, Debug)]
@@ -41,22 +75,23 @@ fn command(task: Task, server: &str, timeout: &str, folder: &Path) -> Command {
         Task::Doctor => &["doctor"],
         Task::Run(engine) => &[
             "run",
-            "tempdb-ssd-vs-premium",
+            "files.toml",
             "--mode",
             "measure",
             "--engine",
             engine,
             "--volume",
-            "d=d",
+            "a=a",
             "--volume",
-            "f=f",
+            "b=b",
             "--out",
             "out",
         ],
     };
-    for volume in ["d", "f"] {
-        std::fs::create_dir_all(folder.join(volume)).expect("a folder");
+    for volume in ["a", "b"] {
+        fs::create_dir_all(folder.join(volume)).expect("a folder");
     }
+    fs::write(folder.join("files.toml"), EXPERIMENT).expect("a file");
     command
         .args(words)
         .args(["--server", server, "--timeout", timeout])
@@ -199,7 +234,7 @@ fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: fn(u16) -> St
 fn wait_until_connected(process: u32, port: u16) {
     let end = format!(":{port:04X} 01 ");
     loop {
-        let list = std::fs::read_to_string(format!("/proc/{process}/net/tcp")).expect("it runs");
+        let list = fs::read_to_string(format!("/proc/{process}/net/tcp")).expect("it runs");
         if list.lines().any(|line| line.contains(&end)) {
             return;
         }

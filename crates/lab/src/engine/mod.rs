@@ -33,6 +33,8 @@ mod socket;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
+#[cfg(all(unix, feature = "own-server"))]
+mod wait;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
 pub mod watch;
 

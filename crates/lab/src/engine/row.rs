@@ -150,6 +150,19 @@ impl Row {
             .ok_or_else(|| unexpected(column, None, "a text"))
     }
 
+    /// Whether a column says yes, as PostgreSQL shows it.
+    ///
+    /// # Errors
+    /// When there is no such column, or neither yes nor no in it.
+    #[cfg(feature = "postgres")]
+    pub(in crate::engine) fn flag(&self, column: usize) -> Result<bool, Unexpected> {
+        match self.text(column)? {
+            Some("t") => Ok(true),
+            Some("f") => Ok(false),
+            other => Err(unexpected(column, other, "t or f")),
+        }
+    }
+
     /// The number in a column; `None` for NULL.
     ///
     /// # Errors

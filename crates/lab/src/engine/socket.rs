@@ -17,7 +17,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use volume::clock::Clock;
 
-use super::patience::{LOOK_EVERY, Patience, Task, Wait};
+use super::patience::Patience;
+use super::wait::{LOOK_EVERY, Task, Wait};
 
 /// A connected socket.
 ///

@@ -14,9 +14,10 @@ use mysql_common::packets::{ComStmtExecuteRequestBuilder, ComStmtSendLongData};
 use mysql_common::proto::MySerialize;
 use mysql_common::value::Value;
 
-use crate::engine::patience::{Patience, Task};
+use crate::engine::patience::Patience;
 use crate::engine::row::{Budget, Row, TooLarge, Unexpected};
 use crate::engine::socket::Stream;
+use crate::engine::wait::Task;
 
 use super::parse::{Bytes, refusal};
 

@@ -39,11 +39,7 @@ impl Given {
             .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
         let told = first(&rows).and_then(|row| {
             let data_directory = row.text(1)?.unwrap_or_default().to_owned();
-            Ok((
-                row.count::<u32>(0)? / 10_000,
-                data_directory,
-                row.word(2)? == "t",
-            ))
+            Ok((row.count::<u32>(0)? / 10_000, data_directory, row.flag(2)?))
         });
         let (major, data_directory, is_superuser) =
             told.map_err(|error| EngineError::failed(format!("look at {url}"), error))?;

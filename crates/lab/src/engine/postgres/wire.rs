@@ -16,9 +16,10 @@ use postgres_protocol::message::frontend;
 
 use super::target::{Address, Target};
 use super::tls::{Attempt, TlsError};
-use crate::engine::patience::{Patience, Task};
+use crate::engine::patience::Patience;
 use crate::engine::row::{ANSWER_BYTES_MAX, Budget, Row, TooLarge, Unexpected};
 use crate::engine::socket::{Socket, Stream};
+use crate::engine::wait::Task;
 
 /// Bytes a connection reads at once; larger messages make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -213,6 +214,7 @@ impl Connection {
     /// The next message, decoded. Of whatever kind, all messages of an answer share its limit: otherwise notices have no end.
     pub(super) fn message(&mut self) -> io::Result<Message> {
         let (_, length) = self.header()?;
+        check_announced(length)?;
         self.budget.take(HEADER_BYTES + length).map_err(too_large)?;
         let body = self.body(length)?;
         self.decoded(body)
@@ -256,12 +258,7 @@ impl Connection {
 
     /// The body of the message whose header was read just now; it is good until the next one is read.
     fn body(&mut self, length: usize) -> io::Result<Range<usize>> {
-        if length > ANSWER_BYTES_MAX {
-            return Err(invalid(format!(
-                "the server announces a message of {length} bytes, more than {} MiB; check what answers at that address",
-                ANSWER_BYTES_MAX >> 20
-            )));
-        }
+        check_announced(length)?;
         while self.unread.len() < length {
             self.receive(length)?;
         }
@@ -330,6 +327,16 @@ fn row(body: &DataRowBody, budget: &mut Budget) -> io::Result<Row> {
             .push(range.map(|range| String::from_utf8_lossy(&body.buffer()[range]).into_owned()));
     }
     Ok(Row::new(columns))
+}
+
+fn check_announced(length: usize) -> io::Result<()> {
+    match length > ANSWER_BYTES_MAX {
+        true => Err(invalid(format!(
+            "the server announces a message of {length} bytes, more than {} MiB; check what answers at that address",
+            ANSWER_BYTES_MAX >> 20
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn malformed() -> io::Error {

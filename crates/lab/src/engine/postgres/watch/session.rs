@@ -34,7 +34,7 @@ impl Session {
         let mut connection = login::open(server.target(), OBSERVER)?;
         let told = connection.query(queries::RIGHTS).and_then(|rows| {
             let row = first(&rows)?;
-            Ok((row.word(0)? == "t", row.word(1)?.to_owned()))
+            Ok((row.flag(0)?, row.word(1)?.to_owned()))
         });
         let failed = |what: &str| format!("{what} of {server}");
         let (may_see, user) =
@@ -42,7 +42,7 @@ impl Session {
         if !may_see {
             let user = user.replace('"', "\"\"");
             return Err(EngineError::Missing(format!(
-                "the login may not see what other sessions wait for; run GRANT pg_monitor TO \"{user}\" on the server"
+                "{server}: the login may not see what other sessions wait for; run GRANT pg_monitor TO \"{user}\" on the server"
             )));
         }
         let mut session = Session {
@@ -130,7 +130,7 @@ impl Session {
 
     fn is_true(&mut self, sql: &str) -> Result<bool, Failure> {
         let rows = self.query(sql)?;
-        Ok(first(&rows)?.word(0)? == "t")
+        Ok(first(&rows)?.flag(0)?)
     }
 }
 
