@@ -16,11 +16,13 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+mod caught;
 mod change;
 mod outcome;
 mod rule;
 pub mod shown;
 
+pub use caught::caught;
 pub use change::Change;
 pub use outcome::{Finding, Location, Outcome, Severity};
 pub use rule::{Judged, Rule, Selection, Source, judge};

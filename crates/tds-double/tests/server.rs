@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use sqlserver::capture::{self, Capture};
 use sqlserver::session::{
-    Credentials, Driver, Encryption as Protection, Failure, Login, Secret, Server, Session,
+    Credentials, Driver, Encryption as Protection, Failure, Limits, Login, Secret, Server, Session,
 };
 use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove, TempdbPlan};
 use sqlserver::tsql::{FilePath, FileSpec, Name, Size, Statement, question};
@@ -25,7 +25,7 @@ fn connect(port: u16, user: &str, protection: Protection) -> Driver {
         encryption: protection,
         trust_certificate: true,
     };
-    Driver::connect(&server, &login, "dbstow").expect("let in")
+    Driver::connect(&server, &login, "dbstow", &Limits::default()).expect("let in")
 }
 
 fn start(server: SqlServer) -> Double<SqlServer> {

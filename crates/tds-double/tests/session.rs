@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use sqlserver::session::{
-    Argument, Credentials as Who, Driver, Encryption as Protection, Failure, Item, Login, Secret,
-    Server, Session,
+    Argument, Credentials as Who, Driver, Encryption as Protection, Failure, Item, Limits, Login,
+    Secret, Server, Session,
 };
 use tds_double::{Credentials, Double, Encryption, Item as Part, Reply, Script, fixed};
 
@@ -32,7 +32,7 @@ fn connect(double: &Double<Script>) -> Driver {
         encryption: Protection::OffInsecure,
         trust_certificate: true,
     };
-    Driver::connect(&server, &login, "dbstow").expect("let in")
+    Driver::connect(&server, &login, "dbstow", &Limits::default()).expect("let in")
 }
 
 #[test]

@@ -25,7 +25,6 @@
 // What real-time modes count, and where.
 pub mod clock;
 #[cfg(unix)]
-pub mod descriptor;
 pub mod hangup;
 pub mod site;
 

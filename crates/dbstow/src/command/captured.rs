@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mariadb::capture as mysql;
 use sqlserver::capture::{Capture, Greeting};
 
-use super::{Mistake, ServerLogin};
+use super::{Mistake, ServerLogin, ServerTimeout};
 use files::input;
 
 /// How URLs of MariaDB and MySQL begin; everything else is a SQL Server.
@@ -26,17 +26,21 @@ impl Captured {
     ///
     /// # Errors
     /// When it is no server, it does not let us in, or does not say what it is.
-    pub(crate) fn take(server: &str, login: &ServerLogin) -> Result<Captured> {
+    pub(crate) fn take(
+        server: &str,
+        login: &ServerLogin,
+        timeout: &ServerTimeout,
+    ) -> Result<Captured> {
         if MYSQL.iter().any(|start| server.starts_with(start)) {
             if *login != ServerLogin::default() {
                 let text = "options of SQL Server's login have no effect on MariaDB and MySQL; leave them out, and give \
                             ssl-mode and ssl-ca in the URL";
                 return Err(Mistake(text.to_owned()).into());
             }
-            let (capture, url) = take_mysql(server)?;
+            let (capture, url) = take_mysql(server, timeout)?;
             return Ok(Captured::MariaDb(Box::new(capture), Some(url)));
         }
-        let (capture, greeting) = take_sql_server(server, login)?;
+        let (capture, greeting) = take_sql_server(server, login, timeout)?;
         Ok(Captured::SqlServer(Box::new(capture), Some(greeting)))
     }
 
@@ -93,32 +97,39 @@ impl Captured {
 }
 
 #[cfg(feature = "sqlserver")]
-fn take_sql_server(server: &str, login: &ServerLogin) -> Result<(Capture, Greeting)> {
+fn take_sql_server(
+    server: &str,
+    login: &ServerLogin,
+    timeout: &ServerTimeout,
+) -> Result<(Capture, Greeting)> {
     use lab::engine::sqlserver::Access;
 
     /// Name under which the server lists our session.
     const APPLICATION: &str = "dbstow doctor";
     let access = Access::new(server, &login.options()).map_err(in_words)?;
+    // Ctrl-C ends the program, which has nothing to clean up.
+    let access = access.with_patience(&timeout.patience(Default::default()));
     let mut session = access.connect(APPLICATION)?;
     sqlserver::capture::capture(&mut session)
         .with_context(|| format!("ask the SQL Server at {}", access.server()))
 }
 
 #[cfg(not(feature = "sqlserver"))]
-fn take_sql_server(_: &str, _: &ServerLogin) -> Result<(Capture, Greeting)> {
+fn take_sql_server(_: &str, _: &ServerLogin, _: &ServerTimeout) -> Result<(Capture, Greeting)> {
     Err(left_out("SQL Server", "sqlserver"))
 }
 
 #[cfg(all(unix, feature = "mariadb"))]
-fn take_mysql(server: &str) -> Result<(mysql::Capture, String)> {
+fn take_mysql(server: &str, timeout: &ServerTimeout) -> Result<(mysql::Capture, String)> {
     use lab::engine::mariadb::{ServerUrl, capture};
 
     let url = ServerUrl::parse(server).map_err(in_words)?;
+    let url = url.with_patience(timeout.patience(Default::default()));
     Ok((capture(&url)?, url.to_string()))
 }
 
 #[cfg(not(all(unix, feature = "mariadb")))]
-fn take_mysql(_: &str) -> Result<(mysql::Capture, String)> {
+fn take_mysql(_: &str, _: &ServerTimeout) -> Result<(mysql::Capture, String)> {
     Err(left_out("MariaDB", "mariadb"))
 }
 

@@ -8,7 +8,7 @@ use files::write_named;
 
 use super::captured::Captured;
 use super::listing::ListFormat;
-use super::{Mistake, ServerLogin};
+use super::{Mistake, ServerLogin, ServerTimeout};
 use analysis::report::terminal::{mariadb, server};
 
 /// Arguments of `doctor`.
@@ -46,6 +46,9 @@ pub struct Args {
     /// How to print; as JSON it is the capture itself
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+    /// How long the server may take
+    #[command(flatten)]
+    pub timeout: ServerTimeout,
     /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
@@ -58,7 +61,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let captured = match (&args.capture, &args.server) {
         (Some(file), _) => Captured::load(file)?,
-        (None, Some(server)) => Captured::take(server, &args.login)?,
+        (None, Some(server)) => Captured::take(server, &args.login, &args.timeout)?,
         (None, None) => return Err(Mistake("give --server or a capture".to_owned()).into()),
     };
     // First of all, so that nothing printed promises a file that is not there.

@@ -10,7 +10,7 @@ use sqlserver::lint::{Asked, Profile};
 
 use super::captured::Captured;
 use super::output::note;
-use super::{Mistake, NotMet, ServerLogin, listing};
+use super::{Mistake, NotMet, ServerLogin, ServerTimeout, listing};
 use analysis::findings;
 use analysis::lint::{self, Document, Told};
 use analysis::report::lint::{json, list, sarif, text};
@@ -62,8 +62,11 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub profile: Vec<Ladder>,
     /// Print every rule with its severity and sources
-    #[arg(long, conflicts_with_all = ["capture", "server", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile"])]
+    #[arg(long, conflicts_with_all = ["capture", "server", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile", "timeout"])]
     pub list: bool,
+    /// How long the server may take
+    #[command(flatten)]
+    pub timeout: ServerTimeout,
     /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
@@ -114,7 +117,11 @@ pub enum Ladder {
 /// `--fail-on`, a finding stands that is as severe.
 pub fn run(args: &Args) -> Result<()> {
     match (&args.server, &args.capture) {
-        (Some(server), _) => look(server, Captured::take(server, &args.login)?, args),
+        (Some(server), _) => look(
+            server,
+            Captured::take(server, &args.login, &args.timeout)?,
+            args,
+        ),
         (None, Some(file)) => look(&file.display().to_string(), Captured::load(file)?, args),
         (None, None) => print_list(args.format),
     }

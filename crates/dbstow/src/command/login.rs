@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use model::Duration;
+
 use super::choice::{ENCRYPTIONS, one_of};
 use lab::engine::{EncryptKind, LoginOptions};
 
@@ -21,6 +23,40 @@ pub struct ServerLogin {
     /// Accept a certificate that is not trusted, such as that of a new server
     #[arg(long)]
     pub trust_server_certificate: bool,
+}
+
+/// How long a server may take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct ServerTimeout {
+    /// Longest that the server may take for a login, and for the whole answer to a question of dbstow's own; statements of
+    /// a workload have no limit [default: 30s]
+    #[arg(long, value_name = "TIME", requires = "server", value_parser = some_time)]
+    pub timeout: Option<Duration>,
+}
+
+impl ServerTimeout {
+    /// How long to wait for the server, and what ends the wait.
+    #[cfg(any(
+        feature = "sqlserver",
+        all(unix, any(feature = "mariadb", feature = "postgres"))
+    ))]
+    pub(super) fn patience(
+        &self,
+        stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    ) -> lab::engine::Patience {
+        use lab::engine::Patience;
+
+        Patience::new(self.timeout.unwrap_or(Patience::DEFAULT), stop)
+    }
+}
+
+/// A time that is not zero.
+fn some_time(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(Duration::ZERO) => Err("no server answers in no time; give 1s or more".to_owned()),
+        Ok(time) => Ok(time),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl ServerLogin {

@@ -44,7 +44,7 @@ pub mod trial;
 pub mod workloads;
 
 pub use asked::{Asked, ResolvedRun};
-pub use login::ServerLogin;
+pub use login::{ServerLogin, ServerTimeout};
 pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
 

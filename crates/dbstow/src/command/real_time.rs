@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use model::Duration;
 
 use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
-use super::login::ServerLogin;
+use super::login::{ServerLogin, ServerTimeout};
 use super::names;
 use super::pair::name_and_path;
 use experiment::spec::Arm;
@@ -39,6 +39,9 @@ pub struct RealTimeArgs {
     /// directories of --volume are then paths on that server
     #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,
+    /// How long it may take
+    #[command(flatten)]
+    pub timeout: ServerTimeout,
     /// Directory of PostgreSQL's programs [default: the newest found]
     #[arg(long, value_name = "DIR")]
     pub postgres_bin: Option<PathBuf>,
@@ -74,6 +77,7 @@ impl RealTimeArgs {
             front: self.front,
             transport: self.transport,
             server: self.server.clone(),
+            timeout: self.timeout.timeout,
             postgres: PostgresOptions {
                 bin: self.postgres_bin.clone(),
             },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use model::Duration;
 
-use super::{Mistake, PublishArgs, ServerLogin};
+use super::{Mistake, PublishArgs, ServerLogin, ServerTimeout};
 
 /// Shortest interval: servers count at most once a second.
 const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -14,7 +14,7 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "It only sends queries, and changes nothing on the server. Ctrl-C ends the recording early and \
-        writes what there is; one that is killed leaves what it had, but for its last minute at most.\n\n\
+        writes what there is; a second one ends it at once. One that is killed leaves what it had, but for its last minute at most.\n\n\
         PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
         server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
         Encrypted where the server offers TLS; sslmode and sslrootcert in the URL ask for more, as in libpq.\n\n\
@@ -48,6 +48,9 @@ pub struct Args {
     /// Profile to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// How long it may take
+    #[command(flatten)]
+    pub timeout: ServerTimeout,
     /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
@@ -127,8 +130,8 @@ fn postgres(args: &Args) -> Result<()> {
     use lab::engine::postgres::{ServerUrl, watch};
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
-    live::record(args, "PostgreSQL", |recording, watcher| {
-        watch::record(&server, recording, watcher)
+    live::record(args, "PostgreSQL", |recording, watcher, patience| {
+        watch::record(&server.with_patience(patience), recording, watcher)
     })
 }
 
@@ -144,8 +147,8 @@ fn mysql(args: &Args) -> Result<()> {
     use lab::engine::mariadb::{ServerUrl, watch};
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
-    live::record(args, "MariaDB", |recording, watcher| {
-        watch::record(&server, recording, watcher)
+    live::record(args, "MariaDB", |recording, watcher, patience| {
+        watch::record(&server.with_patience(patience), recording, watcher)
     })
 }
 
@@ -161,8 +164,8 @@ fn sql_server(args: &Args) -> Result<()> {
     use lab::engine::sqlserver::{Access, watch};
 
     let access = Access::new(&args.server, &args.login.options()).map_err(live::in_words)?;
-    live::record(args, "SQL Server", |recording, watcher| {
-        watch::record(&access, recording, watcher)
+    live::record(args, "SQL Server", |recording, watcher, patience| {
+        watch::record(&access.with_patience(&patience), recording, watcher)
     })
 }
 
@@ -178,8 +181,8 @@ mod live {
 
     use anyhow::{Context, Result};
     use files::Readers;
-    use lab::engine::EngineError;
     use lab::engine::watch::{RecordError, Recording, Watcher};
+    use lab::engine::{EngineError, Patience};
     use model::Duration;
     use profile::{Interval, Profile};
 
@@ -189,6 +192,7 @@ mod live {
     use crate::command::output::note;
     use crate::command::progress::Progress;
     use crate::command::publish::{Outlet, Publishing};
+    use crate::command::run::interruption::INTERRUPTED;
     use crate::metrics::ServerMetrics;
     use analysis::quantity::duration;
 
@@ -196,7 +200,7 @@ mod live {
     pub(super) fn record(
         args: &Args,
         product: &'static str,
-        engine: impl FnOnce(Recording, &dyn Watcher) -> Result<Profile, RecordError>,
+        engine: impl FnOnce(Recording, &dyn Watcher, Patience) -> Result<Profile, RecordError>,
     ) -> Result<()> {
         let recording = Recording {
             length: args.length,
@@ -205,7 +209,8 @@ mod live {
         let outlet = args.publish.open()?;
         let shown = Shown::new(args.length, &args.out, product)?;
         let publishing = outlet.map(|outlet| shown.publish(outlet)).transpose()?;
-        let recorded = engine(recording, &shown);
+        let patience = args.timeout.patience(Arc::clone(&shown.stopped));
+        let recorded = engine(recording, &shown, patience);
         // Once more, complete.
         drop(publishing);
         shown.end();
@@ -246,8 +251,13 @@ mod live {
         fn new(length: Duration, out: &Path, product: &'static str) -> Result<Shown> {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
-            ctrlc::set_handler(move || seen.store(true, Ordering::Relaxed))
-                .context("a handler for Ctrl-C")?;
+            let on_signal = move || {
+                // What was recorded is written at the first one; the second is for a name that is looked up without end.
+                if seen.swap(true, Ordering::Relaxed) {
+                    exit();
+                }
+            };
+            ctrlc::set_handler(on_signal).context("a handler for Ctrl-C")?;
             let steps = whole_seconds(length);
             Ok(Shown {
                 out: out.to_owned(),
@@ -326,6 +336,11 @@ mod live {
         fn note(&self, text: &str) {
             self.progress.suspend(|| note(&format!("dbstow: {text}")));
         }
+    }
+
+    fn exit() {
+        #[expect(clippy::disallowed_methods, reason = "`main` may be waiting for ever")]
+        std::process::exit(INTERRUPTED);
     }
 
     fn whole_seconds(time: Duration) -> u64 {

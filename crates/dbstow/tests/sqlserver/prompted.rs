@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use parking_lot::Mutex;
-use sqlserver::session::{Credentials, Driver, Encryption, Login, Server, Session};
+use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Server, Session};
 use tds_double::server::{self, SqlServer};
 
 use crate::bench::{Bench, PASSWORD, measured};
@@ -102,7 +102,8 @@ fn apply(bench: &Bench, script: &str) {
         encryption: Encryption::OffInsecure,
         trust_certificate: false,
     };
-    let mut session = Driver::connect(&server, &login, "sqlcmd").expect("it answers");
+    let mut session =
+        Driver::connect(&server, &login, "sqlcmd", &Limits::default()).expect("it answers");
     for batch in text
         .split("\nGO\n")
         .filter(|batch| !batch.trim().is_empty())

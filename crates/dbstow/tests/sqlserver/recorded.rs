@@ -5,7 +5,7 @@ use std::thread;
 use predicates::str::contains;
 use profile::{Interval, Lost, Profile, Question, Wait};
 use reading::Role;
-use sqlserver::session::{Credentials, Driver, Encryption, Login, Secret, Server, Session};
+use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Secret, Server, Session};
 use sqlserver::tsql::question;
 use tds_double::Reply;
 use tds_double::server::{self, Database, File, Io, SqlServer, Work};
@@ -86,7 +86,7 @@ fn client(bench: &Bench) -> Driver {
         trust_certificate: false,
     };
     let server = Server::parse(&bench.server()).expect("an address");
-    Driver::connect(&server, &login, "shop").expect("let in")
+    Driver::connect(&server, &login, "shop", &Limits::default()).expect("let in")
 }
 
 fn execute(client: &mut Driver, texts: &[&str]) {

@@ -1,5 +1,6 @@
 //! Whether a run is over, as an engine's sessions see it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Duration, Instant};
@@ -12,7 +13,7 @@ const INTERRUPTED: &str = "interrupted, because the run is over";
 
 /// How often an engine's sessions were interrupted.
 #[derive(Debug, Default)]
-pub(super) struct Interruptions(AtomicU64);
+pub(super) struct Interruptions(Arc<AtomicU64>);
 
 impl Interruptions {
     /// Interrupts the sessions that there are.
@@ -21,9 +22,9 @@ impl Interruptions {
     }
 
     /// For a new session. It is made before the session's connection, so that no interruption after that is missed.
-    pub(super) fn watch(&self) -> Watch<'_> {
+    pub(super) fn watch(&self) -> Watch {
         Watch {
-            interruptions: self,
+            interruptions: Arc::clone(&self.0),
             seen: self.0.load(Ordering::SeqCst),
             clock: Clock::start(),
         }
@@ -31,19 +32,19 @@ impl Interruptions {
 }
 
 /// What a session knows of interruptions.
-#[derive(Debug)]
-pub(super) struct Watch<'a> {
-    interruptions: &'a Interruptions,
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    interruptions: Arc<AtomicU64>,
     /// Interruptions when it began.
     seen: u64,
     clock: Clock,
 }
 
-impl Watch<'_> {
+impl Watch {
     /// # Errors
     /// When the session was interrupted.
     pub(super) fn check(&self) -> Result<(), String> {
-        match self.interruptions.0.load(Ordering::Relaxed) == self.seen {
+        match self.interruptions.load(Ordering::Relaxed) == self.seen {
             true => Ok(()),
             false => Err(INTERRUPTED.to_owned()),
         }

@@ -14,6 +14,8 @@ mod mark;
 mod options;
 #[cfg(all(unix, feature = "own-server"))]
 mod own_server;
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
+mod patience;
 #[cfg(all(unix, feature = "postgres"))]
 pub mod postgres;
 #[cfg(all(unix, feature = "own-server"))]
@@ -23,12 +25,16 @@ pub mod raw;
 mod real;
 mod registry;
 #[cfg(all(unix, feature = "own-server"))]
+mod row;
+#[cfg(all(unix, feature = "own-server"))]
 mod server_url;
+#[cfg(all(unix, feature = "own-server"))]
+mod socket;
 pub mod sqlite;
 #[cfg(feature = "sqlserver")]
 pub mod sqlserver;
 #[cfg(all(unix, feature = "own-server"))]
-mod unix_socket;
+mod wait;
 #[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
 pub mod watch;
 
@@ -37,6 +43,8 @@ pub use options::{
     DrivenKind, EncryptKind, FrontKind, LoginOptions, MariadbOptions, Options, PostgresOptions,
     SqlServerOptions, TransportKind,
 };
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
+pub use patience::Patience;
 pub use provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
     TrialVolumes,

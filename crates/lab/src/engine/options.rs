@@ -18,6 +18,9 @@ pub struct Options {
     pub transport: Option<TransportKind>,
     /// An existing server, without its password where it can be shown.
     pub server: Option<String>,
+    /// Longest that it may take for an answer to a question of dbstow's own; `None`: the default. It decides nothing of what a
+    /// trial measures.
+    pub timeout: Option<Duration>,
     /// What only PostgreSQL takes.
     pub postgres: PostgresOptions,
     /// What only SQL Server takes.

@@ -9,6 +9,8 @@ use volume::real_time::Pacer;
 use volume::site::Site;
 
 use super::options::{FrontKind, Options};
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
+use super::patience::Patience;
 use super::real::{Engine, EngineError};
 use crate::hooks::HostHooks;
 use experiment::spec::{Arm, Mode, Role, Settings};
@@ -97,6 +99,15 @@ pub struct Opening<'a> {
     pub hooks: &'a HostHooks,
     /// Where processes and directories are noted before they are made.
     pub registration: &'a Arc<Registration>,
+}
+
+#[cfg(any(feature = "sqlserver", all(unix, feature = "own-server")))]
+impl Opening<'_> {
+    /// How long a given server may take.
+    pub(in crate::engine) fn patience(&self) -> Patience {
+        let limit = self.options.timeout.unwrap_or(Patience::DEFAULT);
+        Patience::new(limit, Arc::clone(&self.hooks.interrupted))
+    }
 }
 
 /// An engine for the length of a run: what its trials share, such as the login to a server.

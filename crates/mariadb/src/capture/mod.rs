@@ -9,7 +9,7 @@ mod take;
 
 pub use places::Places;
 #[cfg(feature = "driver")]
-pub use take::{AskError, Process, process, take};
+pub use take::{AskError, Process, Rows, process, take};
 
 use std::collections::BTreeMap;
 

@@ -2,38 +2,62 @@
 
 use std::collections::BTreeMap;
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
-
 use super::kept::{COUNTERS, VARIABLES};
 use super::{Capture, FORMAT, Product};
 
+/// The rows of an answer: columns as text, `None` for NULL.
+pub type Rows = Vec<Vec<Option<String>>>;
+
 /// Why a server could not be captured.
 #[derive(Debug, thiserror::Error)]
-#[error("the server does not answer {question}: {error}; look at its error log")]
-pub struct AskError {
-    question: &'static str,
-    error: mysql::Error,
+pub enum AskError<E> {
+    /// It does not answer.
+    #[error("the server does not answer {question}: {error}; look at its error log")]
+    NoAnswer {
+        /// What was asked.
+        question: &'static str,
+        /// Why not.
+        error: E,
+    },
+    /// It answers something else.
+    #[error(
+        "the server answers {question} with {came} instead of {wanted}; check what answers at that address"
+    )]
+    Unexpected {
+        /// What was asked.
+        question: &'static str,
+        /// What came.
+        came: String,
+        /// What was expected.
+        wanted: &'static str,
+    },
 }
 
-/// Asks a server everything that a capture holds, but for the volumes under its directories.
+/// Asks a server everything that a capture holds, but for the volumes under its directories. `ask` asks one question.
 ///
 /// # Errors
-/// When it does not answer. No privilege is needed for what is asked.
-pub fn take(connection: &mut Conn) -> Result<Capture, AskError> {
-    let variables: BTreeMap<String, String> = pairs(connection, "SHOW GLOBAL VARIABLES")?.collect();
-    let counters = pairs(connection, "SHOW GLOBAL STATUS")?;
-    let status = counters.filter_map(|(name, value)| {
+/// When it does not answer, or something else. No privilege is needed for what is asked.
+pub fn take<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Capture, AskError<E>> {
+    let variables: BTreeMap<String, String> = pairs(ask, "SHOW GLOBAL VARIABLES")?;
+    let counters: BTreeMap<String, String> = pairs(ask, "SHOW GLOBAL STATUS")?;
+    let status = counters.into_iter().filter_map(|(name, value)| {
         let kept = COUNTERS.contains(&name.as_str());
         Some((name, value.parse().ok()?)).filter(|_| kept)
     });
     let status = status.collect();
-    let taken = ask(
-        connection,
+    let taken = word(
+        ask,
         "SELECT DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%dT%H:%i:%sZ')",
     )?;
     let known = |name: &str| variables.get(name).cloned().unwrap_or_default();
     let version = known("version");
+    if version.is_empty() {
+        return Err(AskError::Unexpected {
+            question: "SHOW GLOBAL VARIABLES",
+            came: "no version".to_owned(),
+            wanted: "the variables of a MariaDB or MySQL",
+        });
+    }
     Ok(Capture {
         format: FORMAT,
         dbstow: env!("CARGO_PKG_VERSION").to_owned(),
@@ -64,35 +88,96 @@ pub struct Process {
 /// The server's process: who finds its file with that time runs on the same machine, and sees the same files.
 ///
 /// # Errors
-/// When it does not answer.
-pub fn process(connection: &mut Conn) -> Result<Process, AskError> {
-    let file = pairs(connection, "SHOW GLOBAL VARIABLES LIKE 'pid_file'")?.next();
-    let now = ask(connection, "SELECT CAST(UNIX_TIMESTAMP() AS CHAR)")?;
-    let uptime = pairs(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")?.next();
+/// When it does not answer, or something else.
+pub fn process<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Process, AskError<E>> {
+    let file: Vec<(String, String)> = pairs(ask, "SHOW GLOBAL VARIABLES LIKE 'pid_file'")?;
+    let now = word(ask, "SELECT CAST(UNIX_TIMESTAMP() AS CHAR)")?;
+    let uptime: Vec<(String, String)> = pairs(ask, "SHOW GLOBAL STATUS LIKE 'Uptime'")?;
     let seconds = |text: &str| text.parse::<u64>().unwrap_or(0);
-    let uptime = uptime.map_or(0, |(_, value)| seconds(&value));
+    let uptime = uptime.first().map_or(0, |(_, value)| seconds(value));
+    let file = file.into_iter().next();
     Ok(Process {
         file: file.map_or_else(String::new, |(_, file)| file),
         started_s: seconds(&now).saturating_sub(uptime),
     })
 }
 
-fn pairs(
-    connection: &mut Conn,
+/// Names and values; an empty text for a value that is NULL.
+fn pairs<E, C: FromIterator<(String, String)>>(
+    ask: &mut dyn FnMut(&str) -> Result<Rows, E>,
     question: &'static str,
-) -> Result<impl Iterator<Item = (String, String)>, AskError> {
-    // Bytes, since a path may be of any.
-    let rows: Vec<(Vec<u8>, Option<Vec<u8>>)> = connection
-        .query(question)
-        .map_err(|error| AskError { question, error })?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let rows = rows.into_iter();
-    Ok(rows.map(move |(name, value)| (text(name), text(value.unwrap_or_default()))))
+) -> Result<C, AskError<E>> {
+    let rows = ask(question).map_err(|error| AskError::NoAnswer { question, error })?;
+    let pairs = rows.into_iter().map(|row| {
+        let count = row.len();
+        match <[Option<String>; 2]>::try_from(row) {
+            Ok([Some(name), value]) => Ok((name, value.unwrap_or_default())),
+            Ok([None, _]) | Err(_) => Err(AskError::Unexpected {
+                question,
+                came: format!("a row of {count} columns"),
+                wanted: "a name and a value",
+            }),
+        }
+    });
+    pairs.collect()
 }
 
-fn ask(connection: &mut Conn, question: &'static str) -> Result<String, AskError> {
-    let answer: Option<String> = connection
-        .query_first(question)
-        .map_err(|error| AskError { question, error })?;
-    Ok(answer.unwrap_or_default())
+/// A single text.
+fn word<E>(
+    ask: &mut dyn FnMut(&str) -> Result<Rows, E>,
+    question: &'static str,
+) -> Result<String, AskError<E>> {
+    let rows = ask(question).map_err(|error| AskError::NoAnswer { question, error })?;
+    let first = rows
+        .into_iter()
+        .next()
+        .and_then(|row| row.into_iter().next());
+    first.flatten().ok_or_else(|| AskError::Unexpected {
+        question,
+        came: "nothing, or NULL".to_owned(),
+        wanted: "a text",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(question: &str, rows: &[&[Option<&str>]]) -> Result<Capture, AskError<String>> {
+        take(&mut |asked| {
+            let own =
+                |row: &&[Option<&str>]| row.iter().map(|text| text.map(str::to_owned)).collect();
+            let usual: &[&[Option<&str>]] = match asked.starts_with("SHOW") {
+                true => &[&[Some("version"), Some("10.11.19-MariaDB")]],
+                false => &[&[Some("2026-11-26T10:00:00Z")]],
+            };
+            let rows = if asked == question { rows } else { usual };
+            Ok(rows.iter().map(own).collect())
+        })
+    }
+
+    #[test]
+    fn an_answer_of_another_shape_is_refused_with_what_was_asked() {
+        let asked = "SHOW GLOBAL STATUS";
+        assert!(answer("nothing", &[]).is_ok());
+        for rows in [
+            &[Some("a")][..],
+            &[None, Some("b")],
+            &[Some("a"), Some("b"), Some("c")],
+            &[],
+        ] {
+            let error = answer(asked, &[rows])
+                .expect_err("it is no pair")
+                .to_string();
+            assert!(
+                error.contains(asked) && error.contains("a name and a value"),
+                "{error}"
+            );
+        }
+        assert!(answer("SHOW GLOBAL VARIABLES", &[]).is_err());
+        let time = "SELECT DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%dT%H:%i:%sZ')";
+        for rows in [&[][..], &[&[][..]], &[&[None][..]]] {
+            assert!(answer(time, rows).is_err());
+        }
+    }
 }

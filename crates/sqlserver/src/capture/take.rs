@@ -2,7 +2,6 @@
 //! would help; the others are asked all the same.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use super::{
     Cached, Capture, Database, FORMAT, File, FileInUse, FileIo, FileKind, Growth, Identity,
@@ -11,11 +10,8 @@ use super::{
 use crate::session::{Batch, Failure, Missing, Row, Session};
 use crate::tsql::question::{self, Needs, Question};
 
-/// Longest that a question may take.
-const LIMIT: Duration = Duration::from_secs(15);
-
-/// Longest that the one about the buffer pool may take: that of a large server is many pages.
-const LIMIT_OF_ALL_PAGES: Duration = Duration::from_secs(60);
+/// How much longer than others the question about the buffer pool may take: that of a large server is many pages.
+const OF_ALL_PAGES: u32 = 2;
 
 const PAGE_BYTES: i64 = 8192;
 
@@ -40,10 +36,11 @@ pub enum AskError {
 /// # Errors
 /// When the server refuses, or cannot be asked.
 pub fn ask(session: &mut dyn Session, question: &Question) -> Result<Batch, Failure> {
-    let limit = match *question == question::CACHED {
-        true => LIMIT_OF_ALL_PAGES,
-        false => LIMIT,
+    let factor = match *question == question::CACHED {
+        true => OF_ALL_PAGES,
+        false => 1,
     };
+    let limit = session.answer_limit().saturating_mul(factor);
     session.batch(question.text, Some(limit))?.refused()
 }
 
@@ -97,7 +94,10 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
         };
         Ok((identity, greeting, row.word("taken")?))
     })?;
-    rows.into_iter().next().ok_or_else(|| {
+    let first = rows.into_iter().next();
+    // Without a version nothing else of it can be understood.
+    let first = first.filter(|(identity, ..)| !identity.version.is_empty());
+    first.ok_or_else(|| {
         Failure::OutOfStep("the server answered the question what it is with nothing".to_owned())
             .into()
     })
@@ -245,8 +245,8 @@ impl Asking<'_> {
         let machines = self.rows(&question::MACHINE, |row| {
             Ok(Machine {
                 processors: row.int("processors")?,
-                memory_bytes: row.int("memory_kb")?.map(|kb| kb * 1024),
-                memory_target_bytes: row.int("target_kb")?.map(|kb| kb * 1024),
+                memory_bytes: row.int("memory_kb")?.map(|kb| kb.saturating_mul(1024)),
+                memory_target_bytes: row.int("target_kb")?.map(|kb| kb.saturating_mul(1024)),
                 started: row.word("started")?,
                 virtual_machine: row.word("virtual_machine")?,
                 ..Machine::default()

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
@@ -18,6 +19,7 @@ use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
+use super::limits::{Budget, Limits, Watch, watched};
 use super::{
     Argument, Batch, Cell, Credentials, Encryption, Failure, Item, Login, Message, Rows, Server,
     Session,
@@ -30,6 +32,7 @@ use super::{
 /// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: a text with a
 /// loop in it therefore goes through `sp_executesql`, which is silent about them.
 pub struct Driver {
+    limits: Limits,
     runtime: Runtime,
     /// `None` once it was given up.
     client: Option<TdsClient>,
@@ -39,27 +42,33 @@ pub struct Driver {
 
 /// Ends what a session has under way, from another thread; what it sends next is ended too, once.
 #[derive(Clone, Default)]
-pub struct Canceller(Arc<Mutex<CancelHandle>>);
+pub struct Canceller {
+    handle: Arc<Mutex<CancelHandle>>,
+    /// For a server that does not answer to it.
+    is_asked: Arc<AtomicBool>,
+}
 
 impl Canceller {
     /// Ends it. The session's call comes back with [`Failure::Cancelled`].
     pub fn cancel(&self) {
-        self.0.lock().cancel();
+        self.is_asked.store(true, Ordering::Relaxed);
+        self.handle.lock().cancel();
     }
 
     /// What the next call listens to.
     fn child(&self) -> CancelHandle {
-        self.0.lock().child_handle()
+        self.handle.lock().child_handle()
     }
 
     /// What was ended has ended.
     fn settle(&self) {
-        *self.0.lock() = CancelHandle::new();
+        self.is_asked.store(false, Ordering::Relaxed);
+        *self.handle.lock() = CancelHandle::new();
     }
 }
 
-/// Longest that a connection and a login may take, each.
-const CONNECT_LIMIT: Duration = Duration::from_secs(15);
+/// Longest that the end of a connection waits for the server.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Longest `nvarchar` that is not `max`.
 const WORD_MAX: usize = 4000;
@@ -75,7 +84,12 @@ impl Driver {
     /// # Errors
     /// When the server is not there or does not let us in, or would get the login in clear text and that was not asked
     /// for.
-    pub fn connect(server: &Server, login: &Login, application: &str) -> Result<Driver, Failure> {
+    pub fn connect(
+        server: &Server,
+        login: &Login,
+        application: &str,
+        limits: &Limits,
+    ) -> Result<Driver, Failure> {
         if login.encryption == Encryption::Optional {
             // Asked for as little as possible, the client sends the login in clear text to a server that says it has
             // no TLS, and nothing in between can be asked. A login under TLS shows first that the server has it. Whose
@@ -85,19 +99,28 @@ impl Driver {
                 trust_certificate: true,
                 credentials: login.credentials.clone(),
             };
-            Driver::open(server, &protected, application)?;
+            Driver::open(server, &protected, application, limits)?;
         }
-        Driver::open(server, login, application)
+        Driver::open(server, login, application, limits)
     }
 
-    fn open(server: &Server, login: &Login, application: &str) -> Result<Driver, Failure> {
+    fn open(
+        server: &Server,
+        login: &Login,
+        application: &str,
+        limits: &Limits,
+    ) -> Result<Driver, Failure> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::Lost(error.to_string()))?;
-        let context = context(server, login, application);
+        let context = context(server, login, application, limits);
         let provider = TdsConnectionProvider::new();
         let connecting = provider.create_client(context, server.address(), None);
-        let client = runtime.block_on(connecting).map_err(failure)?;
+        let watch = Watch::of_question(limits, limits.answer);
+        let client = runtime
+            .block_on(watched(connecting, watch))?
+            .map_err(failure)?;
         Ok(Driver {
+            limits: limits.clone(),
             runtime,
             client: Some(client),
             prepared: HashMap::new(),
@@ -108,6 +131,7 @@ impl Driver {
     /// Does something with the client; gives the connection up where it cannot be trusted afterwards.
     fn with<T>(
         &mut self,
+        limit: Option<Duration>,
         work: impl AsyncFnOnce(
             &mut TdsClient,
             &mut HashMap<String, PreparedStatement>,
@@ -120,9 +144,19 @@ impl Driver {
             ));
         };
         let cancel = self.cancel.child();
-        let result = self
-            .runtime
-            .block_on(work(client, &mut self.prepared, &cancel));
+        let watch = match limit {
+            Some(limit) => Watch::of_question(&self.limits, limit),
+            None => Watch::of_statement(&self.limits, Arc::clone(&self.cancel.is_asked)),
+        };
+        let work = work(client, &mut self.prepared, &cancel);
+        let result = match self.runtime.block_on(watched(work, watch)) {
+            Ok(result) => result,
+            Err(failure) => {
+                // It was left in the middle of an answer.
+                self.client = None;
+                return Err(failure);
+            }
+        };
         let dead = client.is_connection_dead();
         result.map_err(|error| {
             let out_of_step = is_out_of_step(&error);
@@ -140,8 +174,8 @@ impl Driver {
 
 impl Session for Driver {
     fn batch(&mut self, text: &str, limit: Option<Duration>) -> Result<Batch, Failure> {
-        self.with(async |client, _, cancel| {
-            let mut items = Vec::new();
+        self.with(limit, async |client, _, cancel| {
+            let (mut items, mut budget) = (Vec::new(), Budget::new());
             let mut options = ExecuteOptions::new()
                 .on_error(BatchErrorMode::Continue)
                 .cancel(cancel);
@@ -149,21 +183,31 @@ impl Session for Driver {
             let mut next = client.execute(text.to_owned(), options).await;
             loop {
                 let told = client.take_info_messages();
+                told.iter()
+                    .try_for_each(|info| budget.take(info.message.len()))?;
                 items.extend(told.into_iter().map(|info| Item::Info(Message::from(info))));
                 match next {
-                    Ok(StatementResult::Rows) => match rows(client).await {
+                    Ok(StatementResult::Rows) => match rows(client, &mut budget).await {
                         Ok(rows) => items.push(Item::Rows(rows)),
                         Err(error) => items.extend(errors(client, error)?),
                     },
                     Ok(StatementResult::NoRows { rows_affected }) => {
+                        budget.take(0)?;
                         items.push(Item::Affected(rows_affected));
                     }
                     Ok(StatementResult::End) => return Ok(Batch { items }),
-                    Err(error) => items.extend(errors(client, error)?),
+                    Err(error) => {
+                        budget.take(0)?;
+                        items.extend(errors(client, error)?);
+                    }
                 }
                 next = client.advance().await;
             }
         })
+    }
+
+    fn answer_limit(&self) -> Duration {
+        self.limits.answer
     }
 
     fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure> {
@@ -171,7 +215,7 @@ impl Session for Driver {
             .zip(arguments)
             .map(|(number, value)| argument(number, value));
         let arguments: Vec<RpcParameter> = arguments.collect();
-        self.with(async |client, prepared, cancel| {
+        self.with(None, async |client, prepared, cancel| {
             let options = ExecuteOptions::new().cancel(cancel);
             let mut next = if !arguments.is_empty() {
                 if !prepared.contains_key(text) {
@@ -221,15 +265,18 @@ impl Drop for Driver {
     fn drop(&mut self) {
         if let Some(client) = &mut self.client {
             // The server notices a connection that just ends, too.
-            let _ = self.runtime.block_on(client.close_connection());
+            let watch = Watch::of_question(&Limits::default(), CLOSE_LIMIT);
+            let _ = self
+                .runtime
+                .block_on(watched(client.close_connection(), watch));
         }
     }
 }
 
-fn context(server: &Server, login: &Login, application: &str) -> ClientContext {
+fn context(server: &Server, login: &Login, application: &str, limits: &Limits) -> ClientContext {
     let mut context = ClientContext::with_data_source(server.address());
     context.application_name = application.to_owned();
-    context.connect_timeout = seconds(CONNECT_LIMIT);
+    context.connect_timeout = seconds(limits.answer);
     // A session that came back by itself would have lost its temporary tables without a word.
     context.connect_retry_count = 0;
     if let Some(database) = server.database() {
@@ -262,14 +309,24 @@ fn context(server: &Server, login: &Login, application: &str) -> ClientContext {
 }
 
 /// Reads a result set to its end.
-async fn rows(client: &mut TdsClient) -> Result<Rows, Error> {
+async fn rows(client: &mut TdsClient, budget: &mut Budget) -> Result<Rows, Error> {
     let columns = client.get_metadata().iter();
     let mut rows = Rows {
         columns: columns.map(|column| column.column_name.clone()).collect(),
         rows: Vec::new(),
     };
     while let Some(values) = client.next_row().await? {
-        rows.rows.push(values.into_iter().map(cell).collect());
+        budget.take(0)?;
+        let mut cells = Vec::new();
+        for value in values {
+            let cell = cell(value);
+            budget.take(match &cell {
+                Cell::Text(text) => text.len(),
+                Cell::Null | Cell::Int(_) | Cell::Float(_) => 0,
+            })?;
+            cells.push(cell);
+        }
+        rows.rows.push(cells);
     }
     Ok(rows)
 }

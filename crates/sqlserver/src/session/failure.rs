@@ -9,7 +9,9 @@ pub enum Failure {
     #[error("{}", words(.0))]
     Refused(Vec<Message>),
     /// It took longer than allowed; the connection can be used again unless it says otherwise.
-    #[error("no answer within the time that was allowed")]
+    #[error(
+        "no answer within the time that was allowed; check what answers at that address, or allow more with --timeout"
+    )]
     Timeout,
     /// Somebody ended it.
     #[error("cancelled")]

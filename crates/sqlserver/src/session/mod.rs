@@ -7,6 +7,8 @@ mod answer;
 mod driver;
 mod failure;
 #[cfg(feature = "driver")]
+mod limits;
+#[cfg(feature = "driver")]
 mod login;
 mod message;
 #[cfg(any(test, feature = "examples"))]
@@ -18,6 +20,8 @@ pub use answer::{Batch, Cell, Item, Missing, Row, Rows};
 pub use driver::{Canceller, Driver};
 pub use failure::Failure;
 #[cfg(feature = "driver")]
+pub use limits::Limits;
+#[cfg(feature = "driver")]
 pub use login::{Credentials, Encryption, Login, LoginError, Secret};
 pub use message::Message;
 #[cfg(any(test, feature = "examples"))]
@@ -25,6 +29,9 @@ pub use scripted::Scripted;
 pub use server::{Server, ServerError};
 
 use std::time::Duration;
+
+/// Longest that a question of our own may take, unless somebody says otherwise (our choice).
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// An argument of a statement.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +65,11 @@ pub trait Session: Send {
     /// # Errors
     /// When it fails, or the server could not be asked.
     fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure>;
+
+    /// Longest that a question of our own may take.
+    fn answer_limit(&self) -> Duration {
+        ANSWER_LIMIT
+    }
 
     /// Whether a transaction is open.
     fn in_transaction(&self) -> bool;

@@ -20,7 +20,7 @@ use crate::command::screen;
 use experiment::spec::Mode;
 
 /// Exit code of a program that Ctrl-C ended at once, as shells have it.
-const INTERRUPTED: i32 = 130;
+pub(in crate::command) const INTERRUPTED: i32 = 130;
 
 /// How long simulated trials may take to notice. They look many times a second; what does not is within one call of
 /// SQLite, such as a large sort, or gives memory back.

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use mariadb::capture::{self, Capture, Directory, Places, Process, Volume};
-use mysql::Conn;
 use volume::plain::Standing;
 
 use super::url::ServerUrl;
+use super::wire::{Connection, Failure};
 use crate::engine::EngineError;
+use crate::engine::row::Row;
 
 /// How far the start of a server and the time of its process's file may be apart: it recovers in between.
 const START_APART_S: u64 = 600;
@@ -21,10 +22,10 @@ const START_APART_S: u64 = 600;
 /// When it does not let us in, or does not answer.
 pub fn capture(url: &ServerUrl) -> Result<Capture, EngineError> {
     let mut connection = url.connect()?;
-    let asked = |error: capture::AskError| {
+    let asked = |error: capture::AskError<Failure>| {
         EngineError::failed(format!("capture the server at {url}"), error)
     };
-    let mut capture = capture::take(&mut connection).map_err(asked)?;
+    let mut capture = capture::take(&mut |sql| rows(&mut connection, sql)).map_err(asked)?;
     let process = process(url, &mut connection)?;
     match is_here(&process) {
         true => look(&mut capture),
@@ -38,9 +39,18 @@ pub fn capture(url: &ServerUrl) -> Result<Capture, EngineError> {
 }
 
 /// The server's process, as it tells of it.
-pub(super) fn process(url: &ServerUrl, connection: &mut Conn) -> Result<Process, EngineError> {
-    capture::process(connection)
+pub(super) fn process(
+    url: &ServerUrl,
+    connection: &mut Connection,
+) -> Result<Process, EngineError> {
+    capture::process(&mut |sql| rows(connection, sql))
         .map_err(|error| EngineError::failed(format!("capture the server at {url}"), error))
+}
+
+/// The answer to a question, as a capture takes it.
+fn rows(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+    let rows = connection.query(sql)?;
+    Ok(rows.into_iter().map(Row::into_columns).collect())
 }
 
 /// Whether a server runs on this machine, and sees its files where we do: its process's file is here, with its time. A host's

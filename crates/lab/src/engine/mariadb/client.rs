@@ -1,14 +1,10 @@
 //! One session's connection: a script's driver.
 
-use std::io;
-
 use model::Duration;
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error, Params};
+use mysql_common::value::Value as Argument;
 
-use super::local::LocalSocket;
-use super::login::{Address, words};
 use super::server::MariaDb;
+use super::wire::{self, Connection, Failure};
 use crate::engine::Client;
 use crate::engine::interruption::Watch;
 use crate::engine::prepared::PreparedStatements;
@@ -21,13 +17,11 @@ const NOT_PREPARABLE: u16 = 1295;
 /// A session on a MariaDB server. Each statement is prepared when it comes first.
 pub(super) struct Session<'a> {
     engine: &'a MariaDb,
-    connection: Conn,
-    /// For prepared statements, where the connection is a Unix socket.
-    local: Option<LocalSocket>,
+    connection: Connection,
     prepared: PreparedStatements<Prepared>,
     statements: u64,
     in_transaction: bool,
-    watch: Watch<'a>,
+    watch: Watch,
 }
 
 /// A statement that came before.
@@ -39,7 +33,7 @@ struct Prepared {
 /// How a statement is sent.
 enum How {
     /// By the number that the server gave it.
-    Prepared(mysql::Statement),
+    Prepared(wire::Prepared),
     /// As text, each time.
     Text,
 }
@@ -53,27 +47,22 @@ enum Effect {
 }
 
 impl<'a> Session<'a> {
-    /// # Errors
-    /// When the process is out of file descriptors.
     pub(super) fn new(
         engine: &'a MariaDb,
-        connection: Conn,
-        watch: Watch<'a>,
-    ) -> io::Result<Session<'a>> {
-        let local = match engine.target().address {
-            Address::Unix(_) => Some(LocalSocket::of(&connection)?),
-            Address::Tcp(..) => None,
-        };
-        engine.sessions.lock().insert(connection.connection_id());
-        Ok(Session {
+        mut connection: Connection,
+        watch: Watch,
+    ) -> Session<'a> {
+        let patience = engine.target().patience.of_session(watch.clone());
+        connection.set_patience(patience);
+        engine.sessions.lock().insert(connection.number);
+        Session {
             engine,
             connection,
-            local,
             prepared: PreparedStatements::default(),
             statements: 0,
             in_transaction: false,
             watch,
-        })
+        }
     }
 
     fn execute_statement(
@@ -81,21 +70,15 @@ impl<'a> Session<'a> {
         index: usize,
         statement: &Statement,
         arguments: &[Value],
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
         if self.prepared.get(index, &statement.text).is_none() {
             self.prepare(index, &statement.text)?;
         }
         let prepared = self.prepared.get(index, &statement.text);
         let prepared = prepared.expect("it was prepared above");
-        match (&prepared.how, &mut self.local) {
-            (How::Prepared(known), Some(local)) => {
-                local.execute(&mut self.connection, known, values(arguments))?;
-            }
-            (How::Prepared(known), None) => {
-                let arguments = Params::Positional(values(arguments));
-                self.connection.exec_drop(known, arguments)?;
-            }
-            (How::Text, _) => self.connection.query_drop(&statement.text)?,
+        match prepared.how {
+            How::Prepared(known) => self.connection.execute(known, &values(arguments))?,
+            How::Text => self.connection.work(&statement.text)?,
         }
         match prepared.effect {
             Effect::Begins => self.in_transaction = true,
@@ -105,10 +88,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, index: usize, text: &str) -> Result<(), Error> {
-        let how = match self.connection.prep(text) {
+    fn prepare(&mut self, index: usize, text: &str) -> Result<(), Failure> {
+        let how = match self.connection.prepare(text) {
             Ok(known) => How::Prepared(known),
-            Err(Error::MySqlError(refused)) if refused.code == NOT_PREPARABLE => How::Text,
+            Err(Failure::Refused {
+                code: NOT_PREPARABLE,
+                ..
+            }) => How::Text,
             Err(error) => return Err(error),
         };
         let effect = effect(text);
@@ -119,15 +105,18 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn text(&self, error: &Error) -> String {
-        if let Error::MySqlError(refused) = error {
-            return refused.to_string();
-        }
-        Watch::slow_down();
-        let error = words(error);
-        match self.engine.obituary() {
-            Some(obituary) => format!("{error}; {obituary}"),
-            None => error,
+    fn text(&self, failure: &Failure) -> String {
+        match failure {
+            Failure::Refused { .. } | Failure::Login(_) | Failure::Unexpected(_) => {
+                failure.to_string()
+            }
+            Failure::Lost(_) => {
+                Watch::slow_down();
+                match self.engine.obituary() {
+                    Some(obituary) => format!("{failure}; {obituary}"),
+                    None => failure.to_string(),
+                }
+            }
         }
     }
 }
@@ -135,7 +124,7 @@ impl<'a> Session<'a> {
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         let mut sessions = self.engine.sessions.lock();
-        sessions.remove(&self.connection.connection_id());
+        sessions.remove(&self.connection.number);
     }
 }
 
@@ -167,10 +156,10 @@ impl Client for Session<'_> {
 
     fn roll_back(&mut self) {
         // Where the connection is gone, so are transaction and locks; the next statement says so.
-        let _ = self.connection.query_drop("ROLLBACK");
+        let _ = self.connection.work("ROLLBACK");
         self.in_transaction = false;
         // Locks of the application outlive a transaction.
-        let _ = self.connection.query_drop("DO RELEASE_ALL_LOCKS()");
+        let _ = self.connection.work("DO RELEASE_ALL_LOCKS()");
     }
 
     fn statements(&self) -> u64 {
@@ -181,7 +170,7 @@ impl Client for Session<'_> {
         if !self.in_transaction {
             return Ok(());
         }
-        let committed = self.connection.query_drop("COMMIT");
+        let committed = self.connection.work("COMMIT");
         self.in_transaction = false;
         committed.map_err(|error| self.text(&error))
     }
@@ -199,12 +188,12 @@ fn effect(text: &str) -> Effect {
     }
 }
 
-fn values(arguments: &[Value]) -> Vec<mysql::Value> {
+fn values(arguments: &[Value]) -> Vec<Argument> {
     let value = |argument: &Value| match argument {
-        Value::Int(value) => mysql::Value::Int(*value),
-        Value::Double(value) => mysql::Value::Double(*value),
-        Value::Text(text) => mysql::Value::Bytes(text.as_bytes().to_vec()),
-        Value::Null => mysql::Value::NULL,
+        Value::Int(value) => Argument::Int(*value),
+        Value::Double(value) => Argument::Double(*value),
+        Value::Text(text) => Argument::Bytes(text.as_bytes().to_vec()),
+        Value::Null => Argument::NULL,
     };
     arguments.iter().map(value).collect()
 }
@@ -230,11 +219,7 @@ mod tests {
     #[test]
     fn arguments_keep_their_order_and_kind() {
         let arguments = [Value::Int(-1), Value::Double(0.5), Value::Null];
-        let expected = [
-            mysql::Value::Int(-1),
-            mysql::Value::Double(0.5),
-            mysql::Value::NULL,
-        ];
+        let expected = [Argument::Int(-1), Argument::Double(0.5), Argument::NULL];
         assert_eq!(values(&arguments), expected);
     }
 }

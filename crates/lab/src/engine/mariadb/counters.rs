@@ -15,9 +15,8 @@
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use mysql::Conn;
-use mysql::prelude::Queryable;
-
+use super::wire::{Connection, Failure};
+use crate::engine::row::{Number as _, pairs};
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 
 /// Groups of status variables that are taken, by how their names begin.
@@ -138,24 +137,23 @@ impl Counters {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub(super) fn read(&self, connection: &mut Conn) -> mysql::Result<CounterSample> {
-        let status: Vec<(String, String)> = connection.query("SHOW GLOBAL STATUS")?;
+    pub(super) fn read(&self, connection: &mut Connection) -> Result<CounterSample, Failure> {
+        let status: Vec<(String, String)> = pairs(&connection.query("SHOW GLOBAL STATUS")?)?;
         let mut sample = of_status(&status);
         if let Entry::Vacant(history) = sample.levels.entry("innodb.history_list_length".to_owned())
-            && let Some(length) = connection.query_first(HISTORY)?
+            && let Some(row) = connection.query(HISTORY)?.first()
         {
-            history.insert(length);
+            history.insert(row.count(0)?);
         }
         let columns: Vec<String> = OF_FILE.map(|(_, column)| format!("{column} + 0e0")).into();
         let columns = columns.join(", ");
-        let files: Vec<mysql::Row> = connection.query(format!(
+        let files = connection.query(&format!(
             "SELECT file_name, {columns} FROM performance_schema.file_summary_by_instance WHERE {STAYS} AND count_star > 0"
         ))?;
         for file in files {
-            let name: String = file.get(0).unwrap_or_default();
-            let group = self.group(&name);
+            let group = self.group(file.text(0)?.unwrap_or_default());
             for (place, (name, _)) in (1..).zip(OF_FILE) {
-                let value: f64 = file.get(place).unwrap_or_default();
+                let value: f64 = file.number(place)?.unwrap_or_default();
                 *sample
                     .counters
                     .entry(format!("file.{group}.{name}"))
@@ -183,7 +181,7 @@ fn of_status(status: &[(String, String)]) -> CounterSample {
         let Some(group) = GROUPS.iter().find(|group| name.starts_with(**group)) else {
             continue;
         };
-        let Ok(value) = value.parse::<f64>() else {
+        let Some(value) = f64::of(value) else {
             continue;
         };
         let unit = UNITS.iter().find(|(known, _)| *known == name);
@@ -221,7 +219,7 @@ pub(super) fn empty_share(sample: &CounterSample) -> Option<f64> {
 
 /// Reads them once a second.
 pub(super) struct Sampler {
-    pub(super) connection: Conn,
+    pub(super) connection: Connection,
     pub(super) counters: Counters,
 }
 

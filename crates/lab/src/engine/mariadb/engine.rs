@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use model::{Duration, Instant};
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error};
 use volume::clock::Clock;
 
 use super::instance::with_remedy;
 use super::product::MARIADB;
 use super::server::{Host, MariaDb};
+use super::wire::{Connection, Failure};
 use super::{client, counters, tables, waits};
 use crate::engine::own_server::cleared;
 use crate::engine::real::NOT_RESTARTED;
+use crate::engine::row::words;
 use crate::engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
@@ -50,7 +50,7 @@ impl Engine for MariaDb {
         let watch = self.interruptions.watch();
         let opened = self.open(Some(&self.database(session)));
         let opened = opened
-            .and_then(|connection| Ok(client::Session::new(self, connection, watch)?))
+            .map(|connection| client::Session::new(self, connection, watch))
             .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
         Ok(Box::new(opened))
     }
@@ -62,7 +62,7 @@ impl Engine for MariaDb {
             Tables::Temp => (&self.places.temp, false),
         };
         let placed = self.observe("place the tables", |connection| {
-            connection.select_db(&database)?;
+            connection.enter(&database)?;
             tables::spread(
                 connection,
                 &database,
@@ -164,7 +164,7 @@ impl Engine for MariaDb {
         Ok(Some(Box::new(waits::Sampler::new(
             self,
             self.open_observer()?,
-        )?)))
+        ))))
     }
 
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
@@ -248,12 +248,16 @@ impl Drop for MariaDb {
 impl MariaDb {
     /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
     /// it was first asked to stop sends it all the same.
-    fn cancel_sessions(&self) -> Result<(), Error> {
-        let mut connection = self.open(None)?;
+    fn cancel_sessions(&self) -> Result<(), Failure> {
+        let mut connection = self.open_to_cancel()?;
         for _ in 0..CANCELS_MAX {
-            let active: Vec<u32> = connection.query(
+            let active = connection.query(
                 "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND id <> CONNECTION_ID()",
             )?;
+            let active: Vec<u32> = active
+                .iter()
+                .map(|row| row.count(0))
+                .collect::<Result<_, _>>()?;
             let ours: Vec<u32> = {
                 let sessions = self.sessions.lock();
                 active
@@ -266,7 +270,7 @@ impl MariaDb {
             }
             for id in ours {
                 // It may have come to its end just now.
-                let _ = connection.query_drop(format!("KILL QUERY {id}"));
+                let _ = connection.query(&format!("KILL QUERY {id}"));
             }
             Clock::sleep(CANCEL_EVERY);
         }
@@ -274,9 +278,17 @@ impl MariaDb {
     }
 
     /// Cancels what dbstow itself does in its databases, once.
-    fn cancel_own(&self) -> Result<(), Error> {
+    fn cancel_own(&self) -> Result<(), Failure> {
         let number = self.observer_number.load(Ordering::Relaxed);
-        self.open(None)?.query_drop(format!("KILL QUERY {number}"))
+        let mut connection = self.open_to_cancel()?;
+        connection
+            .query(&format!("KILL QUERY {number}"))
+            .map(|_| ())
+    }
+
+    fn open_to_cancel(&self) -> Result<Connection, Failure> {
+        let target = self.target();
+        target.with(target.patience.for_cancelling()).open(None)
     }
 }
 
@@ -298,27 +310,27 @@ fn filling(empty: &[f64]) -> Option<Note> {
 }
 
 /// Gathers the statistics of all tables in `databases`; gives their names.
-fn analyze(connection: &mut Conn, databases: &[String]) -> Result<Vec<String>, Error> {
+fn analyze(connection: &mut Connection, databases: &[String]) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for database in databases {
-        let tables: Vec<String> = connection.exec(
-            "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = ?",
-            (database,),
-        )?;
-        let tables = tables.into_iter();
+        let rows = connection.query(&format!(
+            "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = {}",
+            tables::text(database)
+        ))?;
+        let tables = words(&rows)?.into_iter();
         names.extend(tables.map(|table| format!("`{database}`.`{table}`")));
     }
     for name in &names {
         // Not into the binary log: the trial's statements alone are in it.
-        connection.query_drop(format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {name}"))?;
+        connection.work(&format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {name}"))?;
     }
     Ok(names)
 }
 
 /// Row versions that nobody needs any more and that are still there, in transactions.
-fn history(connection: &mut Conn) -> Result<u64, Error> {
-    let length: Option<u64> = connection.query_first(counters::HISTORY)?;
-    Ok(length.unwrap_or(0))
+fn history(connection: &mut Connection) -> Result<u64, Failure> {
+    let rows = connection.query(counters::HISTORY)?;
+    Ok(rows.first().map_or(Ok(0), |row| row.count(0))?)
 }
 
 #[cfg(test)]

@@ -6,17 +6,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use mariadb::capture::Product;
-use mysql::Conn;
-use mysql::prelude::Queryable;
 use nix::unistd::geteuid;
 
 use super::find::{RELEASES, RELEASES_MYSQL, release_of};
-use super::login::{Target, words};
+use super::login::Target;
 use super::url::ServerUrl;
+use super::wire::{Connection, Failure};
 use super::{captured, rights, settings};
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::own_server::Owner;
+use crate::engine::row::{pairs, words};
 use experiment::record::Note;
 use experiment::spec::Settings;
 
@@ -51,13 +51,11 @@ impl Given {
     /// When the server does not let us in, is none that can be used, or lacks rights.
     pub(super) fn open(url: &ServerUrl, settings: &Settings) -> Result<Given, EngineError> {
         let mut connection = url.connect()?;
-        let look =
-            |error: mysql::Error| EngineError::failed(format!("look at {url}"), words(&error));
+        let look = |error: Failure| EngineError::failed(format!("look at {url}"), error);
         let variables: BTreeMap<String, String> = connection
             .query("SHOW GLOBAL VARIABLES")
-            .map_err(look)?
-            .into_iter()
-            .collect();
+            .and_then(|rows| Ok(pairs(&rows)?))
+            .map_err(look)?;
         let value = |name: &str| variables.get(name).map_or("", String::as_str);
         let product = Product::of(value("version"), value("version_comment"));
         check_release(url, product, value("version"))?;
@@ -86,7 +84,8 @@ impl Given {
         }
         let mut notes = notes(url, settings, product, &variables);
         notes.extend(note_of_waits(&mut connection, has_performance_schema).map_err(look)?);
-        let databases: Vec<String> = connection.query("SHOW DATABASES").map_err(look)?;
+        let databases = connection.query("SHOW DATABASES");
+        let databases = databases.and_then(|rows| Ok(words(&rows)?)).map_err(look)?;
         notes.extend(left_by_others(&databases));
         Ok(Given {
             target: url.target().clone(),
@@ -142,11 +141,15 @@ impl Given {
     }
 
     /// A connection with the settings that a private server would have for all.
-    pub(super) fn connect(&self, database: Option<&str>) -> mysql::Result<Conn> {
-        let mut connection = self.target.open(database)?;
-        connection.query_drop(format!("SET SESSION lock_wait_timeout = {LOCK_WAIT_S}"))?;
+    pub(super) fn connect(&self, database: Option<&str>) -> Result<Connection, Failure> {
+        self.connect_to(&self.target, database)
+    }
+
+    fn connect_to(&self, target: &Target, database: Option<&str>) -> Result<Connection, Failure> {
+        let mut connection = target.open(database)?;
+        connection.query(&format!("SET SESSION lock_wait_timeout = {LOCK_WAIT_S}"))?;
         for statement in &self.session {
-            connection.query_drop(statement)?;
+            connection.query(statement)?;
         }
         Ok(connection)
     }
@@ -161,19 +164,20 @@ impl Given {
         if databases.is_empty() {
             return Ok(());
         }
-        let mut connection = self.connect(None).map_err(|error| {
+        let target = self.target.with(self.target.patience.for_removal());
+        let mut connection = self.connect_to(&target, None).map_err(|error| {
             let statements: Vec<String> = statements().collect();
             format!(
                 "databases {}* are left behind ({}); once the server is back: {}",
                 self.prefix,
-                words(&error),
+                error,
                 statements.join("; ")
             )
         })?;
         let left: Vec<String> = statements()
             .filter_map(|sql| {
-                let error = connection.query_drop(&sql).err()?;
-                Some(format!("{sql}: {}", words(&error)))
+                let error = connection.query(&sql).err()?;
+                Some(format!("{sql}: {error}"))
             })
             .collect();
         match left.is_empty() {
@@ -199,19 +203,21 @@ fn check_release(url: &ServerUrl, product: Product, version: &str) -> Result<(),
 
 fn check_rights(
     url: &ServerUrl,
-    connection: &mut Conn,
+    connection: &mut Connection,
     has_performance_schema: bool,
 ) -> Result<(), EngineError> {
-    let failed = |error: mysql::Error| EngineError::failed(format!("look at {url}"), words(&error));
-    let grants: Vec<String> = connection.query("SHOW GRANTS").map_err(failed)?;
+    let failed = |error: Failure| EngineError::failed(format!("look at {url}"), error);
+    let grants = connection.query("SHOW GRANTS");
+    let grants = grants.and_then(|rows| Ok(words(&rows)?)).map_err(failed)?;
     let missing = rights::missing(&grants, has_performance_schema);
     if missing.is_empty() {
         return Ok(());
     }
-    let user: Option<String> = connection
-        .query_first("SELECT CURRENT_USER()")
+    let user = connection.first("SELECT CURRENT_USER()");
+    let user = user
+        .and_then(|row| Ok(row.word(0)?.to_owned()))
         .map_err(failed)?;
-    let user = user.unwrap_or_default().replace('\'', "''");
+    let user = user.replace('\'', "''");
     let user = user.replacen('@', "'@'", 1);
     let statements: Vec<String> = missing
         .iter()
@@ -330,18 +336,19 @@ fn notes(
 
 /// What is not known of waits and files, where the server does not count all.
 fn note_of_waits(
-    connection: &mut Conn,
+    connection: &mut Connection,
     has_performance_schema: bool,
-) -> mysql::Result<Option<Note>> {
+) -> Result<Option<Note>, Failure> {
     if !has_performance_schema {
         return Ok(Some(Note::Other(
             "performance_schema of the given server is off: there are no counters by file, and no waits".to_owned(),
         )));
     }
-    let enabled: Option<String> = connection.query_first(
+    let rows = connection.query(
         "SELECT enabled FROM performance_schema.setup_consumers WHERE name = 'events_waits_current'",
     )?;
-    Ok((enabled.as_deref() != Some("YES")).then(|| {
+    let enabled = words(&rows)?;
+    Ok((enabled.first().map(String::as_str) != Some("YES")).then(|| {
         Note::Other(
             "the given server does not show waits in progress (consumer events_waits_current of performance_schema): waits are \
              told by the state of sessions and by locks alone"

@@ -19,9 +19,9 @@ mod engine;
 mod find;
 mod given;
 mod instance;
-mod local;
 mod login;
 mod option_file;
+mod parse;
 mod places;
 mod product;
 pub(in crate::engine) mod provider;
@@ -33,6 +33,7 @@ mod tls;
 mod url;
 mod waits;
 pub mod watch;
+mod wire;
 
 pub use super::own_server::Owner;
 pub use captured::capture;

@@ -14,6 +14,7 @@ use super::server::MariaDb;
 use super::settings;
 use super::url::ServerUrl;
 use crate::engine::options::{FrontKind, Options};
+use crate::engine::patience::Patience;
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
@@ -83,11 +84,12 @@ impl EngineProvider for Provider {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         if let (Some(url), Some(arm)) = (&opening.options.server, opening.arms.first()) {
-            let given = Given::open(&ServerUrl::parse(url)?, &arm.settings)?;
+            let given = Given::open(&server(url, &opening.patience())?, &arm.settings)?;
             given.check_places(&of_data(opening))?;
         }
         Ok(Box::new(Run {
             options: opening.options.clone(),
+            patience: opening.patience(),
             registration: Arc::clone(opening.registration),
         }))
     }
@@ -153,8 +155,14 @@ fn of_data(opening: &Opening<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The server of a URL, and how long it may take.
+fn server(url: &str, patience: &Patience) -> Result<ServerUrl, EngineError> {
+    Ok(ServerUrl::parse(url)?.with_patience(patience.clone()))
+}
+
 struct Run {
     options: Options,
+    patience: Patience,
     registration: Arc<Registration>,
 }
 
@@ -168,7 +176,7 @@ impl EngineRun for Run {
             pacer: _,
         } = trial;
         let engine = match &self.options.server {
-            Some(url) => MariaDb::given(&ServerUrl::parse(url)?, site, settings, workload)?,
+            Some(url) => MariaDb::given(&server(url, &self.patience)?, site, settings, workload)?,
             None => {
                 let programs = Programs::find(self.options.mariadb.bin.as_deref())?;
                 let asked = (site, settings, workload);

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mariadb::capture::Product;
-use mysql::Conn;
-use mysql::prelude::Queryable;
 use parking_lot::Mutex;
 use volume::leftovers::Registration;
 use volume::site::Site;
@@ -20,6 +18,7 @@ use super::login::{Address, Target};
 use super::places::Places;
 use super::settings;
 use super::url::ServerUrl;
+use super::wire::{Connection, Failure};
 use crate::engine::EngineError;
 use crate::engine::interruption::Interruptions;
 use crate::engine::own_server::{Directories, Owner, check_memory};
@@ -43,7 +42,7 @@ pub struct MariaDb {
     pub(super) load_is_measured: bool,
     pub(super) record: EngineRecord,
     /// For questions of our own; none while the server is down.
-    pub(super) observer: Mutex<Option<Conn>>,
+    pub(super) observer: Mutex<Option<Connection>>,
     /// Numbers of the sessions' connections.
     pub(super) sessions: Mutex<BTreeSet<u32>>,
     /// Number of our own connection; 0 while there is none.
@@ -175,12 +174,11 @@ impl MariaDb {
                 "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
             ))?;
         }
-        let version: Option<String> = self.observe("ask for its version", |connection| {
-            connection.query_first("SELECT VERSION()")
+        let version = self.observe("ask for its version", |connection| {
+            Ok(connection.first("SELECT VERSION()")?.word(0)?.to_owned())
         })?;
         let mut observer = self.observer.lock();
         let connection = observer.as_mut().expect("it was asked just now");
-        let version = version.unwrap_or_default();
         self.record = EngineRecord {
             // As the plan has it, whichever of the two answers.
             name: "mariadb".to_owned(),
@@ -231,7 +229,7 @@ impl MariaDb {
     }
 
     /// Opens a connection to `database`, or to none.
-    pub(super) fn open(&self, database: Option<&str>) -> mysql::Result<Conn> {
+    pub(super) fn open(&self, database: Option<&str>) -> Result<Connection, Failure> {
         match &self.host {
             Host::Private(instance) => instance.target().open(database),
             Host::Given(given) => given.connect(database),
@@ -252,11 +250,11 @@ impl MariaDb {
 
     /// Executes a statement on our own connection.
     pub(super) fn execute(&self, sql: &str) -> Result<(), EngineError> {
-        self.observe(sql, |connection| connection.query_drop(sql))
+        self.observe(sql, |connection| connection.work(sql))
     }
 
     /// A connection for questions of our own.
-    pub(super) fn open_observer(&self) -> Result<Conn, EngineError> {
+    pub(super) fn open_observer(&self) -> Result<Connection, EngineError> {
         let opened = self.open(None);
         opened.map_err(|error| {
             self.with_obituary(EngineError::failed(
@@ -270,13 +268,12 @@ impl MariaDb {
     pub(super) fn observe<T>(
         &self,
         task: &str,
-        what: impl FnOnce(&mut Conn) -> mysql::Result<T>,
+        what: impl FnOnce(&mut Connection) -> Result<T, Failure>,
     ) -> Result<T, EngineError> {
         let mut observer = self.observer.lock();
         if observer.is_none() {
             let opened = self.open_observer()?;
-            self.observer_number
-                .store(opened.connection_id(), Ordering::Relaxed);
+            self.observer_number.store(opened.number, Ordering::Relaxed);
             *observer = Some(opened);
         }
         let connection = observer.as_mut().expect("it was opened above");

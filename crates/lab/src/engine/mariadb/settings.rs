@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 
 use mariadb::capture::Product;
 use model::Bytes;
-use mysql::Conn;
-use mysql::prelude::Queryable;
 
 use super::places::Places;
+use super::wire::Connection;
 use crate::engine::EngineError;
+use crate::engine::row::pairs;
 use experiment::spec::{Mariadb, Settings};
 
 /// Connections besides those of the sessions: questions of our own, and whoever looks with `mariadb`.
@@ -298,9 +298,12 @@ const RECORDED: [&str; 41] = [
 ///
 /// # Errors
 /// When the server does not answer.
-pub(super) fn in_force(connection: &mut Conn) -> Result<BTreeMap<String, String>, EngineError> {
-    let rows: Vec<(String, String)> = connection
-        .query("SHOW GLOBAL VARIABLES")
+pub(super) fn in_force(
+    connection: &mut Connection,
+) -> Result<BTreeMap<String, String>, EngineError> {
+    let told = connection.query("SHOW GLOBAL VARIABLES");
+    let rows: Vec<(String, String)> = told
+        .and_then(|rows| Ok(pairs(&rows)?))
         .map_err(|error| EngineError::failed("read the settings in force", error))?;
     let recorded = |name: &str| RECORDED.contains(&name);
     Ok(rows

@@ -5,32 +5,36 @@
 
 use std::path::PathBuf;
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error};
+use super::wire::{Connection, Failure};
+use crate::engine::row::{Row, Unexpected};
 
 /// Gives each table of `database` that is partitioned one part in each directory, and deals the others to the directories
 /// in turn, beginning with number `first`. The tables are empty, so that making them again moves nothing. Gives their number.
 ///
 /// `directories[0]` is the data directory where `in_data_directory`.
 pub(super) fn spread(
-    connection: &mut Conn,
+    connection: &mut Connection,
     database: &str,
     first: usize,
     directories: &[PathBuf],
     in_data_directory: bool,
-) -> Result<usize, Error> {
-    let tables: Vec<(String, Option<String>)> = connection.exec(
+) -> Result<usize, Failure> {
+    let rows = connection.query(&format!(
         "SELECT t.table_name, p.partition_expression FROM information_schema.tables AS t \
          LEFT JOIN information_schema.partitions AS p ON p.table_schema = t.table_schema \
            AND p.table_name = t.table_name AND p.partition_method = 'HASH' AND p.partition_ordinal_position = 1 \
-         WHERE t.table_schema = ? AND t.table_type = 'BASE TABLE' ORDER BY t.create_time, t.table_name",
-        (database,),
-    )?;
+         WHERE t.table_schema = {} AND t.table_type = 'BASE TABLE' ORDER BY t.create_time, t.table_name",
+        text(database)
+    ))?;
+    let table = |row: &Row| Ok((row.word(0)?.to_owned(), row.text(1)?.map(str::to_owned)));
+    let tables: Result<Vec<(String, Option<String>)>, Unexpected> =
+        rows.iter().map(table).collect();
+    let tables = tables?;
     let mut place = first;
     for (table, hash) in &tables {
         let table = identifier(table);
         match hash {
-            Some(expression) => connection.query_drop(format!(
+            Some(expression) => connection.work(&format!(
                 "ALTER TABLE {table} PARTITION BY HASH ({expression}) ({})",
                 parts(directories)
             ))?,
@@ -48,22 +52,21 @@ pub(super) fn spread(
 
 /// Makes an empty table again, with its file in `directory`: MariaDB moves none by ALTER TABLE.
 fn make_again(
-    connection: &mut Conn,
+    connection: &mut Connection,
     table: &str,
     directory: &std::path::Path,
-) -> Result<(), Error> {
+) -> Result<(), Failure> {
     let definition = definition(connection, table)?;
-    connection.query_drop(format!("DROP TABLE {table}"))?;
-    connection.query_drop(format!(
+    connection.work(&format!("DROP TABLE {table}"))?;
+    connection.work(&format!(
         "{definition} DATA DIRECTORY={}",
         literal(directory)
     ))
 }
 
-fn definition(connection: &mut Conn, table: &str) -> Result<String, Error> {
-    let row: Option<(String, String)> =
-        connection.query_first(format!("SHOW CREATE TABLE {table}"))?;
-    Ok(row.map_or_else(String::new, |(_, definition)| definition))
+fn definition(connection: &mut Connection, table: &str) -> Result<String, Failure> {
+    let row = connection.first(&format!("SHOW CREATE TABLE {table}"))?;
+    Ok(row.word(1)?.to_owned())
 }
 
 fn parts(directories: &[PathBuf]) -> String {
@@ -85,7 +88,11 @@ fn identifier(name: &str) -> String {
 
 /// A path as a string of SQL; the server's mode leaves backslashes their meaning.
 fn literal(path: &std::path::Path) -> String {
-    let text = path.display().to_string();
+    text(&path.display().to_string())
+}
+
+/// A text as a string of SQL.
+pub(super) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use mysql::SslOpts;
+use native_tls::TlsConnector;
 
 use crate::engine::certificates::{self, Refusal};
 
@@ -106,19 +106,39 @@ impl Encryption {
         Ok(Encryption { mode, authorities })
     }
 
-    /// What the client library is to do; `None` for nothing.
-    pub(super) fn options(&self) -> Option<SslOpts> {
-        let verifies = match self.mode {
-            Mode::Disabled => return None,
-            Mode::Required => false,
+    /// Whether the user wants none.
+    pub(super) fn is_off(&self) -> bool {
+        self.mode == Mode::Disabled
+    }
+
+    /// Whether the server's certificate is verified.
+    fn verifies(&self) -> bool {
+        match self.mode {
+            Mode::Disabled | Mode::Required => false,
             Mode::VerifyCa | Mode::VerifyIdentity => true,
-        };
-        Some(
-            SslOpts::default()
-                .with_root_cert_path(self.authorities.clone())
-                .with_danger_accept_invalid_certs(!verifies)
-                .with_danger_skip_domain_validation(self.mode != Mode::VerifyIdentity),
-        )
+        }
+    }
+
+    /// How to encrypt; `None` where that is off.
+    ///
+    /// # Errors
+    /// When a certificate cannot be used, in words.
+    pub(super) fn connector(&self) -> Result<Option<TlsConnector>, String> {
+        if self.is_off() {
+            return Ok(None);
+        }
+        let mut builder = TlsConnector::builder();
+        if let Some(file) = &self.authorities {
+            for certificate in certificates::in_file("ssl-ca", file)? {
+                builder.add_root_certificate(certificate);
+            }
+        }
+        builder.danger_accept_invalid_certs(!self.verifies());
+        builder.danger_accept_invalid_hostnames(self.mode != Mode::VerifyIdentity);
+        let connector = builder.build();
+        connector
+            .map(Some)
+            .map_err(|error| format!("TLS cannot be set up: {error}"))
     }
 
     /// Why the server `host` without TLS is not used, with the remedy.
@@ -165,11 +185,7 @@ mod tests {
             (false, Some(Mode::Disabled), false),
         ] {
             let encryption = Encryption::of(is_here, mode, None).expect("it goes together");
-            assert_eq!(
-                encryption.options().is_some(),
-                encrypted,
-                "{is_here} {mode:?}"
-            );
+            assert_eq!(!encryption.is_off(), encrypted, "{is_here} {mode:?}");
         }
     }
 
@@ -190,8 +206,8 @@ mod tests {
         let error = Encryption::of(false, Some(Mode::VerifyCa), None).expect_err("of whom");
         assert!(error.contains("ssl-ca=FILE"), "{error}");
         let verified = Encryption::of(false, Some(Mode::VerifyIdentity), None).expect("system's");
-        let options = verified.options().expect("encrypted");
-        assert!(!options.accept_invalid_certs() && !options.skip_domain_validation());
+        assert!(verified.verifies());
+        assert!(verified.connector().expect("the system's").is_some());
     }
 
     #[test]

@@ -8,12 +8,12 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use mysql::Conn;
-
 use super::login::{Address, Target};
 use super::option_file;
 use super::tls::{Encryption, Mode};
+use super::wire::Connection;
 use crate::engine::EngineError;
+use crate::engine::patience::Patience;
 use crate::engine::server_url::{Password, Pieces, own_name};
 
 /// Where servers listen on this machine when nobody says otherwise: Debian's, Red Hat's, and MariaDB's own.
@@ -93,6 +93,7 @@ impl ServerUrl {
                 user: parts.user.unwrap_or_else(|| own_name("root")),
                 password: password.map(Password::new),
                 encryption: encryption.map_err(asked)?,
+                patience: Patience::default(),
             },
         })
     }
@@ -102,11 +103,18 @@ impl ServerUrl {
         &self.target
     }
 
-    /// Logs in. An answer that takes more than 30 s is none.
+    /// The same, waited for so.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> ServerUrl {
+        self.target.patience = patience;
+        self
+    }
+
+    /// Logs in.
     ///
     /// # Errors
     /// When the server does not let us in, or is not encrypted or verified as the URL asks.
-    pub fn connect(&self) -> Result<Conn, EngineError> {
+    pub(super) fn connect(&self) -> Result<Connection, EngineError> {
         self.target.open_given()
     }
 }

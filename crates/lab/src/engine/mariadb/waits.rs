@@ -7,10 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error};
-
 use super::server::MariaDb;
+use super::wire::{Connection, Failure};
+use crate::engine::row::{Row, Unexpected};
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
 /// How many looks at the sessions come for one at the transactions that wait: 20 ms each, and more than 100 ms between two.
@@ -24,73 +23,72 @@ pub(super) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_comman
      FROM performance_schema.threads AS t LEFT JOIN performance_schema.events_waits_current AS w \
      ON w.thread_id = t.thread_id AND w.end_event_id IS NULL WHERE t.processlist_id IS NOT NULL";
 
-pub(super) const LOCKED: &str =
+const LOCKED: &str =
     "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-
-/// A row of [`SESSIONS`]; what is not there is NULL.
-pub(super) type Row = (
-    u32,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-);
 
 /// Looks at the sessions of an engine, on a connection of its own.
 pub(super) struct Sampler<'a> {
     engine: &'a MariaDb,
-    connection: Conn,
-    sessions: mysql::Statement,
-    locked: mysql::Statement,
+    connection: Connection,
     /// Who waited for a row at the last look.
     waiting_for_rows: BTreeSet<u32>,
     looks: u32,
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn new(
-        engine: &'a MariaDb,
-        mut connection: Conn,
-    ) -> Result<Sampler<'a>, EngineError> {
-        let mut prepare = |text: &str| {
-            connection
-                .prep(text)
-                .map_err(|error| EngineError::failed("prepare to look at the sessions", error))
-        };
-        let (sessions, locked) = (prepare(SESSIONS)?, prepare(LOCKED)?);
-        Ok(Sampler {
+    pub(super) fn new(engine: &'a MariaDb, connection: Connection) -> Sampler<'a> {
+        Sampler {
             engine,
             connection,
-            sessions,
-            locked,
             waiting_for_rows: BTreeSet::new(),
             looks: 0,
-        })
+        }
     }
 
-    fn look(&mut self) -> Result<Vec<Waiting>, Error> {
+    fn look(&mut self) -> Result<Vec<Waiting>, Failure> {
         if self.looks.is_multiple_of(LOOKS_PER_LOCKS) {
-            let locked: Vec<u32> = self.connection.exec(&self.locked, ())?;
-            self.waiting_for_rows = locked.into_iter().collect();
+            self.waiting_for_rows = locked(&mut self.connection)?;
         }
         self.looks = self.looks.wrapping_add(1);
-        let rows: Vec<Row> = self.connection.exec(&self.sessions, ())?;
+        let rows = self.connection.query(SESSIONS)?;
+        let seen: Vec<Seen> = rows.iter().map(Seen::of).collect::<Result<_, _>>()?;
         let ours = self.engine.sessions.lock();
-        Ok(rows
-            .iter()
-            .filter(|row| ours.contains(&row.0))
-            .map(|(id, command, state, event, operation)| {
-                let text = |column: &'_ Option<String>| column.clone().unwrap_or_default();
-                let locked = self.waiting_for_rows.contains(id);
-                waiting(
-                    &text(command),
-                    &text(state),
-                    &text(event),
-                    &text(operation),
-                    locked,
-                )
+        let ours = seen.iter().filter(|seen| ours.contains(&seen.session));
+        Ok(ours
+            .map(|seen| {
+                let locked = self.waiting_for_rows.contains(&seen.session);
+                waiting(seen.command, seen.state, seen.event, seen.operation, locked)
             })
             .collect())
+    }
+}
+
+/// Connections whose transactions wait for a row.
+pub(super) fn locked(connection: &mut Connection) -> Result<BTreeSet<u32>, Failure> {
+    let rows = connection.query(LOCKED)?;
+    let numbers = rows.iter().map(|row| row.count(0));
+    Ok(numbers.collect::<Result<_, _>>()?)
+}
+
+/// A row of [`SESSIONS`]; what is NULL is empty.
+pub(super) struct Seen<'a> {
+    pub(super) session: u32,
+    pub(super) command: &'a str,
+    pub(super) state: &'a str,
+    pub(super) event: &'a str,
+    pub(super) operation: &'a str,
+}
+
+impl Seen<'_> {
+    pub(super) fn of(row: &Row) -> Result<Seen<'_>, Unexpected> {
+        let text = |column: usize| row.text(column).map(Option::unwrap_or_default);
+        Ok(Seen {
+            session: row.count(0)?,
+            command: text(1)?,
+            state: text(2)?,
+            event: text(3)?,
+            operation: text(4)?,
+        })
     }
 }
 

@@ -22,15 +22,16 @@ pub(super) struct Session<'a> {
     /// Their names.
     prepared: PreparedStatements<String>,
     statements: u64,
-    watch: Watch<'a>,
+    watch: Watch,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(
         engine: &'a Postgres,
-        connection: Connection,
-        watch: Watch<'a>,
+        mut connection: Connection,
+        watch: Watch,
     ) -> Session<'a> {
+        connection.set_patience(engine.target.patience.of_session(watch.clone()));
         Session {
             engine,
             connection,
@@ -68,7 +69,9 @@ impl<'a> Session<'a> {
 
     fn text(&self, failure: Failure) -> String {
         match failure {
-            Failure::Refused { .. } | Failure::Tls(_) => failure.to_string(),
+            Failure::Refused { .. } | Failure::Tls(_) | Failure::Unexpected(_) => {
+                failure.to_string()
+            }
             Failure::Lost(_) => {
                 Watch::slow_down();
                 match self.engine.obituary() {
@@ -109,10 +112,10 @@ impl Client for Session<'_> {
     fn roll_back(&mut self) {
         // Where the connection is gone, so are transaction and locks; the next statement says so.
         if self.connection.in_transaction() {
-            let _ = self.connection.query("ROLLBACK");
+            let _ = self.connection.work("ROLLBACK");
         }
         // Locks of the application outlive a transaction.
-        let _ = self.connection.query("SELECT pg_advisory_unlock_all()");
+        let _ = self.connection.work("SELECT pg_advisory_unlock_all()");
     }
 
     fn statements(&self) -> u64 {
@@ -124,7 +127,7 @@ impl Client for Session<'_> {
             return Ok(());
         }
         self.connection
-            .query("COMMIT")
+            .work("COMMIT")
             .map(|_| ())
             .map_err(|failure| self.text(failure))
     }

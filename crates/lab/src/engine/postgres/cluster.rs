@@ -14,6 +14,7 @@ use super::tls::Encryption;
 use super::wire::Connection;
 use crate::engine::EngineError;
 use crate::engine::own_server::{Directories, OwnServer, Owner, Task};
+use crate::engine::patience::Patience;
 use experiment::spec::Settings;
 
 /// A server of our own.
@@ -79,6 +80,7 @@ impl Cluster {
             database: database.to_owned(),
             password: None,
             encryption: Encryption::off(),
+            patience: Patience::endless(),
         }
     }
 

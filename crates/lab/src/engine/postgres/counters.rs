@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::Connection;
+use crate::engine::row::Number as _;
 use crate::engine::{CounterSample, CounterSampler, EngineError};
 
 /// Views of one row: prefix of the counters' names, the row, and the version that brought it.
@@ -130,9 +131,10 @@ fn collect(
         .query(sql)
         .map_err(|error| EngineError::failed(format!("read the counters `{prefix}`"), error))?;
     for row in rows {
-        if let [Some(name), Some(value)] = row.as_slice()
+        // A column that is no number is one of another version.
+        if let [Some(name), Some(value)] = row.columns()
             && !NO_COUNTERS.contains(&name.as_str())
-            && let Ok(value) = value.parse()
+            && let Some(value) = f64::of(value)
         {
             counters.insert(format!("{prefix}.{}", with_unit(name)), value);
         }

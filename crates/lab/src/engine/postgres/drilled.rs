@@ -18,6 +18,7 @@ use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, W
 use crate::drill::{Found, Kind, Verdict};
 use crate::engine::EngineError;
 use crate::engine::own_server::{Directories, Owner, home};
+use crate::engine::row::first;
 use experiment::spec::{Commit, Role, Settings};
 
 /// Connections besides those that write the ledger.
@@ -233,7 +234,7 @@ impl Drilled {
             "VACUUM ANALYZE".to_owned(),
         ] {
             connection
-                .query(&statement)
+                .work(&statement)
                 .map_err(|error| EngineError::failed(&statement, error))?;
         }
         Ok(())
@@ -243,7 +244,7 @@ impl Drilled {
         let mut connection = self.connect(OBSERVER).map_err(|error| error.to_string())?;
         let mut ask = |what: &str, sql: &str| {
             connection
-                .query(sql)
+                .work(sql)
                 .map_err(|error| format!("{what}: {error}"))
         };
         // Without an index, so that every row is read.
@@ -259,11 +260,7 @@ impl Drilled {
             ),
         )?;
         for row in rows {
-            let number = |place: usize| {
-                row[place]
-                    .as_deref()
-                    .and_then(|text| text.parse::<u64>().ok())
-            };
+            let number = |place: usize| row.number::<u64>(place).ok().flatten();
             let (session, last, rows) = (number(0), number(1), number(2));
             let (Some(session), Some(last)) = (session, last) else {
                 found
@@ -277,7 +274,7 @@ impl Drilled {
                     rows.unwrap_or(0)
                 ));
             }
-            if row[4].as_deref() != Some("t") {
+            if row.text(4) != Ok(Some("t")) {
                 found
                     .contradictions
                     .push(format!("a row of session {session} has other content"));
@@ -295,9 +292,10 @@ impl Drilled {
              ledger) AS transfer GROUP BY id) AS transfers USING (id) WHERE balance IS DISTINCT FROM coalesce(amount, 0)"
             ),
         )?;
-        let wrong = wrong.into_iter().flatten().flatten().next();
-        if wrong.as_deref() != Some("0") {
-            let wrong = wrong.unwrap_or_default();
+        let wrong = first(&wrong)
+            .and_then(|row| row.word(0))
+            .unwrap_or_default();
+        if wrong != "0" {
             found.contradictions.push(format!(
                 "{wrong} of {ACCOUNTS} accounts are missing or have another balance than the ledger says"
             ));
@@ -313,7 +311,7 @@ impl Drilled {
                 &format!("check table {table}"),
                 &format!("SELECT msg FROM verify_heapam('{table}'::regclass)"),
             )?;
-            if let Some(message) = rows.into_iter().flatten().flatten().next() {
+            if let Some(message) = rows.iter().find_map(|row| row.text(0).ok().flatten()) {
                 found.contradictions.push(format!("{table}: {message}"));
             }
         }
@@ -328,10 +326,10 @@ impl Drilled {
 impl Server for Drilled {
     fn version(&self) -> Result<String, EngineError> {
         let asked = "SHOW server_version";
-        let rows = self.connect(OBSERVER)?.query(asked);
+        let rows = self.connect(OBSERVER)?.work(asked);
         let rows = rows.map_err(|error| EngineError::failed(asked, error))?;
-        let first = rows.into_iter().flatten().flatten().next();
-        Ok(first.unwrap_or_default())
+        let told = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
+        told.map_err(|error| EngineError::failed(asked, error))
     }
 
     fn start(&self) -> Result<Result<(), String>, EngineError> {
@@ -366,7 +364,7 @@ impl Server for Drilled {
 
     fn checkpoint(&self) -> Result<(), EngineError> {
         let mut connection = self.connect(OBSERVER)?;
-        let done = connection.query("CHECKPOINT");
+        let done = connection.work("CHECKPOINT");
         done.map(|_| ())
             .map_err(|error| EngineError::failed("CHECKPOINT", error))
     }
@@ -381,7 +379,7 @@ impl Server for Drilled {
             ("make a temporary table", table),
         ] {
             connection
-                .query(statement)
+                .work(statement)
                 .map_err(|error| EngineError::failed(what, error))?;
         }
         Ok(())
@@ -409,7 +407,7 @@ impl Writer for Client {
              v(session, number); UPDATE accounts SET balance = balance - {number} WHERE id = {from}; UPDATE accounts SET balance = \
              balance + {number} WHERE id = {to}"
         );
-        let done = self.connection.query(&sql);
+        let done = self.connection.work(&sql);
         done.map(|_| ())
             .map_err(|error| EngineError::failed("write the ledger", error))
     }

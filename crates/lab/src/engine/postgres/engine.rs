@@ -10,6 +10,7 @@ use super::login::{OBSERVER, SESSION, open};
 use super::product::POSTGRESQL;
 use super::server::{Host, Postgres};
 use super::tablespaces::{self, Which};
+use super::target::Target;
 use super::wire::{Connection, Failure};
 use super::{client, counters, waits};
 use crate::engine::own_server::cleared;
@@ -65,8 +66,8 @@ impl Engine for Postgres {
     }
 
     fn quiesce(&self) -> Result<(), EngineError> {
-        self.ask("VACUUM (ANALYZE)")?;
-        self.ask("CHECKPOINT")?;
+        self.work("VACUUM (ANALYZE)")?;
+        self.work("CHECKPOINT")?;
         Ok(())
     }
 
@@ -156,7 +157,7 @@ impl Postgres {
     /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
     /// it was first asked to stop sends it all the same.
     fn cancel_sessions(&self) -> Result<(), Failure> {
-        let mut connection = Connection::open(&self.target, OBSERVER)?;
+        let mut connection = self.open_to_cancel()?;
         for _ in 0..CANCELS_MAX {
             let active = connection.query(&format!(
                 "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' \
@@ -170,9 +171,17 @@ impl Postgres {
         Ok(())
     }
 
+    fn open_to_cancel(&self) -> Result<Connection, Failure> {
+        let target = Target {
+            patience: self.target.patience.for_cancelling(),
+            ..self.target.clone()
+        };
+        Connection::open(&target, OBSERVER)
+    }
+
     /// Cancels what dbstow itself does in its database, once.
     fn cancel_own(&self) -> Result<(), Failure> {
-        let mut connection = Connection::open(&self.target, OBSERVER)?;
+        let mut connection = self.open_to_cancel()?;
         connection.query(&format!(
             "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
              AND application_name = '{OBSERVER}' AND datname = current_database()"

@@ -14,6 +14,7 @@ use super::wire::Connection;
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::own_server::Owner;
+use crate::engine::row::first;
 
 /// A server that others own.
 pub(super) struct Given {
@@ -36,11 +37,12 @@ impl Given {
                  (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)",
             )
             .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
-        let column = |place: usize| {
-            let row = rows.first().and_then(|row| row[place].clone());
-            row.unwrap_or_default()
-        };
-        let major = column(0).parse::<u32>().unwrap_or(0) / 10_000;
+        let told = first(&rows).and_then(|row| {
+            let data_directory = row.text(1)?.unwrap_or_default().to_owned();
+            Ok((row.count::<u32>(0)? / 10_000, data_directory, row.flag(2)?))
+        });
+        let (major, data_directory, is_superuser) =
+            told.map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
         if !VERSIONS.contains(&major) {
             return Err(EngineError::Missing(format!(
                 "{url} is PostgreSQL {major}; dbstow knows versions {} to {}",
@@ -48,7 +50,7 @@ impl Given {
                 VERSIONS.end()
             )));
         }
-        if column(2) != "t" {
+        if !is_superuser {
             return Err(EngineError::Missing(format!(
                 "{url}: making tablespaces takes a superuser; connect as one, or leave --server out \
                  for a private server"
@@ -57,7 +59,7 @@ impl Given {
         Ok(Given {
             maintenance,
             database: format!("dbstow_{}", mark()),
-            data_directory: column(1),
+            data_directory,
             is_encrypted: connection.encrypted().is_some(),
         })
     }
@@ -128,7 +130,11 @@ impl Given {
 
     /// Removes what was made; says what could not be.
     pub(super) fn remove(&self, tablespaces: &Tablespaces) -> Result<(), String> {
-        let mut connection = self.connect().map_err(|error| {
+        let maintenance = Target {
+            patience: self.maintenance.patience.for_removal(),
+            ..self.maintenance.clone()
+        };
+        let mut connection = open(&maintenance, OBSERVER).map_err(|error| {
             let name = &self.database;
             format!("database {name} and tablespaces {name}_* are left behind: {error}")
         })?;

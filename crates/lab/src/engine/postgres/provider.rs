@@ -8,10 +8,12 @@ use volume::leftovers::Registration;
 use super::login::{OBSERVER, open};
 use super::{Binaries, Postgres, ServerUrl, owner, reading};
 use crate::engine::options::{FrontKind, Options};
+use crate::engine::patience::Patience;
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes,
 };
 use crate::engine::real::EngineError;
+use crate::engine::row::first;
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
@@ -78,7 +80,7 @@ impl EngineProvider for Provider {
         let own = |arm: &Arm| arm.settings.engine.postgres != experiment::spec::Postgres::default();
         if opening.arms.iter().any(own) {
             match &opening.options.server {
-                Some(url) => check_server(&ServerUrl::parse(url)?, opening.arms)?,
+                Some(url) => check_server(&server(url, &opening.patience())?, opening.arms)?,
                 None => {
                     let binaries = Binaries::find(opening.options.postgres.bin.as_deref())?;
                     reading::check_programs(&binaries, opening.arms)?;
@@ -87,6 +89,7 @@ impl EngineProvider for Provider {
         }
         Ok(Box::new(Run {
             options: opening.options.clone(),
+            patience: opening.patience(),
             registration: Arc::clone(opening.registration),
         }))
     }
@@ -124,12 +127,8 @@ fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
         let rows = connection
             .query(&format!("SELECT {expression}"))
             .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
-        Ok(rows
-            .into_iter()
-            .flatten()
-            .flatten()
-            .next()
-            .unwrap_or_default())
+        let told = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
+        told.map_err(|error| EngineError::failed(format!("look at {url}"), error))
     };
     let number = value("current_setting('server_version_num')")?;
     let major = number.parse::<u32>().unwrap_or(0) / 10_000;
@@ -151,8 +150,14 @@ fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
     reading::check_combined(arms, allowed, &server).map_err(EngineError::Missing)
 }
 
+/// The server of a URL, and how long it may take.
+fn server(url: &str, patience: &Patience) -> Result<ServerUrl, EngineError> {
+    Ok(ServerUrl::parse(url)?.with_patience(patience.clone()))
+}
+
 struct Run {
     options: Options,
+    patience: Patience,
     registration: Arc<Registration>,
 }
 
@@ -166,7 +171,7 @@ impl EngineRun for Run {
             pacer: _,
         } = trial;
         let engine = match &self.options.server {
-            Some(url) => Postgres::given(&ServerUrl::parse(url)?, site, settings, workload)?,
+            Some(url) => Postgres::given(&server(url, &self.patience)?, site, settings, workload)?,
             None => {
                 let binaries = Binaries::find(self.options.postgres.bin.as_deref())?;
                 let asked = (site, settings, workload);

@@ -14,9 +14,10 @@ use super::settings;
 use super::tablespaces::{self, Tablespaces};
 use super::target::Target;
 use super::url::ServerUrl;
-use super::wire::{Connection, Row};
+use super::wire::Connection;
 use crate::engine::interruption::Interruptions;
 use crate::engine::own_server::{Directories, Owner, check_memory, home};
+use crate::engine::row::{Row, first};
 use crate::engine::{Engine, EngineError};
 use experiment::record::EngineRecord;
 use experiment::spec::Settings;
@@ -188,12 +189,12 @@ impl Postgres {
         }
         for statement in statements {
             maintenance
-                .query(&statement)
+                .work(&statement)
                 .map_err(|error| EngineError::failed(&statement, error))?;
         }
         for session in 0..settings.workload.sessions {
             let schema = self.schema(session);
-            self.ask(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"))?;
+            self.work(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"))?;
         }
         self.introduce()
     }
@@ -203,16 +204,14 @@ impl Postgres {
         let rows = self.ask(
             "SELECT current_setting('server_version_num'), current_setting('server_version')",
         )?;
-        let column = |place: usize| {
-            rows.first()
-                .and_then(|row| row[place].clone())
-                .unwrap_or_default()
-        };
-        self.major = column(0).parse::<u32>().unwrap_or(0) / 10_000;
+        let told = first(&rows).and_then(|row| Ok((row.count::<u32>(0)?, row.word(1)?.to_owned())));
+        let (number, version) =
+            told.map_err(|error| EngineError::failed("ask for the server's version", error))?;
+        self.major = number / 10_000;
         let settings = self.observe(settings::in_force)?;
         self.record = EngineRecord {
             name: "postgres".to_owned(),
-            version: column(1),
+            version,
             file: "tablespace".to_owned(),
             settings,
         };
@@ -231,6 +230,15 @@ impl Postgres {
         self.observe(|connection| {
             connection
                 .query(sql)
+                .map_err(|error| EngineError::failed(sql, error))
+        })
+    }
+
+    /// Executes statements that may take long on our own connection.
+    pub(super) fn work(&self, sql: &str) -> Result<(), EngineError> {
+        self.observe(|connection| {
+            let done = connection.work(sql);
+            done.map(|_| ())
                 .map_err(|error| EngineError::failed(sql, error))
         })
     }

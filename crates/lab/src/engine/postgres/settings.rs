@@ -20,6 +20,7 @@ use model::Bytes;
 use super::reading;
 use super::wire::Connection;
 use crate::engine::EngineError;
+use crate::engine::row::{Row, Unexpected};
 use experiment::spec::{Commit, Settings};
 use workload::{Tables, Workload};
 
@@ -138,9 +139,10 @@ pub(super) fn in_force(
             "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({RECORDED})"
         ))
         .map_err(|error| EngineError::failed("read the settings in force", error))?;
-    let pair = |row: Vec<Option<String>>| {
-        let mut columns = row.into_iter().flatten();
-        Some((columns.next()?, columns.next()?))
+    let pair = |row: &Row| {
+        let pair = (row.word(0)?.to_owned(), row.word(1)?.to_owned());
+        Ok::<_, Unexpected>(pair)
     };
-    Ok(rows.into_iter().filter_map(pair).collect())
+    let pairs: Result<_, Unexpected> = rows.iter().map(pair).collect();
+    pairs.map_err(|error| EngineError::failed("read the settings in force", error))
 }

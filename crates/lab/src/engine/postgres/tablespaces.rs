@@ -6,6 +6,7 @@ use volume::site::Site;
 
 use super::wire::{Connection, Failure};
 use crate::engine::own_server::home;
+use crate::engine::row::Row;
 use experiment::spec::{Role, Settings};
 use workload::Tables;
 
@@ -64,7 +65,7 @@ impl Tablespaces {
 pub(super) fn create(connection: &mut Connection, all: &Tablespaces) -> Result<(), Failure> {
     for Tablespace { name, directory } in all.all() {
         let directory = directory.display().to_string().replace('\'', "''");
-        connection.query(&format!("CREATE TABLESPACE {name} LOCATION '{directory}'"))?;
+        connection.work(&format!("CREATE TABLESPACE {name} LOCATION '{directory}'"))?;
     }
     Ok(())
 }
@@ -98,7 +99,7 @@ pub(super) fn spread(
         (Which::Schema(..), Tables::Temp) => "UNLOGGED TABLE",
         (Which::Schema(..), Tables::Data) => "TABLE",
     };
-    let parted = connection.query(&format!(
+    let parted = connection.work(&format!(
         "SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_partitioned_table AS p ON p.partrelid = c.oid \
          WHERE c.relnamespace = {schema} AND p.partstrat = 'h' \
            AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid) ORDER BY c.oid"
@@ -109,16 +110,16 @@ pub(super) fn spread(
     if matches!(which, Which::Temporary) {
         return Ok(parted.len());
     }
-    let whole = connection.query(&format!(
+    let whole = connection.work(&format!(
         "SELECT c.oid::regclass::text FROM pg_class AS c \
          WHERE c.relnamespace = {schema} AND c.relkind = 'r' AND NOT c.relispartition ORDER BY c.oid"
     ))?;
     for (place, name) in (first..).zip(whole.iter().flat_map(first_column)) {
         if kind == Tables::Temp {
-            connection.query(&format!("ALTER TABLE {name} SET UNLOGGED"))?;
+            connection.work(&format!("ALTER TABLE {name} SET UNLOGGED"))?;
         }
         let home = &homes[place % homes.len()].name;
-        connection.query(&format!("ALTER TABLE {name} SET TABLESPACE {home}"))?;
+        connection.work(&format!("ALTER TABLE {name} SET TABLESPACE {home}"))?;
         move_indexes(connection, name, home)?;
     }
     Ok(parted.len() + whole.len())
@@ -133,7 +134,7 @@ fn part(
 ) -> Result<(), Failure> {
     for (number, home) in homes.iter().enumerate() {
         let part = part_name(name, number + 1);
-        connection.query(&format!(
+        connection.work(&format!(
             "CREATE {making} {part} PARTITION OF {name} \
              FOR VALUES WITH (MODULUS {}, REMAINDER {number}) TABLESPACE {}",
             homes.len(),
@@ -155,15 +156,15 @@ fn part_name(name: &str, number: usize) -> String {
 
 fn move_indexes(connection: &mut Connection, table: &str, home: &str) -> Result<(), Failure> {
     let table = table.replace('\'', "''");
-    let indexes = connection.query(&format!(
+    let indexes = connection.work(&format!(
         "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = '{table}'::regclass"
     ))?;
     for index in indexes.iter().flat_map(first_column) {
-        connection.query(&format!("ALTER INDEX {index} SET TABLESPACE {home}"))?;
+        connection.work(&format!("ALTER INDEX {index} SET TABLESPACE {home}"))?;
     }
     Ok(())
 }
 
-fn first_column(row: &super::wire::Row) -> Option<&str> {
-    row.first().and_then(|column| column.as_deref())
+fn first_column(row: &Row) -> Option<&str> {
+    row.columns().first().and_then(|column| column.as_deref())
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::tls::Encryption;
+use crate::engine::patience::Patience;
 use crate::engine::server_url::Password;
 
 /// A server, a database in it, and who asks.
@@ -14,6 +15,8 @@ pub(super) struct Target {
     pub(super) database: String,
     pub(super) password: Option<Password>,
     pub(super) encryption: Encryption,
+    /// How long it may take.
+    pub(super) patience: Patience,
 }
 
 /// As a URL, without the password.

@@ -6,18 +6,18 @@
 
 use std::env;
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use bytes::BytesMut;
 use files::input;
-use native_tls::{HandshakeError, Identity, Protocol, TlsConnector, TlsStream};
+use native_tls::{HandshakeError, Identity, Protocol, TlsConnector};
 use postgres_protocol::message::frontend;
 
 use super::target::Address;
 use super::wire::Failure;
 use crate::engine::certificates::{self, Refusal};
+use crate::engine::socket::{Socket, Stream};
 
 /// What is asked of a connection; the default is libpq's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,19 +177,19 @@ impl Encryption {
         self.connector.is_none()
     }
 
-    /// Asks the server for TLS; gives the socket back where it has none and need not.
+    /// Asks the server for TLS; the socket stays as it is where it has none and need not.
     pub(super) fn over(
         &self,
-        mut socket: TcpStream,
+        mut socket: Socket,
         host: &str,
         attempt: Attempt,
-    ) -> Result<Result<TlsStream<TcpStream>, TcpStream>, Failure> {
+    ) -> Result<Stream, Failure> {
         let Some(connector) = self
             .connector
             .as_ref()
             .filter(|_| attempt != Attempt::Plain)
         else {
-            return Ok(Err(socket));
+            return Ok(Stream::Plain(socket));
         };
         let mut request = BytesMut::new();
         frontend::ssl_request(&mut request);
@@ -200,10 +200,10 @@ impl Encryption {
         match (&answer, attempt) {
             (b"S", _) => connector
                 .connect(host, socket)
-                .map(Ok)
+                .map(|stream| Stream::Tls(Box::new(stream)))
                 .map_err(|error| refused(error, host).into()),
             (b"N", Attempt::Encrypted) => Err(TlsError::NotOffered(self.mode).into()),
-            (b"N", Attempt::Offered | Attempt::Plain) => Ok(Err(socket)),
+            (b"N", Attempt::Offered | Attempt::Plain) => Ok(Stream::Plain(socket)),
             _ => Err(TlsError::Handshake(
                 "the server did not answer the request for TLS".to_owned(),
             )
@@ -409,7 +409,7 @@ fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
 /// What the library says, sorted by what there is to do about it.
-fn refused(error: HandshakeError<TcpStream>, host: &str) -> TlsError {
+fn refused(error: HandshakeError<Socket>, host: &str) -> TlsError {
     let text = match error {
         HandshakeError::Failure(error) => error.to_string(),
         HandshakeError::WouldBlock(_) => "no answer in time".to_owned(),

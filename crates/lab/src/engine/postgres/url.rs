@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::target::{Address, Target};
 use super::tls::{self, Asked, CertificateMode, Encryption, OwnCertificate};
 use crate::engine::EngineError;
+use crate::engine::patience::Patience;
 use crate::engine::server_url::{Password, Pieces, number, own_name, secret_in};
 
 /// Where servers listen on this machine when nobody says otherwise; Debian's first.
@@ -102,8 +103,16 @@ impl ServerUrl {
             user,
             database,
             password: password.map(Password::new),
+            patience: Patience::default(),
         };
         Ok(ServerUrl { target })
+    }
+
+    /// The same, waited for so.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> ServerUrl {
+        self.target.patience = patience;
+        self
     }
 
     pub(super) fn target(&self) -> &Target {

@@ -2,6 +2,7 @@
 
 use super::login::SESSION;
 use super::wire::Connection;
+use crate::engine::row::Unexpected;
 use crate::engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
 /// Asks the server what this run's sessions do, on a connection of its own.
@@ -30,13 +31,14 @@ impl WaitSampler for Sampler {
             .connection
             .query("EXECUTE sample")
             .map_err(|error| EngineError::failed("look at what the sessions do", error))?;
-        Ok(rows
+        let looked: Result<Vec<Waiting>, Unexpected> = rows
             .iter()
             .map(|row| {
-                let text = |column: usize| row[column].as_deref().unwrap_or_default();
-                waiting(text(0), text(1), text(2))
+                let text = |column: usize| row.text(column).map(Option::unwrap_or_default);
+                Ok(waiting(text(0)?, text(1)?, text(2)?))
             })
-            .collect())
+            .collect();
+        looked.map_err(|error| EngineError::failed("look at what the sessions do", error))
     }
 }
 

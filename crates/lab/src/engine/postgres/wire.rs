@@ -4,29 +4,25 @@
 //! session as cheap as pgbench's. TLS lies between the two where the server's URL says so ([`super::tls`]).
 
 use std::error::Error;
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::io;
 use std::ops::Range;
-use std::os::unix::net::UnixStream;
-use std::time;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use model::Duration;
 use native_tls::TlsStream;
 use postgres_protocol::IsNull;
-use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Header, Message};
+use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::target::{Address, Target};
 use super::tls::{Attempt, TlsError};
-use crate::engine::unix_socket::UnixSocket;
+use crate::engine::patience::Patience;
+use crate::engine::row::{ANSWER_BYTES_MAX, Budget, Row, TooLarge, Unexpected};
+use crate::engine::socket::{Socket, Stream};
+use crate::engine::wait::Task;
 
-/// Bytes a connection reads at once; larger rows make its buffer grow.
+/// Bytes a connection reads at once; larger messages make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
-
-/// A row of a query that asks the server about itself: columns as text.
-pub(super) type Row = Vec<Option<String>>;
 
 /// Why the server did not do as asked.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +38,9 @@ pub(super) enum Failure {
     /// It is not encrypted as asked.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// It answered something else than was asked.
+    #[error(transparent)]
+    Unexpected(#[from] Unexpected),
     /// The connection broke.
     #[error("the connection to the server is lost: {0}")]
     Lost(#[from] io::Error),
@@ -54,46 +53,21 @@ pub(super) struct Connection {
     incoming: Vec<u8>,
     /// What of `incoming` holds bytes that are not looked at yet.
     unread: Range<usize>,
+    /// What of the answer under way is kept at most.
+    budget: Budget,
     /// `I` without a transaction, `T` within one, `E` within one that failed.
     status: u8,
-}
-
-enum Stream {
-    Unix(UnixSocket),
-    Tcp(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl Stream {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Stream::Unix(stream) => stream.write_all(bytes),
-            Stream::Tcp(stream) => stream.write_all(bytes),
-            Stream::Tls(stream) => stream.write_all(bytes),
-        }
-    }
-
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.read(room),
-            Stream::Tcp(stream) => stream.read(room),
-            Stream::Tls(stream) => stream.read(room),
-        }
-    }
 }
 
 impl Connection {
     /// Connects to the server of `target`, which has not been told who is there.
     pub(super) fn connect(target: &Target, attempt: Attempt) -> Result<Connection, Failure> {
+        let patience = &target.patience;
         let stream = match &target.address {
-            Address::Unix(path) => Stream::Unix(UnixSocket::new(UnixStream::connect(path)?)),
+            Address::Unix(path) => Stream::Plain(Socket::unix(path, patience)?),
             Address::Tcp(host, port) => {
-                let stream = TcpStream::connect((host.as_str(), *port))?;
-                stream.set_nodelay(true)?;
-                match target.encryption.over(stream, host, attempt)? {
-                    Ok(stream) => Stream::Tls(Box::new(stream)),
-                    Err(stream) => Stream::Tcp(stream),
-                }
+                let socket = Socket::tcp(host, *port, patience)?;
+                target.encryption.over(socket, host, attempt)?
             }
         };
         Ok(Connection {
@@ -101,28 +75,19 @@ impl Connection {
             outgoing: BytesMut::with_capacity(1024),
             incoming: vec![0; BUFFER_BYTES],
             unread: 0..0,
+            budget: Budget::new(),
             status: b'I',
         })
     }
 
-    /// An answer that takes longer is a lost connection.
-    pub(super) fn limit_waits(&mut self, limit: Duration) -> io::Result<()> {
-        let limit = time::Duration::from_nanos(limit.as_nanos());
-        let socket = match &mut self.stream {
-            Stream::Unix(socket) => return socket.limit_waits(limit),
-            Stream::Tcp(stream) => &*stream,
-            Stream::Tls(stream) => stream.get_ref(),
-        };
-        socket.set_read_timeout(Some(limit))?;
-        socket.set_write_timeout(Some(limit))
+    /// From now on it waits so for the server.
+    pub(super) fn set_patience(&mut self, patience: Patience) {
+        self.stream.socket().set_patience(patience);
     }
 
     /// The TLS below it, if there is any.
-    pub(super) fn encrypted(&self) -> Option<&TlsStream<TcpStream>> {
-        match &self.stream {
-            Stream::Tls(stream) => Some(stream),
-            Stream::Unix(_) | Stream::Tcp(_) => None,
-        }
+    pub(super) fn encrypted(&self) -> Option<&TlsStream<Socket>> {
+        self.stream.encrypted()
     }
 
     /// Whether a transaction is open, failed or not.
@@ -130,14 +95,25 @@ impl Connection {
         self.status != b'I'
     }
 
-    /// Executes statements without parameters; gives the rows of all of them.
+    /// Asks a question of our own, without parameters; gives the rows of all of it. Its answer has a limit in time and size.
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        self.stream.socket().begin(Task::Question);
+        self.rows(sql)
+    }
+
+    /// Executes statements that may take long, without parameters; gives the rows of all of them.
+    pub(super) fn work(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        self.stream.socket().begin(Task::Statement);
+        self.rows(sql)
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         frontend::query(sql, &mut self.outgoing)?;
         self.send()?;
         let mut rows = Vec::new();
-        self.until_ready(&mut |message| {
+        self.until_ready(&mut |message, budget| {
             if let Message::DataRow(body) = message {
-                rows.push(row(&body)?);
+                rows.push(row(&body, budget)?);
             }
             Ok(())
         })?;
@@ -146,14 +122,15 @@ impl Connection {
 
     /// Prepares a statement under `name`, which replaces what had that name.
     pub(super) fn prepare(&mut self, name: &str, sql: &str) -> Result<(), Failure> {
+        self.stream.socket().begin(Task::Statement);
         frontend::close(b'S', name, &mut self.outgoing)?;
         frontend::parse(name, sql, [], &mut self.outgoing)?;
         frontend::sync(&mut self.outgoing);
         self.send()?;
-        self.until_ready(&mut |_| Ok(()))
+        self.until_ready(&mut |_, _| Ok(()))
     }
 
-    /// Executes a prepared statement, and drops its rows. `write` puts an argument down as text.
+    /// Executes a prepared statement, and drops its rows as they come. `write` puts an argument down as text.
     /// Gives whether it made a table.
     pub(super) fn execute<T>(
         &mut self,
@@ -162,6 +139,7 @@ impl Connection {
         write: impl FnMut(&T, &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>>,
     ) -> Result<bool, Failure> {
         let mut write = write;
+        self.stream.socket().begin(Task::Statement);
         frontend::bind(
             "",
             name,
@@ -181,22 +159,30 @@ impl Connection {
         let mut made_table = false;
         let mut refused = None;
         loop {
-            let (tag, body) = self.next()?;
+            let (tag, length) = self.header()?;
             match tag {
                 READY => {
-                    self.status = self.incoming[body.start];
+                    let body = self.body(length)?;
+                    self.status = *self.incoming[body].first().ok_or_else(malformed)?;
                     return refused.map_or(Ok(made_table), Err);
                 }
-                COMPLETE => made_table = self.incoming[body].starts_with(b"CREATE TABLE"),
-                ERROR => refused = refused.or(Some(self.refusal(body)?)),
-                // Rows, and word that the statement was bound.
-                _ => {}
+                COMPLETE => {
+                    let body = self.body(length)?;
+                    made_table = self.incoming[body].starts_with(b"CREATE TABLE");
+                }
+                ERROR => {
+                    let body = self.body(length)?;
+                    refused = refused.or(Some(self.refusal(body)?));
+                }
+                // Rows, notices, and word that the statement was bound.
+                _ => self.skip(length)?,
             }
         }
     }
 
-    /// Sends what stands in the buffer.
+    /// Sends what stands in the buffer. What comes next is a new answer.
     pub(super) fn send(&mut self) -> io::Result<()> {
+        self.budget = Budget::new();
         self.stream.write_all(&self.outgoing)?;
         self.outgoing.clear();
         Ok(())
@@ -210,7 +196,7 @@ impl Connection {
     /// Hands every message on until the server is ready for the next one. Its refusal comes after that.
     pub(super) fn until_ready(
         &mut self,
-        each: &mut dyn FnMut(Message) -> io::Result<()>,
+        each: &mut dyn FnMut(Message, &mut Budget) -> io::Result<()>,
     ) -> Result<(), Failure> {
         let mut refused = None;
         loop {
@@ -220,64 +206,95 @@ impl Connection {
                     return refused.map_or(Ok(()), Err);
                 }
                 Message::ErrorResponse(body) => refused = refused.or(Some(refusal(&body)?)),
-                other => each(other)?,
+                other => each(other, &mut self.budget)?,
             }
         }
     }
 
-    /// The next message, decoded.
+    /// The next message, decoded. Of whatever kind, all messages of an answer share its limit: otherwise notices have no end.
     pub(super) fn message(&mut self) -> io::Result<Message> {
-        let (_, body) = self.next()?;
+        let (_, length) = self.header()?;
+        check_announced(length)?;
+        self.budget.take(HEADER_BYTES + length).map_err(too_large)?;
+        let body = self.body(length)?;
         self.decoded(body)
     }
 
     fn refusal(&self, body: Range<usize>) -> io::Result<Failure> {
         match self.decoded(body)? {
             Message::ErrorResponse(body) => refusal(&body),
-            _ => Err(io::ErrorKind::InvalidData.into()),
+            _ => Err(malformed()),
         }
     }
 
     fn decoded(&self, body: Range<usize>) -> io::Result<Message> {
         let whole = &self.incoming[body.start - HEADER_BYTES..body.end];
-        Message::parse(&mut BytesMut::from(whole))?
-            .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        Message::parse(&mut BytesMut::from(whole))?.ok_or_else(malformed)
     }
 
-    /// Kind and body of the next message; the body is good until this is called again.
-    fn next(&mut self) -> io::Result<(u8, Range<usize>)> {
+    /// Kind of the next message, and length of its body, which has to be read or skipped.
+    fn header(&mut self) -> io::Result<(u8, usize)> {
         loop {
-            let here = &self.incoming[self.unread.clone()];
-            let mut wanted = HEADER_BYTES;
-            if let Some(header) = Header::parse(here)? {
+            if let [tag, a, b, c, d, ..] = self.incoming[self.unread.clone()] {
                 // The length counts itself, and not the kind before it.
-                wanted = usize::try_from(header.len()).expect("checked to be 4 or more") + 1;
-                if here.len() >= wanted {
-                    let start = self.unread.start;
-                    self.unread.start += wanted;
-                    return Ok((header.tag(), start + HEADER_BYTES..start + wanted));
-                }
+                let length = i32::from_be_bytes([a, b, c, d]);
+                let body = usize::try_from(length)
+                    .ok()
+                    .and_then(|length| length.checked_sub(4));
+                return match body {
+                    Some(body) => {
+                        self.unread.start += HEADER_BYTES;
+                        Ok((tag, body))
+                    }
+                    None => Err(invalid(format!(
+                        "the server sent a message of {length} bytes, which PostgreSQL has none of; check what answers at that \
+                         address"
+                    ))),
+                };
             }
-            self.receive(wanted)?;
+            self.receive(HEADER_BYTES)?;
         }
     }
 
-    /// Reads on, with room for a message of `wanted` bytes.
+    /// The body of the message whose header was read just now; it is good until the next one is read.
+    fn body(&mut self, length: usize) -> io::Result<Range<usize>> {
+        check_announced(length)?;
+        while self.unread.len() < length {
+            self.receive(length)?;
+        }
+        let start = self.unread.start;
+        self.unread.start += length;
+        Ok(start..start + length)
+    }
+
+    /// Lets the body go of the message whose header was read just now.
+    fn skip(&mut self, length: usize) -> io::Result<()> {
+        let mut left = length;
+        loop {
+            let here = left.min(self.unread.len());
+            self.unread.start += here;
+            left -= here;
+            if left == 0 {
+                return Ok(());
+            }
+            self.receive(HEADER_BYTES)?;
+        }
+    }
+
+    /// Reads on, for a message of `wanted` bytes. The buffer grows by what came, not by what was announced.
     fn receive(&mut self, wanted: usize) -> io::Result<()> {
-        self.incoming.copy_within(self.unread.clone(), 0);
-        self.unread = 0..self.unread.len();
-        if self.incoming.len() < wanted {
-            self.incoming.resize(wanted, 0);
+        // A header stays in front of its body.
+        let kept = self.unread.start.min(HEADER_BYTES);
+        let from = self.unread.start - kept;
+        self.incoming.copy_within(from..self.unread.end, 0);
+        self.unread = kept..self.unread.end - from;
+        if self.unread.end == self.incoming.len() {
+            let room = (2 * self.incoming.len()).min(kept + wanted.max(BUFFER_BYTES));
+            self.incoming
+                .resize(room.max(self.unread.end + HEADER_BYTES), 0);
         }
         let room = &mut self.incoming[self.unread.end..];
-        let length = self.stream.read(room)?;
-        if length == 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the server closed it",
-            ));
-        }
-        self.unread.end += length;
+        self.unread.end += self.stream.read(room)?;
         Ok(())
     }
 }
@@ -300,11 +317,38 @@ const READY: u8 = b'Z';
 const COMPLETE: u8 = b'C';
 const ERROR: u8 = b'E';
 
-fn row(body: &DataRowBody) -> io::Result<Row> {
-    let text = |range: Option<Range<usize>>| {
-        range.map(|range| String::from_utf8_lossy(&body.buffer()[range]).into_owned())
-    };
-    body.ranges().map(|range| Ok(text(range))).collect()
+fn row(body: &DataRowBody, budget: &mut Budget) -> io::Result<Row> {
+    let mut columns = Vec::new();
+    budget.take_row().map_err(too_large)?;
+    let mut ranges = body.ranges();
+    while let Some(range) = ranges.next()? {
+        budget.take_column().map_err(too_large)?;
+        columns
+            .push(range.map(|range| String::from_utf8_lossy(&body.buffer()[range]).into_owned()));
+    }
+    Ok(Row::new(columns))
+}
+
+fn check_announced(length: usize) -> io::Result<()> {
+    match length > ANSWER_BYTES_MAX {
+        true => Err(invalid(format!(
+            "the server announces a message of {length} bytes, more than {} MiB; check what answers at that address",
+            ANSWER_BYTES_MAX >> 20
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn malformed() -> io::Error {
+    invalid("the server sent a message that PostgreSQL does not have; check what answers at that address".to_owned())
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+fn too_large(error: TooLarge) -> io::Error {
+    invalid(error.to_string())
 }
 
 pub(super) fn refusal(body: &ErrorResponseBody) -> io::Result<Failure> {

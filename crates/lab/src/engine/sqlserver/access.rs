@@ -1,15 +1,19 @@
 //! How to reach a server, for every connection of a run.
 
-use sqlserver::session::{Credentials, Driver, Encryption, Failure, Login, Server};
+use std::sync::Arc;
+
+use sqlserver::session::{Credentials, Driver, Encryption, Failure, Limits, Login, Server};
 
 use crate::engine::EngineError;
 use crate::engine::options::{EncryptKind, LoginOptions};
+use crate::engine::patience::Patience;
 
 /// A server and a login.
 #[derive(Clone, Debug)]
 pub struct Access {
     server: Server,
     login: Login,
+    limits: Limits,
 }
 
 impl Access {
@@ -36,7 +40,30 @@ impl Access {
             },
             trust_certificate: options.trust_certificate,
         };
-        Ok(Access { server, login })
+        Ok(Access {
+            server,
+            login,
+            limits: Limits::default(),
+        })
+    }
+
+    /// The same, waited for so.
+    #[must_use]
+    pub fn with_patience(mut self, patience: &Patience) -> Access {
+        let answer = patience.answer().unwrap_or(Patience::DEFAULT);
+        self.limits = Limits {
+            answer: std::time::Duration::from_nanos(answer.as_nanos()),
+            stop: patience.stop(),
+        };
+        self
+    }
+
+    /// The same, which the user's wish to end does not end: what a run has changed is restored after that.
+    #[must_use]
+    pub(super) fn to_the_end(&self) -> Access {
+        let mut access = self.clone();
+        access.limits.stop = Arc::default();
+        access
     }
 
     /// The server, without a password: for people and for records.
@@ -78,7 +105,7 @@ impl Access {
 
     /// The same, with the failure as it is.
     pub(super) fn attempt(&self, application: &str) -> Result<Driver, Failure> {
-        Driver::connect(&self.server, &self.login, application)
+        Driver::connect(&self.server, &self.login, application, &self.limits)
     }
 
     /// Why there is no connection, with what helps.
@@ -173,6 +200,7 @@ mod tests {
                 encryption,
                 trust_certificate,
             },
+            limits: Limits::default(),
         };
         access.sqlcmd()
     }

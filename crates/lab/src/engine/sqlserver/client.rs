@@ -17,7 +17,7 @@ pub(super) struct Session<'a> {
     /// There until it is dropped.
     connection: Option<Connection>,
     statements: u64,
-    watch: Watch<'a>,
+    watch: Watch,
 }
 
 impl<'a> Session<'a> {
@@ -25,7 +25,7 @@ impl<'a> Session<'a> {
         engine: &'a SqlServer,
         number: u32,
         connection: Connection,
-        watch: Watch<'a>,
+        watch: Watch,
     ) -> Session<'a> {
         Session {
             engine,

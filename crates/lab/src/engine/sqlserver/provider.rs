@@ -89,7 +89,8 @@ impl EngineProvider for Provider {
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         let options = opening.options;
         let server = options.server.as_deref().unwrap_or_default();
-        let access = Access::new(server, &options.sqlserver.login)?;
+        let access =
+            Access::new(server, &options.sqlserver.login)?.with_patience(&opening.patience());
         let (run, session) = ServerRun::open(access, opening)?;
         restore::earlier(&run, session)?;
         run.check(opening.arms)?;

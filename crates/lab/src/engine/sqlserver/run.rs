@@ -90,9 +90,10 @@ impl ServerRun {
         };
         let mut session = connect(&access, &restart)?;
         let told = capture::identity(&mut session);
-        let (identity, greeting, _) =
-            told.map_err(|error| EngineError::failed("ask the server what it is", error))?;
         let address = access.server();
+        let (identity, greeting, _) = told.map_err(|error| {
+            EngineError::failed(format!("ask the SQL Server at {address} what it is"), error)
+        })?;
         let journal = Journal::open(
             &state_directory(),
             Key {
@@ -118,7 +119,7 @@ impl ServerRun {
             journal: Mutex::new(journal),
             behind: Mutex::default(),
             files: Mutex::default(),
-            access,
+            access: access.to_the_end(),
         };
         Ok((run, session))
     }

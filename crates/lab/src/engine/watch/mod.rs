@@ -79,6 +79,9 @@ pub(in crate::engine) trait Recorded {
     /// All its counters at an instant.
     type Snapshot;
 
+    /// What it is called in messages: without a password.
+    fn name(&self) -> String;
+
     /// Connects; `number` tells one connection from another.
     fn connect(&self, number: u32) -> Result<Self::Session, EngineError>;
 
@@ -132,9 +135,9 @@ pub(in crate::engine) fn record<R: Recorded>(
 ) -> Result<Profile, RecordError> {
     let mut session = server.connect(0)?;
     let clock = Clock::start();
-    let mut first = server
-        .snapshot(&mut session, &clock)
-        .map_err(|error| EngineError::failed("read the server's statistics", error))?;
+    let mut first = server.snapshot(&mut session, &clock).map_err(|error| {
+        EngineError::failed(format!("read the statistics of {}", server.name()), error)
+    })?;
     let mut draft = Draft::of("dbstow record");
     let start = server.describe(&mut session, &mut first, &mut draft);
     let mut watch = Watch {
@@ -212,6 +215,8 @@ impl<R: Recorded> Watch<'_, R> {
                     let left = due.saturating_sub(self.elapsed());
                     Clock::sleep(left.min(LOOK_EVERY));
                 }
+                // What was under way ended with it.
+                Err(_) if self.watcher.is_stopped() => {}
                 Err(error) => {
                     self.watcher
                         .note(&format!("{error}; trying to connect again"));

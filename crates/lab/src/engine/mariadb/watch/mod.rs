@@ -57,6 +57,10 @@ impl Recorded for Server<'_> {
     type Session = Session;
     type Snapshot = Snapshot;
 
+    fn name(&self) -> String {
+        self.url.to_string()
+    }
+
     fn connect(&self, number: u32) -> Result<Session, EngineError> {
         Session::open(self.url, number)
     }
@@ -65,7 +69,7 @@ impl Recorded for Server<'_> {
         let snapshot = session.snapshot(clock);
         snapshot
             .map(|snapshot| self.with_host(snapshot))
-            .map_err(|error| super::login::words(&error))
+            .map_err(|failure| failure.to_string())
     }
 
     fn at(snapshot: &Snapshot) -> Duration {
@@ -73,9 +77,7 @@ impl Recorded for Server<'_> {
     }
 
     fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
-        session
-            .look(looks)
-            .map_err(|error| super::login::words(&error))
+        session.look(looks).map_err(|failure| failure.to_string())
     }
 
     fn describe(

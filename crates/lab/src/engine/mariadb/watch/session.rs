@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::Duration;
-use mysql::prelude::Queryable;
-use mysql::{Conn, Error};
 use profile::Wait;
 use volume::clock::Clock;
 
@@ -14,7 +12,9 @@ use super::files::{self, Counted, Sums};
 use super::host;
 use super::snapshot::{Counts, Facts, Snapshot};
 use crate::engine::mariadb::url::ServerUrl;
-use crate::engine::mariadb::waits::{self, waiting};
+use crate::engine::mariadb::waits::{self, Seen, waiting};
+use crate::engine::mariadb::wire::{Connection, Failure};
+use crate::engine::row::{Number as _, Row, Unexpected, pairs};
 use crate::engine::watch::Looks;
 use crate::engine::{EngineError, WaitKind};
 
@@ -59,7 +59,7 @@ const LOOK_WITHOUT_SCHEMA: &str = "SELECT id, command, state, NULL, NULL FROM in
      WHERE command <> 'Sleep' AND id <> CONNECTION_ID()";
 
 pub(super) struct Session {
-    connection: Conn,
+    connection: Connection,
     number: u32,
     own_id: u32,
     server: Arc<Facts>,
@@ -76,7 +76,7 @@ impl Session {
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
         let connection = server.connect()?;
         let mut session = Session {
-            own_id: connection.connection_id(),
+            own_id: connection.number,
             connection,
             number,
             server: Arc::default(),
@@ -87,29 +87,31 @@ impl Session {
         };
         match session.prepare() {
             Ok(()) => Ok(session),
-            Err(Error::MySqlError(said)) if MAY_NOT.contains(&said.code) => {
+            Err(Failure::Refused { code, message }) if MAY_NOT.contains(&code) => {
                 Err(EngineError::Missing(format!(
-                    "the login may not see what other sessions do: {}; run GRANT PROCESS ON *.* TO the login and GRANT SELECT \
-                     ON performance_schema.* TO it on the server",
-                    said.message
+                    "the login may not see what other sessions do: {message}; run GRANT PROCESS ON *.* TO the login and GRANT SELECT \
+                     ON performance_schema.* TO it on the server"
                 )))
             }
             Err(error) => Err(EngineError::failed(
-                "prepare to look at the server",
-                crate::engine::mariadb::login::words(&error),
+                format!("prepare to look at {server}"),
+                error,
             )),
         }
     }
 
-    fn prepare(&mut self) -> Result<(), Error> {
-        let version: Option<String> = self.connection.query_first("SELECT VERSION()")?;
-        let variables: Vec<(String, String)> = self.connection.query("SHOW GLOBAL VARIABLES")?;
-        let variables: BTreeMap<String, String> = variables.into_iter().collect();
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let version = self
+            .connection
+            .first("SELECT VERSION()")?
+            .word(0)?
+            .to_owned();
+        let variables = pairs(&self.connection.query("SHOW GLOBAL VARIABLES")?)?;
         // Whether this login sees other sessions.
-        self.locked()?;
+        waits::locked(&mut self.connection)?;
         self.own += 3.0;
         let mut facts = Facts {
-            version: version.unwrap_or_default(),
+            version,
             variables,
             counts: Counts::default(),
         };
@@ -121,10 +123,12 @@ impl Session {
         Ok(())
     }
 
-    fn counts(&mut self) -> Result<Counts, Error> {
+    fn counts(&mut self) -> Result<Counts, Failure> {
         self.own += 1.0;
-        let row: Option<(bool, bool, bool, bool, bool)> = self.connection.query_first(COUNTS)?;
-        let (is_counting, waits, files, times, transactions) = row.unwrap_or_default();
+        let row = self.connection.first(COUNTS)?;
+        let is = |column: usize| Ok::<bool, Unexpected>(row.count::<u32>(column)? == 1);
+        let (is_counting, waits, files, times, transactions) =
+            (is(0)?, is(1)?, is(2)?, is(3)?, is(4)?);
         Ok(Counts {
             sessions: is_counting,
             files: is_counting && files,
@@ -135,33 +139,30 @@ impl Session {
     }
 
     /// All counters now.
-    pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Error> {
+    pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
         let counts = self.server.counts;
         let own = self.own;
-        let status: Vec<(String, String)> = self.connection.query("SHOW GLOBAL STATUS")?;
+        let status: Vec<(String, String)> = pairs(&self.connection.query("SHOW GLOBAL STATUS")?)?;
         let at = Duration::from_nanos(clock.now().as_nanos());
         let files = counts.files.then(|| self.files()).transpose()?;
         let transactions = match counts.transactions {
-            true => self.connection.query_first(TRANSACTIONS)?.flatten(),
+            true => self.connection.first(TRANSACTIONS)?.number(0)?,
             false => None,
         };
-        let time: Option<f64> = self
+        let time = self
             .connection
-            .query_first("SELECT UNIX_TIMESTAMP(NOW(6)) + 0e0")?;
-        let server_time_s = time.unwrap_or(0.0);
-        let sessions: Vec<(u32, Option<String>, Option<i64>)> =
-            self.connection.query(match counts.sessions {
-                true => SESSIONS,
-                false => SESSIONS_WITHOUT_SCHEMA,
-            })?;
-        let is_client = |command: &Option<String>| {
-            let command = command.as_deref().unwrap_or("Daemon");
-            !NO_CLIENTS.contains(&command)
+            .first("SELECT UNIX_TIMESTAMP(NOW(6)) + 0e0")?;
+        let server_time_s: f64 = time.count(0)?;
+        let sessions = self.connection.query(match counts.sessions {
+            true => SESSIONS,
+            false => SESSIONS_WITHOUT_SCHEMA,
+        })?;
+        let session = |row: &Row| {
+            let is_client = !NO_CLIENTS.contains(&row.text(1)?.unwrap_or("Daemon"));
+            let since_s: f64 = server_time_s - row.number(2)?.unwrap_or(0.0);
+            Ok::<_, Unexpected>(is_client.then_some((row.count::<u32>(0)?, since_s)))
         };
-        let sessions = sessions
-            .into_iter()
-            .filter(|(_, command, _)| is_client(command))
-            .map(|(id, _, time_s)| (id, server_time_s - time_s.unwrap_or(0) as f64));
+        let sessions: Vec<_> = sessions.iter().map(session).collect::<Result<_, _>>()?;
         let snapshot = Snapshot {
             at,
             server_time_s,
@@ -169,11 +170,11 @@ impl Session {
             own,
             status: status
                 .into_iter()
-                .filter_map(|(name, value)| Some((name.to_ascii_lowercase(), value.parse().ok()?)))
+                .filter_map(|(name, value)| Some((name.to_ascii_lowercase(), f64::of(&value)?)))
                 .collect(),
             files,
             transactions,
-            sessions: sessions.collect(),
+            sessions: sessions.into_iter().flatten().collect(),
             server: Arc::clone(&self.server),
             host: None,
         };
@@ -182,65 +183,58 @@ impl Session {
         Ok(snapshot)
     }
 
-    fn files(&mut self) -> Result<Counted, Error> {
+    fn files(&mut self) -> Result<Counted, Failure> {
         let mut counted = Counted::default();
-        let kinds: Vec<mysql::Row> = self.connection.query(format!(
+        let kinds = self.connection.query(&format!(
             "SELECT event_name, {} FROM performance_schema.file_summary_by_event_name",
             files::COLUMNS
         ))?;
         for row in kinds {
-            let event: String = row.get(0).unwrap_or_default();
-            counted.note_kind(&event, sums(&row, 1));
+            counted.note_kind(row.word(0)?, sums(&row, 1)?);
         }
-        let single: Vec<mysql::Row> = self.connection.query(format!(
+        let single = self.connection.query(&format!(
             "SELECT event_name, file_name, {} FROM performance_schema.file_summary_by_instance WHERE {}",
             files::COLUMNS,
             files::BY_NAME
         ))?;
         for row in single {
-            let event: String = row.get(0).unwrap_or_default();
-            let file: String = row.get(1).unwrap_or_default();
-            counted.note_file(&event, &file, sums(&row, 2), &self.temp);
+            counted.note_file(row.word(0)?, row.word(1)?, sums(&row, 2)?, &self.temp);
         }
         Ok(counted)
     }
 
     /// What sessions do now.
-    pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), Error> {
+    pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), Failure> {
         if self.looks.is_multiple_of(LOOKS_PER_LOCKS) {
-            self.waiting_for_rows = self.locked()?;
+            self.waiting_for_rows = waits::locked(&mut self.connection)?;
             self.own += 1.0;
         }
         self.looks = self.looks.wrapping_add(1);
-        let rows: Vec<waits::Row> = self.connection.query(match self.server.counts.sessions {
+        let rows = self.connection.query(match self.server.counts.sessions {
             true => waits::SESSIONS,
             false => LOOK_WITHOUT_SCHEMA,
         })?;
         self.own += 1.0;
         let mut active: BTreeMap<u32, Option<Wait>> = BTreeMap::new();
-        for (id, command, state, event, operation) in rows {
-            let text = Option::unwrap_or_default;
-            let (command, state, operation) = (text(command), text(state), text(operation));
-            if id == self.own_id || NO_CLIENTS.contains(&command.as_str()) {
+        for row in &rows {
+            let seen = Seen::of(row)?;
+            if seen.session == self.own_id || NO_CLIENTS.contains(&seen.command) {
                 continue;
             }
             // Work on a table, which has waits of its own beside it.
-            let event = text(event.filter(|event| !event.starts_with("wait/io/table/")));
-            let locked = self.waiting_for_rows.contains(&id);
-            let kind = waiting(&command, &state, &event, &operation, locked).kind;
-            if let Some(seen) = wait(kind, &event) {
-                let known = active.entry(id).or_default();
-                *known = known.or(seen);
+            let event = match seen.event.starts_with("wait/io/table/") {
+                true => "",
+                false => seen.event,
+            };
+            let locked = self.waiting_for_rows.contains(&seen.session);
+            let kind = waiting(seen.command, seen.state, event, seen.operation, locked).kind;
+            if let Some(wait) = wait(kind, event) {
+                let known = active.entry(seen.session).or_default();
+                *known = known.or(wait);
             }
         }
         looks.add(active.into_iter());
         Ok(())
-    }
-
-    /// Connections whose transactions wait for a row.
-    fn locked(&mut self) -> Result<BTreeSet<u32>, Error> {
-        let locked: Vec<u32> = self.connection.query(waits::LOCKED)?;
-        Ok(locked.into_iter().collect())
     }
 }
 
@@ -262,12 +256,12 @@ fn wait(kind: WaitKind, event: &str) -> Option<Option<Wait>> {
 }
 
 /// The sums of a row of [`files::COLUMNS`], from column `first` on.
-fn sums(row: &mysql::Row, first: usize) -> Sums {
+fn sums(row: &Row, first: usize) -> Result<Sums, Unexpected> {
     let mut sums = Sums::default();
     for (place, sum) in (first..).zip(&mut sums.0) {
-        *sum = row.get(place).unwrap_or_default();
+        *sum = row.number(place)?.unwrap_or_default();
     }
-    sums
+    Ok(sums)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use profile::{Interval, Io, Lost, Requests};
 use reading::Role;
 
 use super::host::{Host, HostCounters};
+use crate::engine::row::Number as _;
 use crate::engine::watch::Looks;
 use crate::engine::watch::disks::{self, millis};
 
@@ -45,7 +46,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Notes one row of the answer.
     pub(super) fn note(&mut self, view: &str, key: &str, value: &str) {
-        let number = value.parse::<f64>().ok();
+        let number = f64::of(value);
         match (view, number) {
             ("server", Some(number)) if key == "time" => self.server_time_s = number,
             ("server", Some(number)) if key == "started" => self.started_s = number,
@@ -89,7 +90,7 @@ impl Snapshot {
 
     /// A setting that is a number.
     fn number(&self, setting: &str) -> Option<f64> {
-        self.settings.get(setting)?.parse().ok()
+        f64::of(self.settings.get(setting)?)
     }
 
     fn block(&self) -> f64 {

@@ -55,6 +55,10 @@ impl Recorded for Server<'_> {
     type Session = Session;
     type Snapshot = Snapshot;
 
+    fn name(&self) -> String {
+        self.url.to_string()
+    }
+
     fn connect(&self, number: u32) -> Result<Session, EngineError> {
         Session::open(self.url, number)
     }

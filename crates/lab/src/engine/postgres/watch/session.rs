@@ -1,19 +1,19 @@
 //! A connection that looks at a server, and what it answers.
 
+use std::io;
+
 use model::Duration;
 use profile::Wait;
 use volume::clock::Clock;
 
 use super::super::ServerUrl;
 use super::super::login::{self, OBSERVER};
-use super::super::wire::{Connection, Failure, Row};
+use super::super::wire::{Connection, Failure};
 use super::difference::Snapshot;
 use super::queries;
 use crate::engine::EngineError;
+use crate::engine::row::{Row, Unexpected, first};
 use crate::engine::watch::Looks;
-
-/// How long an answer may take: a connection without one is lost.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// Views that not every version has.
 const VIEWS: [&str; 3] = ["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"];
@@ -32,16 +32,17 @@ impl Session {
     /// Connects; `number` tells one connection from another.
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
         let mut connection = login::open(server.target(), OBSERVER)?;
-        connection
-            .limit_waits(ANSWER_MAX)
-            .map_err(|error| EngineError::failed("limit the time of an answer", error))?;
-        let asked = connection.query(queries::RIGHTS);
-        let rows = asked.map_err(|error| EngineError::failed("ask for own permissions", error))?;
-        let text = |column: usize| rows.first().and_then(|row| row.get(column)?.clone());
-        if text(0).as_deref() != Some("t") {
-            let user = text(1).unwrap_or_default().replace('"', "\"\"");
+        let told = connection.query(queries::RIGHTS).and_then(|rows| {
+            let row = first(&rows)?;
+            Ok((row.flag(0)?, row.word(1)?.to_owned()))
+        });
+        let failed = |what: &str| format!("{what} of {server}");
+        let (may_see, user) =
+            told.map_err(|error| EngineError::failed(failed("ask for the login's rights"), error))?;
+        if !may_see {
+            let user = user.replace('"', "\"\"");
             return Err(EngineError::Missing(format!(
-                "the login may not see what other sessions wait for; run GRANT pg_monitor TO \"{user}\" on the server"
+                "{server}: the login may not see what other sessions wait for; run GRANT pg_monitor TO \"{user}\" on the server"
             )));
         }
         let mut session = Session {
@@ -51,9 +52,9 @@ impl Session {
             flushes_counts: false,
             own: 0.0,
         };
-        session
-            .prepare()
-            .map_err(|error| EngineError::failed("prepare to look at the server", error))?;
+        session.prepare().map_err(|error| {
+            EngineError::failed(failed("prepare to look at the sessions"), error)
+        })?;
         Ok(session)
     }
 
@@ -76,7 +77,7 @@ impl Session {
     /// The version, without what a packager adds.
     pub(super) fn version(&mut self) -> Option<String> {
         let rows = self.query("SHOW server_version").ok()?;
-        let text = rows.first()?.first()?.clone()?;
+        let text = first(&rows).ok()?.word(0).ok()?;
         text.split_whitespace().next().map(str::to_owned)
     }
 
@@ -95,24 +96,30 @@ impl Session {
             ..Snapshot::default()
         };
         for row in rows {
-            if let [Some(view), Some(key), Some(value)] = row.as_slice() {
+            if let [Some(view), Some(key), Some(value)] = row.columns() {
                 snapshot.note(view, key, value);
             }
         }
-        Ok(snapshot)
+        match snapshot.server_time_s > 0.0 && snapshot.started_s > 0.0 {
+            true => Ok(snapshot),
+            false => Err(Failure::Lost(io::Error::other(
+                "its statistics do not say when they were read and when the server was started; check what answers at that \
+                 address",
+            ))),
+        }
     }
 
     /// What sessions do now.
     pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), Failure> {
         let rows = self.query("EXECUTE look")?;
-        looks.add(rows.iter().map(|row| {
-            let text = |column: usize| row.get(column).and_then(|text| text.as_deref());
-            let pid = text(0).and_then(|pid| pid.parse().ok()).unwrap_or(0);
-            (
-                pid,
-                wait(text(1).unwrap_or_default(), text(2).unwrap_or_default()),
-            )
-        }));
+        let seen: Result<Vec<_>, Unexpected> = rows
+            .iter()
+            .map(|row| {
+                let text = |column: usize| row.text(column).map(Option::unwrap_or_default);
+                Ok((row.count(0)?, wait(text(1)?, text(2)?)))
+            })
+            .collect();
+        looks.add(seen?.into_iter());
         Ok(())
     }
 
@@ -123,8 +130,7 @@ impl Session {
 
     fn is_true(&mut self, sql: &str) -> Result<bool, Failure> {
         let rows = self.query(sql)?;
-        let value = rows.first().and_then(|row| row.first()?.as_deref());
-        Ok(value == Some("t"))
+        Ok(first(&rows)?.flag(0)?)
     }
 }
 

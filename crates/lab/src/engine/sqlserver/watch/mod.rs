@@ -36,6 +36,10 @@ impl Recorded for Server<'_> {
     type Session = Session;
     type Snapshot = Snapshot;
 
+    fn name(&self) -> String {
+        self.access.server()
+    }
+
     fn connect(&self, number: u32) -> Result<Session, EngineError> {
         Session::open(self.access, number)
     }

@@ -41,7 +41,8 @@ impl Session {
     /// Connects; `number` tells one connection from another.
     pub(super) fn open(access: &Access, number: u32) -> Result<Session, EngineError> {
         let mut driver = access.connect(OBSERVER)?;
-        let failed = |error: AskError| EngineError::failed("ask the server what it is", error);
+        let asked = || format!("ask the SQL Server at {} what it is", access.server());
+        let failed = |error: AskError| EngineError::failed(asked(), error);
         let (identity, greeting, _) = capture::identity(&mut driver).map_err(failed)?;
         check(&identity)?;
         let permissions = capture::read(&mut driver, &question::PERMISSIONS, |row| {
