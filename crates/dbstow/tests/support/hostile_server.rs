@@ -413,6 +413,17 @@ impl SqlServer {
         token
     }
 
+    fn change(kind: u8, value: &str) -> Vec<u8> {
+        let mut token = vec![kind];
+        // What it is now, and what it was.
+        for _ in 0..2 {
+            token.push(u8::try_from(value.len()).expect("short"));
+            token.extend_from_slice(&SqlServer::text(value));
+        }
+        let length = u16::try_from(token.len()).expect("short").to_le_bytes();
+        [&[0xE3], &length[..], &token].concat()
+    }
+
     fn done() -> Vec<u8> {
         [&[0xFD][..], &[0; 12]].concat()
     }
@@ -431,7 +442,20 @@ impl Protocol for SqlServer {
         let name = SqlServer::text("SQL");
         let tail = [&[1, 0x74, 0, 0, 4, 3][..], &name, &[16, 0, 0, 0]].concat();
         let length = u16::try_from(tail.len()).expect("short").to_le_bytes();
-        let let_in = [&[0xAD], &length[..], &tail, &SqlServer::done()].concat();
+        // Without these the client does not go on: collation and name of the database, and size of packets.
+        let changes = [
+            vec![0xE3, 8, 0, 7, 5, 9, 4, 0xD0, 0, 0x34, 0],
+            SqlServer::change(1, "shop"),
+            SqlServer::change(4, "4096"),
+        ];
+        let let_in = [
+            &[0xAD],
+            &length[..],
+            &tail,
+            &changes.concat(),
+            &SqlServer::done(),
+        ]
+        .concat();
         stream.write_all(&SqlServer::packet(true, &let_in))
     }
 
