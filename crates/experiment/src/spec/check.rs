@@ -58,6 +58,14 @@ impl Spec {
 }
 
 impl Settings {
+    /// Whether they are what an experiment could give; what their names stand for is not looked up.
+    ///
+    /// # Errors
+    /// The first rule of experiments that they break, with its key.
+    pub fn check(&self, mode: Mode) -> Result<(), String> {
+        rules::settings(self, mode).map_err(|fault| fault.told())
+    }
+
     /// The same with every name looked up, as [`Spec::check`] does it: those of a plan come out as they are, unless a name
     /// stands for something else by now.
     ///

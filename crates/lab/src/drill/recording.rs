@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use experiment::spec::{Role, Settings, check_name};
+use experiment::spec::{Mode, Settings, check_name};
 use model::{Bytes, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,6 @@ const DISKS_MAX: usize = 1_024;
 
 /// Largest unit that a disk writes whole; vendors promise up to 16 KiB.
 const ATOMIC_MAX: Bytes = Bytes::mib(1);
-
-/// Largest buffer pool, and memory of a sort, as in experiments.
-const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
-const SORT_MAX: Bytes = Bytes::gib(1 << 10);
-
-/// Most sessions of a workload, as in experiments.
-const WORKLOAD_SESSIONS_MAX: u32 = 10_000;
 
 /// Most settings of a server.
 const SETTINGS_MAX: usize = 200;
@@ -169,7 +162,8 @@ impl TryFrom<UncheckedPlaced> for Placed {
         for part in read.name.split(", ") {
             check_name(part).map_err(|why| format!("placed.name: {why}"))?;
         }
-        settings(&read.settings)?;
+        let checked = read.settings.check(Mode::Emulate);
+        checked.map_err(|why| format!("placed.settings: {why}"))?;
         between("placed.volumes", read.volumes.len(), 1, DISKS_MAX)?;
         at_most("placed.server", read.server.len(), SETTINGS_MAX)?;
         let used = read.settings.placement.volumes();
@@ -222,52 +216,6 @@ impl TryFrom<UncheckedPlaced> for Placed {
     }
 }
 
-/// What a drilled server is made of: names that are those of volumes, references that lead somewhere, numbers that are taken for
-/// sizes of it.
-fn settings(settings: &Settings) -> Result<(), String> {
-    let Settings {
-        volumes,
-        placement,
-        workload,
-        engine,
-        ..
-    } = settings;
-    at_most("placed.settings.volumes", volumes.len(), DISKS_MAX)?;
-    let mut known: Vec<&str> = Vec::new();
-    for volume in volumes {
-        let key = "placed.settings.volumes";
-        check_name(&volume.name).map_err(|why| format!("{key}: {why}"))?;
-        if known.contains(&volume.name.as_str()) {
-            return Err(format!("{key} has \"{}\" twice", volume.name));
-        }
-        known.push(&volume.name);
-    }
-    for role in Role::ALL {
-        let files = placement.files(role);
-        let key = format!("placed.settings.placement.{role}");
-        // One of each role that every server has.
-        let least = usize::from(Role::COMMON.contains(&role));
-        between(&key, files.len(), least, DISKS_MAX)?;
-        if let Some(file) = files
-            .iter()
-            .find(|file| !known.contains(&file.volume.as_str()))
-        {
-            return Err(format!(
-                "{key} is on volume \"{}\", which is not defined",
-                file.volume
-            ));
-        }
-    }
-    let engine_key = |key: &str| format!("placed.settings.engine.{key}");
-    size_at_most(&engine_key("memory"), engine.memory, MEMORY_MAX)?;
-    size_at_most(&engine_key("sort_memory"), engine.sort_memory, SORT_MAX)?;
-    at_most(
-        "placed.settings.workload.sessions",
-        workload.sessions as usize,
-        WORKLOAD_SESSIONS_MAX as usize,
-    )
-}
-
 /// Checks the settings of a server that a folder's recording has.
 ///
 /// # Errors
@@ -282,7 +230,7 @@ pub(super) fn check_settings(
         Origin::Folder => recording.server.iter().try_for_each(|(name, value)| {
             may_set(name, value).map_err(|why| {
                 format!(
-                    "server sets {name:?} to {value:?}, and {why}; remove it there, or drill again with --setting"
+                    "server sets {name:?} to {value:?}, and {why}; remove it there, or drill the placement again without it"
                 )
             })
         }),
@@ -302,13 +250,6 @@ fn at_most(key: &str, found: usize, most: usize) -> Result<(), String> {
     match found <= most {
         true => Ok(()),
         false => Err(format!("{key}: {found} are too many; at most {most}")),
-    }
-}
-
-fn size_at_most(key: &str, found: Bytes, most: Bytes) -> Result<(), String> {
-    match found <= most {
-        true => Ok(()),
-        false => Err(format!("{key} is {found}; it is at most {most}")),
     }
 }
 

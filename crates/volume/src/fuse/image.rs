@@ -121,7 +121,7 @@ pub(super) fn check(backing: &Folder, size: Bytes) -> io::Result<()> {
             "it is of {there}, not of {size}; drill again"
         )));
     }
-    let mut command = Command::new("e2fsck");
+    let mut command = child::command("e2fsck");
     command.args(["-f", "-n", "--"]).arg(&path);
     run(&mut command).map(|_| ()).map_err(|error| {
         wrong(format!(
