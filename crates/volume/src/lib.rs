@@ -24,7 +24,6 @@
 
 // What real-time modes count, and where.
 pub mod clock;
-#[cfg(unix)]
 pub mod hangup;
 pub mod site;
 
