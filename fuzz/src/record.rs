@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
-use analysis::findings::{self, ArmQuestion, Question};
+use analysis::findings::{self, Question};
 use analysis::report::{Width, csv, json, markdown, page, terminal};
 use experiment::plan::Plan;
 use experiment::record::Record;
@@ -36,7 +36,7 @@ impl Folder {
         let plan = Plan::new(&spec, false);
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("results");
-        let question = question(&plan);
+        let question = Question::of(&plan);
         let results = Results::create(&path, question, plan, false).expect("a results folder");
         Folder {
             record: path.join("records/000-fuzz.json"),
@@ -87,34 +87,4 @@ fn render(results: &Results, records: &[Record]) {
         markdown::render(&findings),
     ];
     assert!(texts.iter().all(|text| !text.is_empty()));
-}
-
-fn question(plan: &Plan) -> Question {
-    let arm = |arm: &experiment::spec::Arm| ArmQuestion {
-        name: arm.name.clone(),
-        baseline: arm.baseline.clone(),
-        published: arm.published.clone(),
-        fitted: arm.fitted,
-        usd_per_month: None,
-        price_lists: Vec::new(),
-    };
-    Question {
-        experiment: plan.experiment.clone(),
-        question: plan.question.clone(),
-        source: None,
-        mode: plan.variant.mode.name().to_owned(),
-        seed: plan.protocol.seed,
-        blocks: plan.protocol.blocks,
-        margin: plan.protocol.margin,
-        errors_max: plan.protocol.errors_max,
-        baseline: Some(plan.protocol.baseline.clone()),
-        metric: plan.protocol.metric.clone(),
-        arms: plan.arms.iter().map(arm).collect(),
-        fitted: Vec::new(),
-        variations: Vec::new(),
-        sweeps: Vec::new(),
-        changed: Vec::new(),
-        one_writer: false,
-        aa: false,
-    }
 }

@@ -210,7 +210,7 @@ fn a_volume_that_is_called_after_a_path_is_refused_and_nothing_is_made_or_change
 #[test]
 fn a_plan_that_no_experiment_gives_is_refused_in_one_message() {
     type Change = fn(&mut Value);
-    let changes: [(Change, &[&str]); 17] = [
+    let changes: [(Change, &[&str]); 19] = [
         // These two panicked: in staging, and in the run.
         (
             |plan| plan["arms"][0]["settings"]["volumes"][0]["name"] = "584942417355-h".into(),
@@ -286,6 +286,18 @@ fn a_plan_that_no_experiment_gives_is_refused_in_one_message() {
             |plan| plan["arms"][1]["settings"]["workload"]["parameters"]["rows"] = "many".into(),
             &["arm \"two\"", "parameter \"rows\" is many"],
         ),
+        (
+            |plan| plan["arms"][1]["name"] = "one__warm_host_cache_".into(),
+            &[
+                "arm \"one__warm_host_cache_\"",
+                "\"one (warm host cache)\", which dbstow makes of an arm \"one\"",
+                "rename",
+            ],
+        ),
+        (
+            |plan| plan["arms"][0]["published"]["elapsed_s"] = json!(1e-308),
+            &["arm \"one\"", "elapsed_s is 1e-308; give 0, a number from"],
+        ),
     ];
     let scene = Scene::new();
     let plan = scene.plan(&[]);
@@ -350,6 +362,127 @@ fn a_results_folder_with_such_a_plan_is_refused() {
             said.contains("dbstow.json") && said.contains("\"x/../y\" is not a name"),
             "{said}"
         );
+    }
+}
+
+/// Changes of what a results folder asks, each with what has to be said of it.
+#[test]
+fn a_question_that_is_not_that_of_its_plan_is_refused() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 17] = [
+        // This one panicked.
+        (
+            |question| question["margin"] = json!(-0.5),
+            "question.margin: -0.5 is not what the plan beside it has (0.05)",
+        ),
+        (
+            |question| question["margin"] = json!(1e308),
+            "question.margin: 1e308",
+        ),
+        (
+            |question| question["errors_max"] = json!(-5),
+            "question.errors_max: -5.0",
+        ),
+        (
+            |question| question["arms"][0]["published"]["elapsed_s"] = json!(1e308),
+            "question.arms.one.published: {\"elapsed_s\":1e308}",
+        ),
+        (
+            |question| question["arms"][0]["published"]["elapsed_s"] = json!(1e-308),
+            "question.arms.one.published: {\"elapsed_s\":1e-308}",
+        ),
+        (
+            |question| question["arms"][1] = question["arms"][0].clone(),
+            "question.arms: [\"one\",\"one\"] is not what the plan beside it has ([\"one\",\"two\"])",
+        ),
+        (
+            |question| question["arms"] = json!([]),
+            "question.arms: [] is not",
+        ),
+        (
+            |question| question["arms"][1]["baseline"] = json!("three"),
+            "question.arms.two.baseline: \"three\"",
+        ),
+        (
+            |question| question["arms"][1]["fitted"] = json!(true),
+            "question.arms.two.fitted: true",
+        ),
+        (
+            |question| question["arms"][1]["usd_per_month"] = json!(1e308),
+            "question.arms.two.usd_per_month: 1e308 is no price",
+        ),
+        (
+            |question| question["arms"][1]["usd_per_month"] = json!(-1),
+            "question.arms.two.usd_per_month: -1.0 is no price",
+        ),
+        (
+            |question| question["baseline"] = json!("three"),
+            "question.baseline: \"three\"",
+        ),
+        (
+            |question| question["metric"] = json!("iops"),
+            "question.metric: \"iops\"",
+        ),
+        (
+            |question| question["blocks"] = json!(4_000_000_000_u32),
+            "question.blocks: 4000000000 is not what the plan beside it has (2)",
+        ),
+        (
+            |question| question["mode"] = json!("measure"),
+            "question.mode: \"measure\"",
+        ),
+        (|question| question["aa"] = json!(true), "question.aa: true"),
+        (
+            |question| {
+                let values = json!([{ "value": "1", "arm": "three" }]);
+                question["sweeps"] = json!([{ "of": "one", "key": "k", "values": values }]);
+            },
+            "question.sweeps: ",
+        ),
+    ];
+    let scene = Scene::new();
+    let (experiment, results) = (scene.place.text("small.toml"), scene.place.text("r"));
+    let ran = dbstow(&["run", &experiment, "--out", &results]).output();
+    assert!(ran.expect("it was built").status.success());
+    let file = scene.place.path("r/dbstow.json");
+    let text = fs::read_to_string(&file).expect("it was written");
+    let head: Value = serde_json::from_str(&text).expect("it is JSON");
+    let report = |head: &Value| {
+        fs::write(&file, head.to_string()).expect("the folder is ours");
+        let report = dbstow(&["report", &results]).output();
+        report.expect("it was built")
+    };
+    let unchanged = report(&head);
+    assert!(unchanged.status.success(), "{}", said(&unchanged));
+    for (change, part) in changes {
+        let mut head = head.clone();
+        change(&mut head["question"]);
+        let refused = report(&head);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{part}: {said}");
+        for part in ["dbstow.json: ", part, "run the experiment again"] {
+            assert!(said.contains(part), "no {part}: {said}");
+        }
+    }
+}
+
+#[test]
+fn an_experiment_with_an_arm_whose_records_would_have_the_files_of_another_is_refused() {
+    let scene = Scene::new();
+    let named = EXPERIMENT.replace("[placement.two]", "[placement.one__twin_]");
+    fs::write(scene.place.path("small.toml"), named).expect("the folder is ours");
+    let planned = dbstow(&["plan", &scene.place.text("small.toml")]).output();
+    let planned = planned.expect("it was built");
+    let said = said(&planned);
+    assert_eq!(planned.status.code(), Some(2), "{said}");
+    for part in [
+        "small.toml:",
+        "\"one__twin_\"",
+        "\"one (twin)\"",
+        "an arm \"one\"",
+        "rename",
+    ] {
+        assert!(said.contains(part), "no {part}: {said}");
     }
 }
 

@@ -377,9 +377,11 @@ fn many(arms: usize, blocks: usize) -> String {
 fn publish(folder: &Path, arm: &str, words: &str) {
     let file = folder.join("dbstow.json");
     let mut head: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    let arms = head["question"]["arms"].as_array_mut().unwrap();
-    let asked = arms.iter_mut().find(|asked| asked["name"] == arm);
-    asked.unwrap()["published"]["elapsed_s"] = words.into();
+    for part in ["question", "plan"] {
+        let arms = head[part]["arms"].as_array_mut().unwrap();
+        let asked = arms.iter_mut().find(|asked| asked["name"] == arm);
+        asked.unwrap()["published"]["elapsed_s"] = words.into();
+    }
     fs::write(file, head.to_string()).unwrap();
 }
 

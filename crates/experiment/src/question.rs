@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::errors_max_default;
+use crate::plan::{self, Plan};
+use crate::spec::bounds::TWIN_SUFFIX;
+use crate::spec::{self, Arm};
 
-/// The question that a set of records answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The question that a set of records answers: one that was read is [checked](crate::results::Results::open) against its
+/// plan.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
     /// Name of the experiment.
     pub experiment: String,
@@ -24,7 +27,6 @@ pub struct Question {
     /// Differences up to this share do not count.
     pub margin: f64,
     /// A trial of which a greater share of operations failed does not count.
-    #[serde(default = "errors_max_default")]
     pub errors_max: f64,
     /// The arm that all others are compared with; `None` compares nothing.
     pub baseline: Option<String>,
@@ -35,19 +37,47 @@ pub struct Question {
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
     /// Arms that also ran with a setting at its other value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
     /// Arms that differ in one key alone, whose values were asked for together.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<Sweep>,
     /// What was changed of the experiment, for this run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
     /// Whether sessions write to one database together, on an engine that lets them do so one at a time only.
-    #[serde(default)]
     pub one_writer: bool,
     /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
     pub aa: bool,
+}
+
+impl Question {
+    /// What records of `plan` answer, as far as the plan says it. What disks cost, and whether an engine lets sessions write
+    /// one at a time only, is for whoever looks its names up.
+    pub fn of(plan: &Plan) -> Question {
+        let protocol = &plan.protocol;
+        let arms = plan.arms.iter();
+        let arms = arms.filter(|arm| plan.twin.as_ref() != Some(&arm.name));
+        Question {
+            experiment: plan.experiment.clone(),
+            question: plan.question.clone(),
+            source: plan.source.as_ref().map(ToString::to_string),
+            mode: plan.variant.mode.to_string(),
+            seed: protocol.seed,
+            blocks: protocol.blocks,
+            margin: protocol.margin,
+            errors_max: protocol.errors_max,
+            baseline: Some(protocol.baseline.clone()),
+            metric: protocol.metric.clone(),
+            arms: arms.map(ArmQuestion::of).collect(),
+            fitted: plan.fitted.iter().map(Fitted::of).collect(),
+            variations: plan.variations.iter().map(Variation::of).collect(),
+            sweeps: plan.sweeps.clone(),
+            changed: plan.changed(),
+            one_writer: false,
+            aa: plan.twin.is_some(),
+        }
+    }
 }
 
 /// An arm that also ran with a setting at its other value, which the experiment leaves open.
@@ -61,6 +91,17 @@ pub struct Variation {
     pub key: String,
     /// Its value there.
     pub value: String,
+}
+
+impl Variation {
+    fn of(variation: &plan::Variation) -> Variation {
+        Variation {
+            of: variation.of.clone(),
+            name: variation.arm.name.clone(),
+            key: variation.key.clone(),
+            value: variation.value.clone(),
+        }
+    }
 }
 
 /// Arms that differ in one key alone, whose values were asked for together.
@@ -102,9 +143,22 @@ pub struct ArmQuestion {
     pub price_lists: Vec<String>,
 }
 
+impl ArmQuestion {
+    fn of(arm: &Arm) -> ArmQuestion {
+        ArmQuestion {
+            name: arm.name.clone(),
+            baseline: arm.baseline.clone(),
+            published: arm.published.clone(),
+            fitted: arm.fitted,
+            usd_per_month: None,
+            price_lists: Vec::new(),
+        }
+    }
+}
+
 /// The arm name under which records of `baseline`'s identical twin are written (`--aa`).
 pub fn twin_of(baseline: &str) -> String {
-    format!("{baseline} (twin)")
+    format!("{baseline}{TWIN_SUFFIX}")
 }
 
 /// A published figure.
@@ -136,6 +190,16 @@ pub struct Fitted {
     pub value: String,
     /// The arms whose published figures were used.
     pub to: Vec<String>,
+}
+
+impl Fitted {
+    fn of(fitted: &spec::Fitted) -> Fitted {
+        Fitted {
+            parameter: fitted.parameter.clone(),
+            value: fitted.value.clone(),
+            to: fitted.to.clone(),
+        }
+    }
 }
 
 /// What weakens the result.

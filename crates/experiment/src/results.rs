@@ -13,6 +13,7 @@
 //! A folder that is read may come from anybody. One that is written to is this user's own, and nothing in it is followed as a
 //! link when it is written or removed.
 
+mod asked;
 mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,7 @@ use crate::question::{Question, Warning};
 use crate::record::check::check;
 use crate::record::{self, Outcome, Record, strict};
 use crate::spec::Mode;
+use crate::spec::bounds::in_file_name;
 use files::input;
 use lock::{lock, lock_shared};
 
@@ -65,10 +67,17 @@ struct Writing {
 }
 
 /// `dbstow.json`.
-#[derive(Serialize, Deserialize)]
-struct Head {
-    schema: String,
-    question: Question,
+#[derive(Serialize)]
+struct Head<'a> {
+    schema: &'static str,
+    question: &'a Question,
+    plan: serde_json::Value,
+}
+
+/// The same as it is read, which may come from anybody.
+#[derive(Deserialize)]
+struct Found {
+    question: asked::Unchecked,
     plan: serde_json::Value,
 }
 
@@ -145,6 +154,25 @@ pub enum ResultsError {
         file: String,
         /// Why.
         source: PlanError,
+    },
+    /// Its question is not that of its plan.
+    #[error("{file}: {what}; the file was changed: run the experiment again")]
+    Question {
+        /// The file.
+        file: String,
+        /// The key, the value, and what it has to be.
+        what: String,
+    },
+    /// Its records are in no directory of its own.
+    #[error(
+        "{path} is {what}, not a directory, and is not read; put the directory that dbstow wrote in its place, or run the \
+         experiment again"
+    )]
+    Records {
+        /// Where they should be.
+        path: String,
+        /// What is there.
+        what: &'static str,
     },
     /// Something in it cannot be written, or is not ours.
     #[error(transparent)]
@@ -280,15 +308,21 @@ impl Results {
         if found != SCHEMA {
             return Err(ResultsError::Version { file, found });
         }
-        let head: Head = serde_json::from_value(value).map_err(|source| ResultsError::Head {
+        let found: Found = serde_json::from_value(value).map_err(|source| ResultsError::Head {
             file: file.clone(),
             source,
         })?;
-        let plan = Plan::from_json(&head.plan.to_string())
-            .map_err(|source| ResultsError::Plan { file, source })?;
+        let plan = Plan::from_json(&found.plan.to_string());
+        let plan = plan.map_err(|source| ResultsError::Plan {
+            file: file.clone(),
+            source,
+        })?;
+        let question = found.question.check(&plan);
+        let question = question.map_err(|what| ResultsError::Question { file, what })?;
+        check_records(folder)?;
         Ok(Results {
             folder: folder.to_owned(),
-            question: head.question,
+            question,
             plan,
             writing: None,
         })
@@ -392,9 +426,7 @@ impl Results {
 
 /// What the file of a record is called.
 fn file_name(block: u32, arm: &str) -> String {
-    let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let safe = arm.chars().map(|c| if fit(c) { c } else { '_' });
-    format!("{block:03}-{}.json", safe.collect::<String>())
+    format!("{block:03}-{}.json", in_file_name(arm))
 }
 
 /// Of several records of one trial, that of the file with the trial's name, else the first; a warning for each
@@ -445,11 +477,28 @@ fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
     }
 }
 
+/// Refuses `records` that is no directory; it may be missing, as long as there is no record.
+fn check_records(folder: &Path) -> Result<(), ResultsError> {
+    let path = folder.join(RECORDS);
+    let what = match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(io_error(&path, error)),
+        Ok(metadata) if metadata.is_symlink() => "a link",
+        Ok(metadata) if metadata.is_file() => "a file",
+        Ok(_) => "a FIFO, a socket or a device",
+    };
+    Err(ResultsError::Records {
+        path: path.display().to_string(),
+        what,
+    })
+}
+
 /// The text of `dbstow.json`.
 fn head(question: &Question, plan: &Plan) -> String {
     let head = Head {
-        schema: SCHEMA.to_owned(),
-        question: question.clone(),
+        schema: SCHEMA,
+        question,
         plan: serde_json::from_str(&plan.to_json()).expect("a plan is JSON"),
     };
     serde_json::to_string_pretty(&head).expect("its keys are texts")
@@ -512,95 +561,4 @@ fn io_error(path: &Path, source: io::Error) -> ResultsError {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::spec::{Spec, Variant};
-
-    fn plan() -> Plan {
-        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
-        Plan::new(&spec.expect("it is built in"), false)
-    }
-
-    fn read(text: &str) -> Result<Record, String> {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let file = folder.path().join("000-arm.json");
-        fs::write(&file, text).expect("the folder can be written");
-        read_record(&file, &plan())
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_a_record_or_is_refused(text in ".{0,200}") {
-            prop_assert!(read(&text).is_err());
-        }
-
-        #[test]
-        fn any_json_is_a_record_or_is_refused(
-            key in "[a-z_]{1,12}",
-            value in prop_oneof!["[0-9]{1,25}", "\"[a-z/0-9.]{0,20}\"", Just("[]".to_owned()), Just("null".to_owned())],
-        ) {
-            let text = format!("{{\"schema\": \"{}\", \"{key}\": {value}}}", record::SCHEMA);
-            prop_assert!(read(&text).is_err());
-        }
-    }
-
-    #[test]
-    fn a_folder_is_for_one_run_at_a_time_and_a_run_that_ended_holds_nothing() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let folder = Folder::open(folder.path()).expect("it is there");
-        let first = lock(&folder).expect("nobody holds it");
-        let error = lock(&folder).expect_err("the first holds it");
-        let shown = error.to_string();
-        assert!(shown.contains("--out"), "{shown}");
-        assert!(shown.contains(&std::process::id().to_string()), "{shown}");
-        drop(first);
-        lock(&folder).expect("nobody holds it any more");
-    }
-
-    #[test]
-    fn trials_share_a_folder_and_keep_a_run_away() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("results");
-        let question = || crate::examples::question();
-        let join = |plan: Plan| Results::join(&path, question(), plan);
-        let run = || Results::create(&path, question(), plan(), false);
-
-        let first = join(plan()).expect("it is new");
-        let second = join(plan()).expect("another trial may write there");
-        let error = run().expect_err("trials write there");
-        assert!(error.to_string().contains("another run"), "{error}");
-        drop((first, second));
-        let running = run().expect("no trial writes there any more");
-        let error = join(plan()).expect_err("a run writes there");
-        assert!(error.to_string().contains("(process "), "{error}");
-        drop(running);
-
-        let with = |key: &str, value: &str| {
-            let set = [(key.to_owned(), value.to_owned())];
-            let spec = Spec::builtin("tempdb-ssd-vs-premium", &set, Variant::default());
-            Plan::new(&spec.expect("sound"), false)
-        };
-        let error = join(with("protocol.blocks", "6")).expect_err("another number of blocks");
-        assert!(matches!(error, ResultsError::OtherWords { .. }), "{error}");
-        let error = join(with("protocol.seed", "6")).expect_err("another plan");
-        assert!(matches!(error, ResultsError::OtherPlan { .. }), "{error}");
-    }
-
-    #[test]
-    fn a_record_of_a_newer_format_is_refused_by_its_name() {
-        let error = read("{\"schema\": \"dbstow.record/2\"}").expect_err("newer");
-        assert!(error.contains("dbstow.record/2"), "{error}");
-    }
-
-    #[test]
-    fn a_record_whose_time_went_to_something_unknown_is_refused_by_its_name() {
-        let record = crate::examples::trial("p30", 0, 1.0);
-        let text = serde_json::to_string(&record).expect("a record is JSON");
-        let error = read(&text.replacen("read.service", "reed.service", 1)).expect_err("no cause");
-        assert!(error.contains("\"reed.service\" is no cause"), "{error}");
-    }
-}
+mod tests;

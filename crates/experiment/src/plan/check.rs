@@ -38,7 +38,7 @@ fn whole(plan: &Plan) -> Result<(), Fault> {
     let (compared, _) = with_twin(plan)?;
     let mut names = BTreeSet::new();
     for arm in compared {
-        bounds::named(&["arm", &arm.name], &arm.name)?;
+        bounds::arm_named(&["arm", &arm.name], &arm.name)?;
         if !names.insert(arm.name.as_str()) {
             let message = format!("arm \"{}\" is defined twice; rename one", arm.name);
             return Err(Fault::at(&["arm", &arm.name], message));

@@ -24,13 +24,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::question::Sweep;
+use crate::spec::bounds::TWIN_SUFFIX;
 use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.plan/1";
-
-/// What the baseline's twin is called after it; no arm of an experiment can have this in its name.
-const TWIN_SUFFIX: &str = " (twin)";
 
 /// An experiment with everything decided, by the rules of experiments: one that was read is an [`Unchecked`] until it was
 /// checked.

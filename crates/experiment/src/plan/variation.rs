@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::HostCacheMode;
 use serde::{Deserialize, Serialize};
 
+use crate::spec::bounds::{COLD_SUFFIX, WARM_SUFFIX};
 use crate::spec::{Arm, Mode, Protocol, Role, Settings, Spec, Temperature};
 
 /// An arm as it would be with the other value of a setting.
@@ -64,12 +65,12 @@ fn cached(settings: &Settings) -> BTreeMap<&'static str, Vec<HostCacheMode>> {
 /// `original` with the host cache at its other temperature at the start.
 pub(super) fn varied(original: &Arm) -> Variation {
     let start = &original.settings.engine.host_cache_start;
-    let (other, value) = match start {
-        Temperature::Cold => (Temperature::Warm, "warm"),
-        Temperature::Warm => (Temperature::Cold, "cold"),
+    let (other, value, suffix) = match start {
+        Temperature::Cold => (Temperature::Warm, "warm", WARM_SUFFIX),
+        Temperature::Warm => (Temperature::Cold, "cold", COLD_SUFFIX),
     };
     let mut arm = Arm {
-        name: format!("{} ({value} host cache)", original.name),
+        name: format!("{}{suffix}", original.name),
         published: BTreeMap::new(),
         fitted: false,
         ..original.clone()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use toml_edit::Value;
 
-use super::bounds::named;
+use super::bounds::{arm_named, named};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::settings::{Settings, Volume};
@@ -27,6 +27,13 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     }
     let asked_arms = asked_arms(text, &asked)?;
     let names: Vec<String> = asked_arms.iter().map(|arm| arm.name.clone()).collect();
+    let section = match asked.arm.is_empty() {
+        true => "placement",
+        false => "arm",
+    };
+    for name in &names {
+        arm_named(&[section, name], name)?;
+    }
     let protocol = protocol::resolve(&asked.protocol, &asked.workload, mode, &names)?;
     protocol::check_trials(names.len(), protocol.blocks)?;
     protocol::check_published(&asked, &names)?;

@@ -65,6 +65,15 @@ pub(crate) const RUN_MAX: Duration = Duration::from_secs(1_000_000_000);
 /// Highest rate of a limit: 2^50 a second is a petabyte each.
 pub(crate) const LIMIT_MAX: u64 = 1 << 50;
 
+/// What the baseline's twin is called after it.
+pub(crate) const TWIN_SUFFIX: &str = " (twin)";
+
+/// What an arm is called whose host cache is warm at the start, where the experiment leaves that open and it would be cold.
+pub(crate) const WARM_SUFFIX: &str = " (warm host cache)";
+
+/// The same the other way round.
+pub(crate) const COLD_SUFFIX: &str = " (cold host cache)";
+
 /// Refuses a number that is above `most`.
 pub(crate) fn at_most<N: Into<u64>>(
     path: &[&str],
@@ -131,4 +140,67 @@ pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
         listed([name])
     );
     Err(Fault::at(path, message))
+}
+
+/// Refuses what is no name of an experiment, a placement or a volume, in a document that another run of this program wrote.
+///
+/// # Errors
+/// What a name is.
+pub fn check_name(name: &str) -> Result<(), String> {
+    named(&[], name).map_err(|fault| fault.message)
+}
+
+/// Refuses a name that no arm can have, and one whose records would be in the files of what a plan makes of another arm. It
+/// holds in every mode, with and without `--aa`: the same arms are then compared in all of them.
+pub(crate) fn arm_named(path: &[&str], name: &str) -> Result<(), Fault> {
+    named(path, name)?;
+    // Capitals make no difference to some file systems.
+    let file = name.to_ascii_lowercase();
+    for suffix in [TWIN_SUFFIX, WARM_SUFFIX, COLD_SUFFIX] {
+        let Some(other @ 1..) = file.strip_suffix(&in_file_name(suffix)).map(str::len) else {
+            continue;
+        };
+        let other = &name[..other];
+        let message = format!(
+            "the records of arm \"{name}\" would have the files of \"{other}{suffix}\", which dbstow makes of an arm \
+             \"{other}\"; rename \"{name}\""
+        );
+        return Err(Fault::at(path, message));
+    }
+    Ok(())
+}
+
+/// A name as it stands in the names of files.
+pub(crate) fn in_file_name(name: &str) -> String {
+    let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    name.chars().map(|c| if fit(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arm_whose_records_would_have_the_files_of_another_is_refused_with_both() {
+        for (name, other) in [
+            ("p30__twin_", "p30 (twin)"),
+            ("p30__warm_host_cache_", "p30 (warm host cache)"),
+            ("p30__cold_host_cache_", "p30 (cold host cache)"),
+            ("P30__Twin_", "P30 (twin)"),
+        ] {
+            let fault = arm_named(&["arm", name], name).expect_err(name);
+            for part in [name, other, "rename"] {
+                assert!(fault.message.contains(part), "{name}: {}", fault.message);
+            }
+        }
+        for name in [
+            "p30",
+            "twin",
+            "p30_twin_",
+            "p30__twin",
+            "p30-warm_host_cache_",
+        ] {
+            assert_eq!(arm_named(&["arm", name], name), Ok(()), "{name}");
+        }
+    }
 }

@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use bounds::check_name;
 pub use builtin::{builtin_names, builtin_text, drill_names, drill_text};
 pub use document::line_at;
 pub use error::SpecError;
@@ -51,7 +52,7 @@ pub use settings::{
     Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision,
     ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
 };
-pub use volumes::{Volumes, check_name};
+pub use volumes::Volumes;
 
 use crate::question::{Published, Sweep};
 use document::{Text, typed};

@@ -211,13 +211,18 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
     Ok(())
 }
 
+/// Least figure above 0: a picosecond in seconds. What trials have, 2^64 at most, is still a number as a share of it.
+const FIGURE_MIN: f64 = 1e-12;
+
 /// Refuses figures of an arm that are no counts or amounts, and of metrics that there are none of.
 pub(crate) fn check_figures(arm: &str, figures: &BTreeMap<String, Published>) -> Result<(), Fault> {
     for (name, figure) in figures {
         if let Published::Number(number) = figure
-            && Counted::try_from(*number).is_err()
+            && (Counted::try_from(*number).is_err() || (*number > 0.0 && *number < FIGURE_MIN))
         {
-            let message = format!("{name} is {number}; give a number from 0 to 2^64, or words");
+            let message = format!(
+                "{name} is {number:?}; give 0, a number from {FIGURE_MIN:e} to 2^64, or words"
+            );
             return Err(Fault::at(&["published", arm, name], message));
         }
         metric::check(name).map_err(|message| Fault::at(&["published", arm, name], message))?;

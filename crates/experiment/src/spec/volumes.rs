@@ -3,7 +3,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, bounds, resolve, rules, wire};
+use super::{SpecError, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,6 @@ impl Volumes {
         })?;
         meaning(&asked).map_err(|fault| at(line_of(text, &fault.key), fault.message))
     }
-}
-
-/// Refuses what is no name of an experiment, an arm, a placement or a volume, in a document that another run of this program wrote.
-///
-/// # Errors
-/// What a name is.
-pub fn check_name(name: &str) -> Result<(), String> {
-    bounds::named(&[], name).map_err(|fault| fault.message)
 }
 
 fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use experiment::plan::{self, Plan, Trial};
-use experiment::question::{ArmQuestion, Fitted, Question, Variation};
+use experiment::plan::{Plan, Trial};
+use experiment::question::{ArmQuestion, Question};
 use experiment::record::Record;
 use experiment::spec::{Arm, Arrival, Mode, Role};
 use profile::{BackTest, Profile, ReplayError};
@@ -107,35 +107,13 @@ impl Prepared {
 
     /// What the plan's records answer.
     pub fn question(&self) -> Question {
-        let plan = &self.plan;
-        let asked = plan.arms.iter().zip(&self.arms);
-        let asked = asked.filter(|(arm, _)| plan.twin.as_ref() != Some(&arm.name));
-        let fitted = plan.fitted.iter().map(|fitted| Fitted {
-            parameter: fitted.parameter.clone(),
-            value: fitted.value.clone(),
-            to: fitted.to.clone(),
-        });
-        Question {
-            experiment: plan.experiment.clone(),
-            question: plan.question.clone(),
-            source: plan.source.as_ref().map(ToString::to_string),
-            mode: plan.variant.mode.to_string(),
-            seed: plan.protocol.seed,
-            blocks: plan.protocol.blocks,
-            margin: plan.protocol.margin,
-            errors_max: plan.protocol.errors_max,
-            baseline: Some(plan.protocol.baseline.clone()),
-            metric: plan.protocol.metric.clone(),
-            arms: asked
-                .map(|(arm, ready)| ready.question(arm, plan.variant.mode))
-                .collect(),
-            fitted: fitted.collect(),
-            variations: plan.variations.iter().map(variation).collect(),
-            sweeps: plan.sweeps.clone(),
-            changed: plan.changed(),
-            one_writer: self.has_one_writer(),
-            aa: plan.twin.is_some(),
+        let mut question = Question::of(&self.plan);
+        // The twin, which is not asked for, is the plan's last arm.
+        for (arm, ready) in question.arms.iter_mut().zip(&self.arms) {
+            ready.price(arm, self.plan.variant.mode);
         }
+        question.one_writer = self.has_one_writer();
+        question
     }
 
     /// Looks for what a run in real time needs of this machine, before anything is made.
@@ -300,15 +278,6 @@ impl Prepared {
     }
 }
 
-fn variation(variation: &plan::Variation) -> Variation {
-    Variation {
-        of: variation.of.clone(),
-        name: variation.arm.name.clone(),
-        key: variation.key.clone(),
-        value: variation.value.clone(),
-    }
-}
-
 fn replayed<'a>(
     id: &'a TrialId,
     arm: &'a Arm,
@@ -409,17 +378,12 @@ impl Ready {
         refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }
 
-    fn question(&self, arm: &Arm, mode: Mode) -> ArmQuestion {
+    /// What the disks of `arm` cost, by whose prices.
+    fn price(&self, arm: &mut ArmQuestion, mode: Mode) {
         // Real directories have no list price.
-        let price = self.stage.usd_per_month.filter(|_| mode != Mode::Measure);
-        let lists = self.stage.price_lists.iter().filter(|_| price.is_some());
-        ArmQuestion {
-            name: arm.name.clone(),
-            baseline: arm.baseline.clone(),
-            published: arm.published.clone(),
-            fitted: arm.fitted,
-            usd_per_month: price,
-            price_lists: lists.cloned().collect(),
+        arm.usd_per_month = self.stage.usd_per_month.filter(|_| mode != Mode::Measure);
+        if arm.usd_per_month.is_some() {
+            arm.price_lists = self.stage.price_lists.iter().cloned().collect();
         }
     }
 }

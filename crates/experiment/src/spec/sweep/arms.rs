@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::keys::Key;
 use crate::question::{Sweep, SweepValue};
-use crate::spec::bounds::NAME_MAX;
+use crate::spec::bounds::{NAME_MAX, arm_named};
 use crate::spec::{Arm, Fitted, Spec, SpecError};
 
 /// A combination: for each key, which of its values.
@@ -256,8 +256,9 @@ impl Combinations {
         if parts.is_empty() {
             return own.clone();
         }
-        let is_free =
-            |name: &String| name.len() <= NAME_MAX && !taken.contains(&name.to_lowercase());
+        let is_free = |name: &String| {
+            arm_named(&["arm", name], name).is_ok() && !taken.contains(&name.to_lowercase())
+        };
         let numbered = (number..).map(|number| {
             let number = format!("-{number}");
             let kept = own.len().min(NAME_MAX - number.len());

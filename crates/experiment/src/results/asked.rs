@@ -1,0 +1,143 @@
+//! The question of a results folder, as it was read: all that is known of it is its shape.
+//!
+//! Findings are made from it without another look, and the file may come from anybody. What its plan says, it has to say,
+//! too: the plan was checked. What only the question says is words, prices, and whether an engine has one writer.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::plan::Plan;
+use crate::question::{ArmQuestion, Fitted, Question, Sweep, Variation};
+use crate::spec::error::Fault;
+use crate::spec::errors_max_default;
+
+/// Most dollars a month for an arm's disks: the most that a catalogue has for a unit (10^9), times more units than the
+/// disks of a plan have together (2^50 a second, 2^16 disks). Twelve months of it are still a number.
+const USD_MAX: f64 = 1e30;
+
+/// A question, before it is known whether its plan asks it.
+pub(super) struct Unchecked(Question);
+
+/// The wire form of a [`Question`]: the same fields, for those who read.
+#[derive(Deserialize)]
+#[serde(remote = "Question")]
+struct Shape {
+    experiment: String,
+    question: String,
+    source: Option<String>,
+    mode: String,
+    seed: u64,
+    blocks: u32,
+    margin: f64,
+    #[serde(default = "errors_max_default")]
+    errors_max: f64,
+    baseline: Option<String>,
+    metric: String,
+    arms: Vec<ArmQuestion>,
+    fitted: Vec<Fitted>,
+    #[serde(default)]
+    variations: Vec<Variation>,
+    #[serde(default)]
+    sweeps: Vec<Sweep>,
+    #[serde(default)]
+    changed: Vec<String>,
+    #[serde(default)]
+    one_writer: bool,
+    aa: bool,
+}
+
+impl<'de> Deserialize<'de> for Unchecked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shape::deserialize(deserializer).map(Unchecked)
+    }
+}
+
+impl Unchecked {
+    /// The question, if it is that of `plan`.
+    ///
+    /// # Errors
+    /// The first key that says something else, with both values, or a price that is none.
+    pub(super) fn check(self, plan: &Plan) -> Result<Question, String> {
+        let Unchecked(asked) = self;
+        check(&asked, plan).map_err(|fault| fault.told())?;
+        Ok(asked)
+    }
+}
+
+fn check(asked: &Question, plan: &Plan) -> Result<(), Fault> {
+    let planned = Question::of(plan);
+    let Question {
+        experiment,
+        question,
+        source: _,
+        mode,
+        seed,
+        blocks,
+        margin,
+        errors_max,
+        baseline,
+        metric,
+        arms,
+        fitted,
+        variations,
+        sweeps,
+        changed: _,
+        one_writer: _,
+        aa,
+    } = asked;
+    same(&["experiment"], experiment, &planned.experiment)?;
+    same(&["question"], question, &planned.question)?;
+    same(&["mode"], mode, &planned.mode)?;
+    same(&["seed"], seed, &planned.seed)?;
+    same(&["blocks"], blocks, &planned.blocks)?;
+    same(&["margin"], margin, &planned.margin)?;
+    same(&["errors_max"], errors_max, &planned.errors_max)?;
+    same(&["baseline"], baseline, &planned.baseline)?;
+    same(&["metric"], metric, &planned.metric)?;
+    same(&["fitted"], fitted, &planned.fitted)?;
+    same(&["variations"], variations, &planned.variations)?;
+    same(&["sweeps"], sweeps, &planned.sweeps)?;
+    same(&["aa"], aa, &planned.aa)?;
+    same(&["arms"], &names(arms), &names(&planned.arms))?;
+    let mut arms = arms.iter().zip(&planned.arms);
+    arms.try_for_each(|(arm, planned)| check_arm(arm, planned))
+}
+
+fn names(arms: &[ArmQuestion]) -> Vec<&str> {
+    arms.iter().map(|arm| arm.name.as_str()).collect()
+}
+
+/// An arm, beside the planned one of the same name.
+fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
+    let ArmQuestion {
+        name,
+        baseline,
+        published,
+        fitted,
+        usd_per_month,
+        price_lists: _,
+    } = arm;
+    same(&["arms", name, "baseline"], baseline, &planned.baseline)?;
+    same(&["arms", name, "published"], published, &planned.published)?;
+    same(&["arms", name, "fitted"], fitted, &planned.fitted)?;
+    match usd_per_month {
+        Some(usd) if !(0.0..=USD_MAX).contains(usd) => {
+            let key = ["question", "arms", name, "usd_per_month"];
+            let message = format!("{usd:?} is no price; it is from 0 to {USD_MAX:e} dollars");
+            Err(Fault::at(&key, message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn same<T: PartialEq + Serialize>(key: &[&str], said: &T, planned: &T) -> Result<(), Fault> {
+    if said == planned {
+        return Ok(());
+    }
+    let shown = |value: &T| serde_json::to_string(value).expect("its keys are texts");
+    let message = format!(
+        "{} is not what the plan beside it has ({})",
+        shown(said),
+        shown(planned)
+    );
+    Err(Fault::at(&[&["question"][..], key].concat(), message))
+}
