@@ -1,14 +1,16 @@
-//! Catalogue files: what `dbstow run --disk` and `dbstow disks` do with a user's own.
+//! Catalogue files: what `dbstow run --disk`, `dbstow disks` and `dbstow machines` do with a user's own.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use catalogue::{Catalogue, DiskEntry, Provision};
+use catalogue::{Catalogue, DiskEntry, MachineEntry, Provision};
 use model::{Bytes, Iops, Throughput};
+
+use crate::meaning::is_real;
 
 static BUILTIN: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 
-/// Reads a file beside those that ship, and asks for its disks in several sizes.
+/// Reads a file beside those that ship, and asks for its disks in several sizes, and what its machines cost.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     // By itself, too: there it may define what ships, and this is how what ships is read.
     let alone = added(Catalogue::default(), text);
@@ -16,16 +18,33 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
 }
 
 fn added(mut catalogue: Catalogue, text: &str) -> Result<(), String> {
-    let before: BTreeSet<String> = catalogue.disks().map(|disk| disk.name.clone()).collect();
+    let names = |catalogue: &Catalogue| -> BTreeSet<String> {
+        let disks = catalogue.disks().map(|disk| disk.name.clone());
+        let machines = catalogue.machines().map(|machine| machine.name.clone());
+        disks.chain(machines).collect()
+    };
+    let before = names(&catalogue);
     let outcome = catalogue.add(text, "fuzz.toml");
-    let new = catalogue
-        .disks()
-        .filter(|disk| !before.contains(&disk.name));
-    match outcome {
-        Ok(()) => new.for_each(provision),
-        Err(_) => assert_eq!(new.count(), 0, "a file that is refused adds nothing"),
+    if outcome.is_err() {
+        assert_eq!(
+            names(&catalogue),
+            before,
+            "a file that is refused adds nothing"
+        );
     }
+    let is_new = |name: &String| !before.contains(name);
+    let disks = catalogue.disks().filter(|disk| is_new(&disk.name));
+    disks.for_each(provision);
+    let machines = catalogue.machines();
+    let machines = machines.filter(|machine| is_new(&machine.name));
+    machines.for_each(costs);
     outcome.map_err(|error| error.to_string())
+}
+
+fn costs(machine: &MachineEntry) {
+    let price = machine.price.as_ref();
+    let month = price.map(|price| (price.linux_per_month(), price.windows_per_month()));
+    is_real(&machine.name, &month);
 }
 
 fn provision(disk: &DiskEntry) {
@@ -41,12 +60,7 @@ fn provision(disk: &DiskEntry) {
             };
             // Refused or not: an answer, with a price that is a number.
             if let Ok(provisioned) = disk.provision(&asked) {
-                let price = provisioned.usd_per_month;
-                assert!(
-                    price.is_none_or(f64::is_finite),
-                    "{} costs {price:?}",
-                    disk.name
-                );
+                is_real(&disk.name, &provisioned.usd_per_month);
             }
         }
     }

@@ -6,8 +6,9 @@
 //! files of this format └─ by libFuzzer ──────► fuzz_targets/any.rs  make fuzz
 //! ```
 //!
-//! A target panics where a law is broken: a text is read or refused, never a panic; and what is written in
-//! the same format reads back as the same; and no figure of what is read is infinite or negative. Whether it takes too much memory or time is for who calls it.
+//! A target panics where a law is broken: a text is read or refused, never a panic; what is written in the same format
+//! reads back as the same; and no figure of a catalogue, of prices or of a profile is infinite or negative. Whether it takes
+//! too much memory or time is for who calls it.
 //!
 //! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, those
 //! which are to be refused named `refused-*`.

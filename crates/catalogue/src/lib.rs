@@ -395,6 +395,39 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_costs_more_than_nothing_and_less_than_the_world() {
+        let added = |price: &str| {
+            let text = format!(
+                "[source.lab]\ntitle = \"x\"\ndate = \"2026\"\n[machine.m]\ncores = 4\nmemory = \"8 GiB\"\n\
+                 confidence = \"assumed\"\nsources = [\"lab\"]\nprice = {{ {price} }}\n"
+            );
+            Catalogue::builtin().add(&text, "lab.toml")
+        };
+        assert_eq!(added("linux = 1e9").map_err(|e| e.to_string()), Ok(()));
+        for (price, part) in [
+            ("linux = 1e308", "is not a price"),
+            ("linux = inf", "is not a price"),
+            ("windows = nan", "is not a price"),
+            ("linux = 1, windows = -1", "-1 is not a price"),
+            ("linux = 0.0", "is not above zero"),
+        ] {
+            let error = added(price).expect_err(price).to_string();
+            let key = price
+                .rsplit(", ")
+                .next()
+                .and_then(|last| last.split(' ').next());
+            for part in [
+                "lab.toml:4",
+                "`m`",
+                part,
+                key.expect("it begins with a key"),
+            ] {
+                assert!(error.contains(part), "{price}: no {part}: {error}");
+            }
+        }
+    }
+
+    #[test]
     fn a_name_is_not_silently_defined_twice() {
         let mut catalogue = Catalogue::builtin();
         let text = "[source.aws-ebs-2023]\ntitle = \"x\"\ndate = \"2026\"\n";

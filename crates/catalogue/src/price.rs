@@ -129,7 +129,8 @@ fn read_steps(wires: &[StepWire]) -> Result<Vec<Step>, String> {
     wires.iter().map(read).collect()
 }
 
-/// Most dollars a month for a disk or a unit of it: beyond any price, and times any size still a number.
+/// Most dollars a month for a disk or a unit of it, and an hour for a machine: beyond any price, and times any size or the
+/// hours of a month still a number.
 const USD_MAX: f64 = 1e9;
 
 pub(super) fn check(usd: f64) -> Result<(), String> {

@@ -15,7 +15,7 @@ use super::latency::Latency;
 use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
 use super::near::{near, suggestion};
-use super::price::Price;
+use super::price::{self, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
 use super::source::Source;
@@ -296,17 +296,20 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
 
 fn hourly(wire: Option<&HourlyPriceWire>) -> Result<Option<HourlyPrice>, String> {
     let Some(wire) = wire else { return Ok(None) };
+    for (key, usd) in [("linux", wire.linux), ("windows", wire.windows)] {
+        let Some(usd) = usd else { continue };
+        price::check(usd).map_err(|message| format!("`price.{key}`: {message}"))?;
+        if usd <= 0.0 {
+            return Err(format!(
+                "a price of {usd} dollars an hour is not above zero; leave `price.{key}` out where it is not known"
+            ));
+        }
+    }
     let price = HourlyPrice {
         linux: wire.linux,
         windows: wire.windows,
     };
-    let mut all = [price.linux, price.windows].into_iter().flatten();
-    match all.find(|usd| !(usd.is_finite() && *usd > 0.0)) {
-        Some(usd) => Err(format!(
-            "a price of {usd} dollars an hour is not above zero; leave it out where it is not known"
-        )),
-        None => Ok(Some(price).filter(|price| price.linux.or(price.windows).is_some())),
-    }
+    Ok(Some(price).filter(|price| price.linux.or(price.windows).is_some()))
 }
 
 fn machine_limit(wire: &LimitsWire) -> Result<Vec<LimitSpec>, String> {
