@@ -6,6 +6,7 @@
 
 mod place;
 
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -20,6 +21,8 @@ use serde_json::{Value, json};
 const DOCUMENT: &str = "drill.json";
 const RECORDING: &str = "placement-1/recording.json";
 const HISTORY: &str = "placement-1/writes/history";
+/// The bytes that were written.
+const WRITES: &str = "placement-1/writes/writes";
 
 /// Disks that lose what they have acknowledged for a second, so that even on a busy machine some state has lost a commit.
 const LIES: [&str; 4] = ["--cuts", "12", "--write-cache", "ignores-flushes"];
@@ -108,6 +111,13 @@ impl Drilled {
         let mut value = serde_json::from_str(&text).expect("it is JSON");
         edit(&mut value);
         fs::write(self.file(name), value.to_string()).expect("it is ours");
+    }
+
+    /// Has the finding expect these contents of the disks, as who changes a folder would.
+    fn expect_digest(&self, digest: &str) {
+        self.edit(DOCUMENT, |document| {
+            document["placements"][0]["findings"][0]["digest"] = json!(digest);
+        });
     }
 
     /// Renames the only volume wherever it is named.
@@ -309,7 +319,14 @@ fn overwrite(path: &Path, at: u64, bytes: &[u8]) {
     file.write_all(bytes).expect("there is room");
 }
 
-/// A document, a recording and a history with edits anywhere: refused with a message, or replayed.
+/// What the disks hold, where a replay is refused for that.
+fn digest_found(why: &str) -> Option<String> {
+    let rest = why.split("(SHA-256 ").nth(1)?;
+    Some(rest.get(..64)?.to_owned())
+}
+
+/// A document, a recording, a history and writes with edits anywhere: refused with a message, or replayed. Where only the digest
+/// is in the way, the document gets the right one, and what is behind it has its turn.
 fn every_edit_is_refused_or_replayed(drilled: &Drilled) {
     let config = Config {
         cases: 40,
@@ -328,32 +345,45 @@ fn every_edit_is_refused_or_replayed(drilled: &Drilled) {
         "\"x\"",
     ];
     let edits = (
-        prop::sample::select(vec![DOCUMENT, RECORDING, HISTORY]),
+        prop::sample::select(vec![DOCUMENT, RECORDING, HISTORY, WRITES]),
         any::<prop::sample::Index>(),
         prop::sample::select(numbers.to_vec()),
     );
+    let past_the_digest = Cell::new(0_u32);
     let outcome = TestRunner::new(config).run(&edits, |(name, place, new)| {
         let whole = fs::read(drilled.file(name)).expect("it is there");
+        let document = fs::read(drilled.file(DOCUMENT)).expect("it is there");
         fs::write(drilled.file(name), edited(&whole, name, place, new)).expect("it is ours");
-        let output = drilled.replay();
+        let mut outputs = vec![drilled.replay()];
+        if let Some(digest) = digest_found(&said(&outputs[0])) {
+            drilled.expect_digest(&digest);
+            outputs.push(drilled.replay());
+        }
+        fs::write(drilled.file(DOCUMENT), document).expect("it is ours");
         fs::write(drilled.file(name), whole).expect("it is ours");
-        let why = said(&output);
-        prop_assert!(!why.contains("panicked"), "{name} {new}: {why}");
-        prop_assert!(
-            output.status.success() || !why.trim().is_empty(),
-            "{name} {new}: it is refused without a word"
-        );
-        prop_assert!(output.status.code().is_some_and(|code| code <= 3), "{why}");
+        for output in &outputs {
+            let why = said(output);
+            prop_assert!(!why.contains("panicked"), "{name} {new}: {why}");
+            prop_assert!(
+                output.status.success() || !why.trim().is_empty(),
+                "{name} {new}: it is refused without a word"
+            );
+            prop_assert!(output.status.code().is_some_and(|code| code <= 3), "{why}");
+        }
+        if outputs.len() == 2 && digest_found(&said(&outputs[1])).is_none() {
+            past_the_digest.set(past_the_digest.get() + 1);
+        }
         prop_assert_eq!(drilled.place.mounts(), [""; 0]);
         Ok(())
     });
     outcome.expect("no edit breaks it");
+    assert!(past_the_digest.get() > 0, "all edits stop at the digest");
 }
 
-/// A number of a text replaced, or a byte of a history.
+/// A number of a text replaced, or a byte of a history or of what was written.
 fn edited(whole: &[u8], name: &str, place: prop::sample::Index, new: &str) -> Vec<u8> {
     let mut bytes = whole.to_vec();
-    if name == HISTORY {
+    if name == HISTORY || name == WRITES {
         bytes[place.index(whole.len())] ^= 0xff;
         return bytes;
     }
@@ -371,27 +401,30 @@ fn edited(whole: &[u8], name: &str, place: prop::sample::Index, new: &str) -> Ve
 
 /// While a state is looked at, no program on it can be run, and no device of it be opened.
 fn is_mounted_without_rights(drilled: &Drilled) {
-    let mut command = drilled.command(&["--trust-images"]);
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it was built");
-    let options = std::cell::RefCell::new(String::new());
-    wait_for("the mount of a state", || {
-        let mounts = drilled.place.mounts();
-        let mount = mounts.iter().find(|line| line.contains(" ext4 "));
-        mount.is_some_and(|line| {
-            let found = line.split(' ').nth(3).unwrap_or_default();
-            found.clone_into(&mut options.borrow_mut());
-            true
-        })
-    });
-    assert!(child.wait().expect("it ends").success());
-    let options = options.into_inner();
+    // A state may be mounted for less than lies between two looks.
+    let found = (0..20).find_map(|_| mounted_with(drilled));
+    let options = found.expect("a state is mounted in one of twenty replays");
     for option in ["nosuid", "nodev", "noexec"] {
         assert!(options.split(',').any(|known| known == option), "{options}");
     }
+}
+
+/// Options of a state's mount, where it was seen while a replay ran.
+fn mounted_with(drilled: &Drilled) -> Option<String> {
+    let mut command = drilled.command(&["--trust-images"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let child = RefCell::new(command.spawn().expect("it was built"));
+    let options = RefCell::new(None);
+    wait_for("the end of a replay", || {
+        let mounts = drilled.place.mounts();
+        if let Some(line) = mounts.iter().find(|line| line.contains(" ext4 ")) {
+            *options.borrow_mut() = line.split(' ').nth(3).map(str::to_owned);
+        }
+        let ended = child.borrow_mut().try_wait().expect("it is ours");
+        ended.is_some()
+    });
+    assert!(child.into_inner().wait().expect("it ends").success());
+    options.into_inner()
 }
 
 #[test]
@@ -442,14 +475,7 @@ fn a_server_of_somebody_else_is_started_with_no_setting_of_its_author() {
     let output = drilled.replay();
     let why = said(&output);
     assert!(why.contains("the folder was changed"), "{why}");
-    let digest = why
-        .split("(SHA-256 ")
-        .nth(1)
-        .and_then(|rest| rest.get(..64));
-    let digest = digest.expect("it says what the disks hold").to_owned();
-    drilled.edit(DOCUMENT, |document| {
-        document["placements"][0]["findings"][0]["digest"] = json!(digest);
-    });
+    drilled.expect_digest(&digest_found(&why).expect("it says what the disks hold"));
     let output = drilled.replay();
     assert!(output.status.success(), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout);

@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crash::{Action, Cache, Choice, History, Rules};
 use model::{Bytes, DiskSpec, Instant, MachineSpec, VolumeSpec};
@@ -153,6 +154,27 @@ fn what_was_synced_is_in_every_state_and_what_came_later_in_none() {
     let early = place.cut(&[Instant::ZERO], Choice::Everything);
     assert_eq!(names(directory(&early, 0)), [""; 0]);
     early.stop().unwrap();
+}
+
+#[test]
+fn a_file_system_does_not_say_that_the_kernel_is_to_panic() {
+    let place = Place::new(&["d"]);
+    place.record().stop().unwrap();
+    let image = place.root.path().join("d.backing/files/image");
+    let mut tune = Command::new("tune2fs");
+    let tuned = tune.args(["-e", "panic"]).arg(&image).output().unwrap();
+    assert!(tuned.status.success(), "{tuned:?}");
+
+    // Before all that was written: the superblock is part of it.
+    let state = place.cut(&[Instant::ZERO], Choice::Everything);
+    let table = fs::read_to_string("/proc/self/mounts").unwrap();
+    let at = directory(&state, 0).display().to_string();
+    let is_there = |line: &&str| line.split(' ').nth(1) == Some(at.as_str());
+    let line = table.lines().find(is_there).unwrap();
+    let mut options = line.split(' ').nth(3).unwrap().split(',');
+    // The kernel shows it where the superblock has another word.
+    assert!(options.any(|option| option == "errors=continue"), "{line}");
+    state.stop().unwrap();
 }
 
 #[test]

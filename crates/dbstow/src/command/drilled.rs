@@ -25,7 +25,7 @@ pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, Mistake> {
     Drill::parse(&text).map_err(|why| {
         let file = folder.join(DOCUMENT);
         Mistake(format!(
-            "{asked}: {}: it is no document of a drill: {why}",
+            "{asked}: {}: it is no document of a drill: {why}; drill again",
             file.display()
         ))
     })

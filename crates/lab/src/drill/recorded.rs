@@ -51,8 +51,13 @@ pub enum DrillError {
         why: String,
     },
     /// The state is none of the recording.
-    #[error("the state is none of this recording: {0}; drill again")]
-    NoState(String),
+    #[error("the state is none of this recording, {}: {why}; drill again", folder.display())]
+    NoState {
+        /// Where the recording is.
+        folder: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// The server fails where nothing was cut.
     #[error(
         "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is no finding but an error of \
@@ -204,10 +209,13 @@ impl Recorded {
     /// # Errors
     /// When it is none of this recording's.
     pub fn state(&self, stored: &Value, spec: &DrillSpec) -> Result<Cut, DrillError> {
-        let stored = StoredCut::deserialize(stored);
-        let stored = stored.map_err(|error| DrillError::NoState(error.to_string()))?;
+        let none = |why: String| DrillError::NoState {
+            folder: self.folder.clone(),
+            why,
+        };
+        let stored = StoredCut::deserialize(stored).map_err(|error| none(error.to_string()))?;
         let (events, rules) = (&self.history.events, self.rules(spec));
-        stored.check(events, &rules).map_err(DrillError::NoState)
+        stored.check(events, &rules).map_err(none)
     }
 
     /// What was recorded while clients wrote.

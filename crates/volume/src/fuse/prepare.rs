@@ -179,7 +179,7 @@ pub fn check_image(backing: &Folder, volume: &str, size: Bytes) -> io::Result<()
     let name = input::inside(backing, MARK, MARK_MAX).map_err(other)?;
     if name.trim_end() != volume {
         return Err(io::Error::other(format!(
-            "{} holds volume \"{}\", not \"{volume}\"",
+            "{} holds volume \"{}\", not \"{volume}\"; drill again",
             backing.path().display(),
             name.trim_end()
         )));

@@ -48,10 +48,7 @@ impl TryFrom<Unchecked> for Drill {
 
     fn try_from(read: Unchecked) -> Result<Drill, String> {
         if read.schema != SCHEMA {
-            return Err(format!(
-                "it is of another version ({}); drill again",
-                read.schema
-            ));
+            return Err(format!("it is of another version ({})", read.schema));
         }
         asked(&read.asked).map_err(|why| format!("asked.{why}"))?;
         let Took {
@@ -179,7 +176,7 @@ fn finding(found: &Finding) -> Result<(), String> {
     let fates = FATES.map(|(fate, ..)| fate);
     for request in found.story.iter().flat_map(|lane| &lane.requests) {
         known("story.fate", &request.fate, &fates)?;
-        seconds("story.before_ms", request.before_ms / 1e3)?;
+        within("story.before_ms", request.before_ms, SECONDS_MAX * 1e3)?;
     }
     Ok(())
 }
@@ -201,10 +198,12 @@ fn known(key: &str, found: &str, known: &[&str]) -> Result<(), String> {
 }
 
 fn seconds(key: &str, found: f64) -> Result<(), String> {
-    match (0.0..=SECONDS_MAX).contains(&found) {
+    within(key, found, SECONDS_MAX)
+}
+
+fn within(key: &str, found: f64, most: f64) -> Result<(), String> {
+    match (0.0..=most).contains(&found) {
         true => Ok(()),
-        false => Err(format!(
-            "{key} is {found:?}; it is from 0 to {SECONDS_MAX:e}"
-        )),
+        false => Err(format!("{key} is {found:?}; it is from 0 to {most:e}")),
     }
 }

@@ -340,6 +340,11 @@ fn a_document_with_what_cannot_be_is_refused_by_its_key() {
             "<b>".into(),
             "story.fate",
         ),
+        (
+            "/placements/1/findings/0/story/0/requests/0/before_ms",
+            1e297.into(),
+            "story.before_ms is 1e297; it is from 0 to 1e12",
+        ),
         ("/controls/0/event", "x".into(), "controls[0].event"),
     ] {
         let error = refused(place, value);

@@ -10,10 +10,11 @@
 
 use std::path::Path;
 
+use analysis::report::drill::document::{Drill, Finding, Placement};
 use anyhow::{Result, bail};
 use clap::ValueEnum as _;
 use files::Folder;
-use lab::drill::{Atomic, DrillSpec, Origin, Recorded};
+use lab::drill::{Atomic, DrillSpec, Origin, Recorded, Verdict};
 use model::{Bytes, Duration};
 
 use super::document::verdict_name;
@@ -26,30 +27,14 @@ use crate::command::{Mistake, drilled};
 /// # Errors
 /// When the folder is none of a drill, is not trusted, has what cannot be, or the state has another verdict than in the drill.
 pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
-    let mistake = |why: String| Mistake(format!("--replay {name}: {why}"));
     let document = drilled::read(folder, &format!("--replay {name}"))?;
-    let Some((placement, finding)) = document.finding(name) else {
-        let known = document
-            .placements
-            .iter()
-            .flat_map(|placement| &placement.findings);
-        let known: Vec<&str> = known.map(|finding| finding.name.as_str()).collect();
-        let known = match known.is_empty() {
-            true => "it has none".to_owned(),
-            false => format!("it has {}", known.join(", ")),
-        };
-        return Err(mistake(format!(
-            "there is no such finding in {}; {known}",
-            folder.display()
-        ))
-        .into());
-    };
-    let damaged = |why: String| mistake(format!("the document is damaged: {why}"));
+    let (placement, finding) = found(&document, name, folder)?;
+    let damaged = |why: String| mistake(name, &format!("the document is damaged: {why}"));
     let asked = &document.asked;
     let engine = Engine::from_str(&asked.engine, false).map_err(damaged)?;
     let write_cache = WriteCache::from_str(&asked.write_cache, false).map_err(damaged)?;
     if !args.trust_images {
-        return Err(mistake(untrusted(folder, engine)).into());
+        return Err(mistake(name, &untrusted(folder, engine)).into());
     }
     let spec = DrillSpec {
         cache: write_cache.rule(Duration::from_secs_f64(asked.write_back_s)),
@@ -62,24 +47,72 @@ pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let own = Folder::open(folder)?;
     own.check_own()?;
     let recorded = Recorded::open(&tools, &own.inner(placement.folder.as_ref())?)?;
-    let cut = recorded.state(&finding.cut, &spec)?;
-    let digest = recorded.digest(&cut, &spec)?;
+    let looked = looked(recorded, finding, &spec);
+    close(&tools);
+    let verdict = looked?;
+    tell(args.format, placement, finding, &verdict)?;
+    match verdict_name(&verdict) == finding.verdict {
+        true => Ok(()),
+        false => bail!("the state had another verdict than in the drill"),
+    }
+}
+
+fn mistake(name: &str, why: &str) -> Mistake {
+    Mistake(format!("--replay {name}: {why}"))
+}
+
+/// The finding of this name, and its placement.
+fn found<'a>(
+    document: &'a Drill,
+    name: &str,
+    folder: &Path,
+) -> Result<(&'a Placement, &'a Finding), Mistake> {
+    document.finding(name).ok_or_else(|| {
+        let known = document
+            .placements
+            .iter()
+            .flat_map(|placement| &placement.findings);
+        let known: Vec<&str> = known.map(|finding| finding.name.as_str()).collect();
+        let known = match known.is_empty() {
+            true => "it has none".to_owned(),
+            false => format!("it has {}", known.join(", ")),
+        };
+        let folder = folder.display();
+        mistake(
+            name,
+            &format!("there is no such finding in {folder}; {known}"),
+        )
+    })
+}
+
+/// What becomes of the server in the finding's state, on disks that hold the same as in the drill.
+fn looked(recorded: Recorded, finding: &Finding, spec: &DrillSpec) -> Result<Verdict> {
+    let cut = recorded.state(&finding.cut, spec)?;
+    let digest = recorded.digest(&cut, spec)?;
     if digest != finding.digest {
         bail!(
-            "{name}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {}): the folder was changed",
+            "{}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {}): the folder was changed",
+            finding.name,
             finding.digest
         );
     }
     // What keeps this machine's server from starting at all is no finding.
-    let looked = recorded
-        .check(&spec)
-        .and_then(|()| recorded.look(&cut, &spec));
-    drop(recorded);
-    close(&tools);
-    let (verdict, _) = looked?;
-    let is_same = verdict_name(&verdict) == finding.verdict;
+    recorded.check(spec)?;
+    Ok(recorded.look(&cut, spec)?.0)
+}
+
+/// Prints it, beside what the drill found.
+fn tell(
+    format: ListFormat,
+    placement: &Placement,
+    finding: &Finding,
+    verdict: &Verdict,
+) -> Result<()> {
+    let is_same = verdict_name(verdict) == finding.verdict;
+    let digest = &finding.digest;
     let text = format!(
-        "{name}, {}: {verdict}\n{}\n",
+        "{}, {}: {verdict}\n{}\n",
+        finding.name,
         placement.name,
         match (is_same, verdict.to_string() == finding.what) {
             (true, true) =>
@@ -91,24 +124,22 @@ pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
             (false, _) => format!("in the drill: {}", finding.what),
         }
     );
-    args.format.print(&match args.format {
+    let printed = match format {
         ListFormat::Text => text,
         ListFormat::Json => {
             let again = serde_json::json!({
-                "name": name,
+                "name": finding.name,
                 "placement": placement.name,
-                "verdict": verdict_name(&verdict),
+                "verdict": verdict_name(verdict),
                 "what": verdict.to_string(),
                 "as_found": is_same,
                 "digest": digest,
             });
             format!("{again:#}\n")
         }
-    })?;
-    match is_same {
-        true => Ok(()),
-        false => bail!("the state had another verdict than in the drill"),
-    }
+    };
+    format.print(&printed)?;
+    Ok(())
 }
 
 /// What a replay would trust, and how to say that it may.

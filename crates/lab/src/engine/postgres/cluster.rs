@@ -9,7 +9,7 @@ use super::access::{self, USER};
 use super::find::Binaries;
 use super::product::POSTGRESQL;
 use super::settings;
-use super::target::{Address, Target};
+use super::target::{Address, SessionSettings, Target};
 use super::tls::Encryption;
 use super::wire::Connection;
 use crate::engine::EngineError;
@@ -22,6 +22,8 @@ pub(super) struct Cluster {
     binaries: Binaries,
     /// What it is started with.
     settings: Vec<(String, String)>,
+    /// What every session begins with.
+    of_sessions: SessionSettings,
     server: OwnServer,
 }
 
@@ -58,6 +60,7 @@ impl Cluster {
                 .chain(settings::of_server(settings, binaries.major))
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
+            of_sessions: &[],
             server: OwnServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
         })
     }
@@ -82,6 +85,16 @@ impl Cluster {
         self
     }
 
+    /// The same, whose sessions begin with these settings, whatever its database says of them.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
+    pub(super) fn with_sessions(mut self, settings: SessionSettings) -> Cluster {
+        self.of_sessions = settings;
+        self
+    }
+
     /// How to reach `database` in it.
     pub(super) fn target(&self, database: &str) -> Target {
         Target {
@@ -91,6 +104,7 @@ impl Cluster {
             password: None,
             encryption: Encryption::off(),
             patience: Patience::endless(),
+            settings: self.of_sessions,
         }
     }
 

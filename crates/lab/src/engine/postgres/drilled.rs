@@ -10,11 +10,12 @@ use super::cluster::Cluster;
 use super::find::Binaries;
 use super::login::{OBSERVER, SESSION, open};
 use super::moved::Places;
-use super::replayed::{self, NOTHING_OF_OTHERS};
+use super::replayed::{self, OF_SERVER, OF_SESSIONS};
 use super::tablespaces::{self, Tablespaces};
+use super::target::SessionSettings;
 use super::wire::Connection;
 use crate::drill::server::{ACCOUNTS, ControlSpec, Product, Server, ServerSpec, Writer, accounts};
-use crate::drill::{Found, Kind, Verdict};
+use crate::drill::{Found, Kind, Origin, Verdict};
 use crate::engine::EngineError;
 use crate::engine::own_server::{Directories, Owner};
 use crate::engine::row::first;
@@ -93,11 +94,18 @@ impl PostgresProduct {
         if settings.engine.commit == Commit::Relaxed {
             more.push(("synchronous_commit".to_owned(), "off".to_owned()));
         }
-        let nothing = NOTHING_OF_OTHERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let all = nothing.into_iter().chain(own).chain(more);
+        let nothing = OF_SERVER.iter().chain(&OF_SESSIONS);
+        let nothing = nothing.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        let all = nothing.chain(own).chain(more);
         let all = all.chain(spec.own.iter().cloned());
+        let of_sessions: SessionSettings = match spec.origin {
+            // What `--setting` asks for is used.
+            Origin::ThisRun => &[],
+            Origin::Folder => &OF_SESSIONS,
+        };
+        let cluster = cluster.reading_no_file_of_its_data().with(all);
         Drilled {
-            cluster: cluster.reading_no_file_of_its_data().with(all),
+            cluster: cluster.with_sessions(of_sessions),
             sessions: spec.sessions,
         }
     }

@@ -74,13 +74,10 @@ const ALLOWED: [&str; 64] = [
 /// Most letters of a value: the longest word of any of them is half of it.
 const VALUE_MAX: usize = 32;
 
-/// What would have a server load a library, run a command or reach another one, as it is by default: said all the same, so that
-/// nothing else can say otherwise.
-pub(super) const NOTHING_OF_OTHERS: [(&str, &str); 13] = [
+/// What would have a server load a library, run a command or reach another one, as it is by default: said all the same on its
+/// command line, which counts before its files. No database or user can have settings of their own for these.
+pub(super) const OF_SERVER: [(&str, &str); 9] = [
     ("shared_preload_libraries", ""),
-    ("session_preload_libraries", ""),
-    ("local_preload_libraries", ""),
-    ("dynamic_library_path", "$libdir"),
     ("archive_mode", "off"),
     ("archive_command", ""),
     ("restore_command", ""),
@@ -89,6 +86,16 @@ pub(super) const NOTHING_OF_OTHERS: [(&str, &str); 13] = [
     ("primary_conninfo", ""),
     ("max_logical_replication_workers", "0"),
     ("ssl", "off"),
+];
+
+/// The same of what `ALTER DATABASE .. SET` and `ALTER ROLE .. SET` keep within the database, and which counts before the command
+/// line. What a client says as it logs in counts before both, and before any library is loaded.
+/// `InitPostgres` in <https://github.com/postgres/postgres/blob/master/src/backend/utils/init/postinit.c>, and the order of
+/// `GucSource` in `src/include/utils/guc.h` there, read 2026-11-26.
+pub(super) const OF_SESSIONS: [(&str, &str); 4] = [
+    ("session_preload_libraries", ""),
+    ("local_preload_libraries", ""),
+    ("dynamic_library_path", "$libdir"),
     ("jit", "off"),
 ];
 
@@ -115,7 +122,45 @@ pub(super) fn may_set(name: &str, value: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use super::super::target::{Address, Target};
+    use super::super::tls::Encryption;
+    use super::super::wire::Connection;
     use super::*;
+    use crate::engine::patience::Patience;
+
+    #[test]
+    fn a_session_says_itself_that_it_loads_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut length = [0; 4];
+            stream.read_exact(&mut length).unwrap();
+            let mut told = vec![0; u32::from_be_bytes(length) as usize - 4];
+            stream.read_exact(&mut told).unwrap();
+            told
+        });
+        let target = Target {
+            address: Address::Unix(path),
+            user: "dbstow".to_owned(),
+            database: "postgres".to_owned(),
+            password: None,
+            encryption: Encryption::off(),
+            patience: Patience::default(),
+            settings: &OF_SESSIONS,
+        };
+        assert!(Connection::open(&target, "dbstow").is_err());
+        let told = server.join().unwrap();
+        let told = String::from_utf8_lossy(&told);
+        for (name, value) in OF_SESSIONS {
+            assert!(told.contains(&format!("\0{name}\0{value}\0")), "{told:?}");
+        }
+    }
 
     #[test]
     fn a_recording_sets_how_a_server_writes_and_nothing_that_names_something() {
