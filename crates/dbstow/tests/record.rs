@@ -229,6 +229,32 @@ fn a_recording_that_is_killed_leaves_what_it_had() {
 }
 
 #[test]
+fn no_function_of_the_recorded_database_is_called() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    // It suits the arguments of a question better than the built-in function, and would be found first.
+    server.sql("CREATE TABLE called (by text)");
+    server.sql(
+        "CREATE FUNCTION public.pg_has_role(name, text, text) RETURNS boolean LANGUAGE sql AS \
+         $$ INSERT INTO public.called VALUES (current_user); SELECT true $$",
+    );
+    server.sql("ALTER DATABASE postgres SET search_path = public, pg_catalog");
+    assert_eq!(
+        server.sql("SELECT pg_has_role(current_user, 'boss', 'USAGE')"),
+        "t"
+    );
+    assert_eq!(server.sql("SELECT count(*) FROM called"), "1");
+    let clients = work(&server);
+    let output = Recorder::of(&server)
+        .start("3s")
+        .wait_with_output()
+        .unwrap();
+    end(clients);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(server.sql("SELECT count(*) FROM called"), "1");
+}
+
+#[test]
 fn an_idle_server_is_refused_and_nothing_is_written() {
     let Some(binaries) = binaries() else { return };
     let server = Theirs::start(&binaries);

@@ -98,6 +98,8 @@ impl Given {
     pub(super) fn target(&self) -> Target {
         Target {
             database: self.database.clone(),
+            // It has tables of ours, and nobody else's functions.
+            settings: &[],
             ..self.maintenance.clone()
         }
     }

@@ -103,6 +103,9 @@ fn log_in(connection: &mut Connection, target: &Target, application: &str) -> Re
         ("application_name", application),
         ("client_encoding", "UTF8"),
     ];
+    let parameters = parameters
+        .into_iter()
+        .chain(target.settings.iter().copied());
     frontend::startup_message(parameters, connection.outgoing())?;
     connection.send()?;
     authenticate(connection, target)?;
@@ -182,9 +185,9 @@ fn scram(
     }
 }
 
-/// Iterations of SCRAM's hash that a server may ask for: each takes about a microsecond of this machine, and nothing ends them
-/// on the way. PostgreSQL's default is 4,096.
-const ITERATIONS_MAX: u64 = 1_000_000;
+/// Iterations of SCRAM's hash that a server may ask for, of those that `postgres-protocol` does: each takes about a microsecond of
+/// this machine, and nothing ends them on the way. PostgreSQL's default is 4,096.
+const ITERATIONS_MAX: u64 = 100_000;
 
 fn check_iterations(message: &[u8]) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(message);
@@ -210,4 +213,24 @@ fn unknown_method() -> Failure {
         "the server asks for a way to log in that dbstow does not know; allow trust, peer, \
          scram-sha-256, md5 or password in its pg_hba.conf",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_may_ask_for_so_many_iterations_and_no_more() {
+        for taken in ["r=x,s=eA==,i=4096", "r=x,s=eA==,i=100000", "r=x,s=eA=="] {
+            assert!(check_iterations(taken.as_bytes()).is_ok(), "{taken}");
+        }
+        let Err(Failure::Lost(error)) = check_iterations(b"r=x,s=eA==,i=100001") else {
+            panic!("it is too many");
+        };
+        let said = error.to_string();
+        assert!(
+            said.contains("100001") && said.contains("scram_iterations"),
+            "{said}"
+        );
+    }
 }

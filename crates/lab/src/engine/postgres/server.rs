@@ -173,7 +173,11 @@ impl Postgres {
             Host::Private(_) => String::new(),
             Host::Given(_) => format!(" TABLESPACE {}", self.tablespaces.data[0].name),
         };
-        let mut statements = vec![format!("CREATE DATABASE {name} TEMPLATE template0{home}")];
+        let mut statements = vec![
+            format!("CREATE DATABASE {name} TEMPLATE template0{home}"),
+            // Until PostgreSQL 14, whoever may connect may make functions that our statements would call.
+            format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
+        ];
         let temp: Vec<&str> = self
             .tablespaces
             .temp

@@ -17,7 +17,16 @@ pub(super) struct Target {
     pub(super) encryption: Encryption,
     /// How long it may take.
     pub(super) patience: Patience,
+    /// What its sessions begin with.
+    pub(super) settings: SessionSettings,
 }
+
+/// Settings that a client gives as it logs in. They count before those that the server has for the database or the user.
+pub(super) type SessionSettings = &'static [(&'static str, &'static str)];
+
+/// In databases of others, names mean what is built in. A function in `public` that suits the arguments of a question better than
+/// the built-in one would be called with the rights of whoever asks (CVE-2018-1058).
+pub(super) const BUILT_IN_ONLY: [(&str, &str); 1] = [("search_path", "pg_catalog")];
 
 /// As a URL, without the password.
 impl fmt::Display for Target {

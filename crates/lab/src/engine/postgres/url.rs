@@ -7,7 +7,7 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::target::{Address, Target};
+use super::target::{Address, BUILT_IN_ONLY, Target};
 use super::tls::{self, Asked, CertificateMode, Encryption, OwnCertificate};
 use crate::engine::EngineError;
 use crate::engine::patience::Patience;
@@ -104,6 +104,7 @@ impl ServerUrl {
             database,
             password: password.map(Password::new),
             patience: Patience::default(),
+            settings: &BUILT_IN_ONLY,
         };
         Ok(ServerUrl { target })
     }
