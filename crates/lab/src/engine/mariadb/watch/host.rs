@@ -11,6 +11,7 @@ use reading::Role;
 use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::snapshot::{Facts, Snapshot};
+use crate::engine::watch::process_file;
 
 /// How far the start of a server and the time of its process file may be apart.
 const START_APART_S: f64 = 60.0;
@@ -118,7 +119,7 @@ impl Host {
 }
 
 fn process(file: &Path) -> Option<i32> {
-    fs::read_to_string(file).ok()?.trim().parse().ok()
+    process_file::text(file)?.trim().parse().ok()
 }
 
 /// A variable that is a path; a relative one begins in the data directory. `None` where it is empty.

@@ -1,7 +1,6 @@
 //! A server on this machine: which disks hold its files, and what they and the processors counted.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use model::Duration;
@@ -10,6 +9,7 @@ use reading::Role;
 use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::difference::Snapshot;
+use crate::engine::watch::process_file;
 
 /// How far the start of a server and of its process may be apart.
 const START_APART_S: f64 = 60.0;
@@ -125,7 +125,7 @@ struct ProcessFile {
 
 /// `postmaster.pid`: process, directory, start, port, a line each.
 fn process_file(directory: &str) -> Option<ProcessFile> {
-    let text = fs::read_to_string(Path::new(directory).join("postmaster.pid")).ok()?;
+    let text = process_file::text(&Path::new(directory).join("postmaster.pid"))?;
     let mut lines = text.lines().map(str::trim);
     Some(ProcessFile {
         process: lines.next()?.parse().ok()?,
