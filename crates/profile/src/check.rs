@@ -36,7 +36,7 @@ const YEARS: u64 = 100;
 const LONGEST: model::Duration = model::Duration::from_secs(YEARS * 365 * 86_400);
 
 /// Most intervals: a week of seconds. Each takes some 2 KB of memory.
-const INTERVALS_MAX: usize = 7 * 86_400;
+pub const INTERVALS_MAX: usize = 7 * 86_400;
 
 /// Refuses intervals that are empty, overlap or go back, and figures that are out of range, or there for some intervals
 /// only.
@@ -83,6 +83,21 @@ pub(super) fn check(profile: &Profile) -> Result<(), String> {
         }
     }
     columns::all().try_for_each(|column| check_column(&profile.intervals, &column))
+}
+
+impl Interval {
+    /// Whether every figure is in the range that a profile has for it.
+    ///
+    /// # Errors
+    /// The first that is not, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let mut counted = columns::all().filter_map(|column| Some((column, column.get(self)?)));
+        counted.try_for_each(|(column, value)| {
+            column
+                .check(value)
+                .map_err(|why| format!("`{column}` is {why}"))
+        })
+    }
 }
 
 fn check_column(intervals: &[Interval], column: &Column) -> Result<(), String> {

@@ -42,7 +42,7 @@ mod wire;
 
 pub use answers::{Answer, Question, answers};
 pub use backtest::{BackTest, Figure, Measure, Misfit, OFF_MAX, Replayed};
-pub use check::ProfileError;
+pub use check::{INTERVALS_MAX, ProfileError};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };

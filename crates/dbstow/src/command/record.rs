@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use model::Duration;
+use profile::INTERVALS_MAX;
 
 use super::{Mistake, PublishArgs, ServerLogin, ServerTimeout};
 
@@ -98,6 +99,13 @@ pub fn run(args: &Args) -> Result<()> {
     if args.length < args.every + args.every {
         return mistake(format!(
             "--for {} has no two intervals of {}; record for longer, or give a shorter --every",
+            args.length, args.every
+        ));
+    }
+    let intervals = args.length.as_nanos() / args.every.as_nanos();
+    if intervals > INTERVALS_MAX as u64 {
+        return mistake(format!(
+            "--for {} has {intervals} intervals of {}, and a profile holds at most {INTERVALS_MAX}; give a longer --every",
             args.length, args.every
         ));
     }

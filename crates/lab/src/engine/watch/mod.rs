@@ -11,6 +11,8 @@
 #[cfg(all(unix, feature = "own-server"))]
 pub(in crate::engine) mod disks;
 mod looks;
+#[cfg(all(unix, feature = "own-server"))]
+pub(in crate::engine) mod process_file;
 
 use model::Duration;
 use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
@@ -238,7 +240,18 @@ impl<R: Recorded> Watch<'_, R> {
         let looks = std::mem::take(&mut self.looks);
         let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
         let (from, until) = (at(&self.before), at(&after));
-        match self.server.interval(&self.before, &after, &looks) {
+        let counted = self.server.interval(&self.before, &after, &looks);
+        // One figure that cannot be would lose the whole recording at its end.
+        let counted = counted.and_then(|figures| match figures.check() {
+            Ok(()) => Ok(figures),
+            Err(why) => {
+                self.watcher.note(&format!(
+                    "the server counted what cannot be: {why}; this interval is left out"
+                ));
+                Err(Lost::Gap)
+            }
+        });
+        match counted {
             Ok(figures) => {
                 let length = R::at(&after).saturating_sub(R::at(&self.before));
                 self.watcher.counted(length, &figures);
