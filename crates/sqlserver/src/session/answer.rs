@@ -41,8 +41,10 @@ pub enum Cell {
     Int(i64),
     /// `float`, `real`
     Float(f64),
-    /// Text, and everything else as text.
+    /// Text. What is none in its encoding has substitutes in it.
     Text(String),
+    /// Of a type that our own queries do not ask for. What a user's statement answers is not looked at.
+    Other,
 }
 
 impl Batch {
@@ -113,7 +115,7 @@ impl<'a> Row<'a> {
         match self.cell(column) {
             Some(Cell::Null) => Ok(None),
             Some(Cell::Int(value)) => Ok(Some(*value)),
-            Some(Cell::Float(_) | Cell::Text(_)) | None => {
+            Some(Cell::Float(_) | Cell::Text(_) | Cell::Other) | None => {
                 Err(self.missing(column, "whole number"))
             }
         }
@@ -127,7 +129,9 @@ impl<'a> Row<'a> {
         match self.cell(column) {
             Some(Cell::Null) => Ok(None),
             Some(Cell::Text(text)) => Ok(Some(text)),
-            Some(Cell::Int(_) | Cell::Float(_)) | None => Err(self.missing(column, "text")),
+            Some(Cell::Int(_) | Cell::Float(_) | Cell::Other) | None => {
+                Err(self.missing(column, "text"))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use mssql_tds::connection::tds_client::{
 use mssql_tds::connection_provider::tds_connection_provider::TdsConnectionProvider;
 use mssql_tds::core::{CancelHandle, EncryptionOptions, EncryptionSetting};
 use mssql_tds::datatypes::column_values::ColumnValues;
-use mssql_tds::datatypes::sql_string::SqlString;
+use mssql_tds::datatypes::sql_string::{EncodingType, SqlString};
 use mssql_tds::datatypes::sqltypes::SqlType;
 use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
 use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
@@ -33,11 +33,35 @@ use super::{
 /// loop in it therefore goes through `sp_executesql`, which is silent about them.
 pub struct Driver {
     limits: Limits,
-    runtime: Runtime,
+    runtime: Background,
     /// `None` once it was given up.
     client: Option<TdsClient>,
     prepared: HashMap<String, PreparedStatement>,
     cancel: Canceller,
+}
+
+/// A runtime that ends without waiting for its threads: the one that looks a host's name up may take minutes.
+struct Background(Option<Runtime>);
+
+impl Background {
+    fn start() -> Result<Background, Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::Lost(error.to_string()))?;
+        Ok(Background(Some(runtime)))
+    }
+
+    fn block_on<F: Future>(&self, work: F) -> F::Output {
+        let runtime = self.0.as_ref().expect("it is there until it is dropped");
+        runtime.block_on(work)
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Ends what a session has under way, from another thread; what it sends next is ended too, once.
@@ -110,8 +134,7 @@ impl Driver {
         application: &str,
         limits: &Limits,
     ) -> Result<Driver, Failure> {
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::Lost(error.to_string()))?;
+        let runtime = Background::start()?;
         let context = context(server, login, application, limits);
         let provider = TdsConnectionProvider::new();
         let connecting = provider.create_client(context, server.address(), None);
@@ -322,7 +345,7 @@ async fn rows(client: &mut TdsClient, budget: &mut Budget) -> Result<Rows, Error
             let cell = cell(value);
             budget.take(match &cell {
                 Cell::Text(text) => text.len(),
-                Cell::Null | Cell::Int(_) | Cell::Float(_) => 0,
+                Cell::Null | Cell::Int(_) | Cell::Float(_) | Cell::Other => 0,
             })?;
             cells.push(cell);
         }
@@ -353,9 +376,16 @@ fn cell(value: ColumnValues) -> Cell {
         ColumnValues::BigInt(value) => Cell::Int(value),
         ColumnValues::Real(value) => Cell::Float(value.into()),
         ColumnValues::Float(value) => Cell::Float(value),
-        ColumnValues::String(text) => Cell::Text(text.to_utf8_string()),
-        // Our own queries cast what they ask for; a user's statement is not looked at.
-        other => Cell::Text(format!("{other:?}")),
+        ColumnValues::String(text) => Cell::Text(decoded(&text)),
+        _ => Cell::Other,
+    }
+}
+
+/// A text. The library's own conversion panics on bytes that are no UTF-8 in a column of a collation that says so.
+fn decoded(text: &SqlString) -> String {
+    match text.encoding_type() {
+        EncodingType::Utf8 => String::from_utf8_lossy(&text.bytes).into_owned(),
+        _ => text.to_utf8_string(),
     }
 }
 

@@ -120,7 +120,11 @@ impl Watch {
         if let (Some(before), Some(now)) = (self.resident, self.resident.and_then(|_| resident()))
             && now > before + GROWTH_MAX
         {
-            return Err(Failure::OutOfStep(too_large()));
+            return Err(Failure::OutOfStep(format!(
+                "dbstow's memory grew by more than {} MiB while this was answered, so that no more of it was read; check what \
+                 answers at that address, or run fewer sessions",
+                GROWTH_MAX >> 20
+            )));
         }
         Ok(())
     }

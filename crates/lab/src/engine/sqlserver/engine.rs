@@ -140,7 +140,7 @@ impl SqlServer {
         if !self.run.made(name) {
             return Ok(());
         }
-        let mut session = self.run.access().connect(OBSERVER)?;
+        let mut session = self.run.to_restore().connect(OBSERVER)?;
         let dropped = self.run.drop_database(&mut session, name);
         dropped.map_err(|error| EngineError::failed("clear up after SQL Server", error))
     }

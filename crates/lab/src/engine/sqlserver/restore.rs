@@ -28,8 +28,8 @@ pub(super) fn close(run: &ServerRun) -> Vec<String> {
         return Vec::new();
     }
     let rescue = run.rescue();
-    let answers = run.restart().revive(run.access(), run.awaited(&rescue));
-    match answers.and_then(|()| run.access().connect(OBSERVER)) {
+    let answers = run.restart().revive(run.to_restore(), run.awaited(&rescue));
+    match answers.and_then(|()| run.to_restore().connect(OBSERVER)) {
         Ok(mut session) => all(run, &mut session),
         Err(error) => vec![format!(
             "{error}; the original state is in {}, and the next run on this server restores it",

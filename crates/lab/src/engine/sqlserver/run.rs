@@ -32,6 +32,7 @@ const RESCUE: &str = "rescue.sql";
 /// A server for one run.
 pub struct ServerRun {
     access: Access,
+    to_restore: Access,
     identity: Identity,
     product: Product,
     major: u32,
@@ -119,7 +120,8 @@ impl ServerRun {
             journal: Mutex::new(journal),
             behind: Mutex::default(),
             files: Mutex::default(),
-            access: access.to_the_end(),
+            to_restore: access.to_the_end(),
+            access,
         };
         Ok((run, session))
     }
@@ -158,8 +160,14 @@ impl ServerRun {
             .then(|| format!("{gone}; {}", does_not_start(&self.rescue())))
     }
 
+    /// For what a trial asks: the user's wish to end ends it.
     pub(super) fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// For what a run changes outside of its own database, and restores: it is done to the end.
+    pub(super) fn to_restore(&self) -> &Access {
+        &self.to_restore
     }
 
     pub(super) fn product(&self) -> Product {
@@ -180,7 +188,7 @@ impl ServerRun {
         let Some(mib) = self.journal().changes().memory_mib else {
             return Ok(());
         };
-        let mut session = self.access.connect(OBSERVER)?;
+        let mut session = self.to_restore.connect(OBSERVER)?;
         self.set_memory(&mut session, mib)
             .map_err(|error| EngineError::failed("give the server its memory back", error))
     }

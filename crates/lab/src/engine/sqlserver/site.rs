@@ -71,12 +71,18 @@ impl Site for ServerSite {
                 continue;
             };
             let disk = &mut disks[filed.volume];
-            disk.reads += count(file.reads);
-            disk.writes += count(file.writes);
-            disk.read_bytes += count(file.read_bytes);
-            disk.write_bytes += count(file.written_bytes);
-            disk.read_ns += count(file.read_stall_ms) * 1_000_000;
-            disk.write_ns += count(file.write_stall_ms) * 1_000_000;
+            let ns = |ms: i64| count(ms).saturating_mul(1_000_000);
+            // A server may answer anything.
+            for (sum, more) in [
+                (&mut disk.reads, count(file.reads)),
+                (&mut disk.writes, count(file.writes)),
+                (&mut disk.read_bytes, count(file.read_bytes)),
+                (&mut disk.write_bytes, count(file.written_bytes)),
+                (&mut disk.read_ns, ns(file.read_stall_ms)),
+                (&mut disk.write_ns, ns(file.write_stall_ms)),
+            ] {
+                *sum = sum.saturating_add(more);
+            }
         }
         Ok(Reading {
             at: self.clock.now(),

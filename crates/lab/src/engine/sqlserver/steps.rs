@@ -52,7 +52,7 @@ pub(super) fn execute_after_restart(
                 if let By::Command(_) = run.restart().by {
                     run.restart().say(&what);
                 }
-                run.restart().execute(run.access(), &what, awaited)?;
+                run.restart().execute(run.to_restore(), &what, awaited)?;
             }
             done => return Ok(done?),
         }
@@ -61,7 +61,7 @@ pub(super) fn execute_after_restart(
 }
 
 fn attempt(run: &ServerRun, statements: &[Statement], way: Way) -> Result<(), Refusal> {
-    let mut session = run.access().connect(OBSERVER).map_err(Refusal::from)?;
+    let mut session = run.to_restore().connect(OBSERVER).map_err(Refusal::from)?;
     for statement in statements {
         let done = match way {
             Way::There => run.told(&mut session, statement),

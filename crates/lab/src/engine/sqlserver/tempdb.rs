@@ -30,7 +30,7 @@ pub(super) fn bring(
     settings: &Settings,
     directories: Directories<'_>,
 ) -> Result<Vec<Placed>, EngineError> {
-    let mut session = run.access().connect(OBSERVER)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     let present = captured(&mut session)?;
     let files = files(&present)?;
     let directories = directories.filter(|_| run.product() != Product::ManagedInstance);
@@ -77,7 +77,7 @@ pub(super) fn bring(
     }
     drop(session);
     change(run, files, &wanted, Way::There)?;
-    let mut session = run.access().connect(OBSERVER)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     match wanted.missing(&mut session)? {
         None => Ok(placed),
         Some(what) => Err(EngineError::failed(
@@ -120,7 +120,7 @@ fn prove(
     run.note(|changes| changes.databases.push(name.clone()))?;
     let made = run.tell(session, &Statement::Create(create));
     // On a session of its own: what comes next on one that was interrupted is ended as well.
-    let mut session = run.access().connect(OBSERVER)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     let dropped = run.drop_database(&mut session, &name);
     made?;
     dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
@@ -130,8 +130,9 @@ fn prove(
 pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
     let rescue = run.rescue();
-    run.restart().await_it(run.access(), run.awaited(&rescue))?;
-    let mut session = run.access().connect(OBSERVER)?;
+    run.restart()
+        .await_it(run.to_restore(), run.awaited(&rescue))?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     let present = files(&captured(&mut session)?)?;
     let back = files(&original)?;
     let of = |kind| {
@@ -148,7 +149,7 @@ pub(super) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     drop(session);
     if !there || present != back {
         change(run, present, &wanted, Way::Back)?;
-        let mut session = run.access().connect(OBSERVER)?;
+        let mut session = run.to_restore().connect(OBSERVER)?;
         if let Some(what) = wanted.missing(&mut session)? {
             return Err(EngineError::failed(
                 "put tempdb back",
@@ -284,8 +285,8 @@ fn change(
         way,
         zeroed,
     };
-    run.restart().execute(run.access(), &todo, awaited)?;
-    let mut session = run.access().connect(OBSERVER)?;
+    run.restart().execute(run.to_restore(), &todo, awaited)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes are for the new place alone.
         let why = match run.restart().by {
@@ -306,7 +307,7 @@ fn change(
 /// without zeroing them, or does not say. Each file is at least as large as before or as wanted: which of both a start
 /// finds depends on the way.
 fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u64, EngineError> {
-    let mut session = run.access().connect(OBSERVER)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
     // Who may not ask gets the longer time.
     let services = capture::services(&mut session).unwrap_or_default();
     let instant = capture::instant_file_initialization(&services) == Some(true);
@@ -341,7 +342,7 @@ fn write(
         write_whole(&path, script(statements).as_bytes(), Readers::Umask)
             .map_err(|error| failed(&error))?;
     }
-    let sqlcmd = run.access().sqlcmd();
+    let sqlcmd = run.to_restore().sqlcmd();
     let tell = |file: &str| format!("{sqlcmd} -i \"{}\"", folder.join(file).display());
     Ok(format!(
         "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
