@@ -73,6 +73,36 @@ fn a_volume_is_found_by_every_spelling_of_its_directory() {
 }
 
 #[test]
+fn a_link_of_another_user_is_no_mount_point() {
+    let place = Place::new();
+    fs::create_dir(place.path("victim")).expect("the folder is ours");
+    let link = place.path("link");
+    std::os::unix::fs::symlink("victim", &link).expect("the folder is ours");
+    // Root alone can give a link away.
+    if std::os::unix::fs::lchown(&link, Some(65_534), None).is_err() {
+        assert!(
+            std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+            "run as root"
+        );
+        eprintln!("skipped: only root can be attacked by another user");
+        return;
+    }
+    let mount = dbstow(&[
+        "mount",
+        "unlimited",
+        &place.text("link"),
+        "--size",
+        "512MiB",
+    ])
+    .output();
+    let mount = mount.expect("it was built");
+    let said = String::from_utf8_lossy(&mount.stderr).into_owned();
+    assert_eq!(mount.status.code(), Some(2), "{said}");
+    assert!(said.contains("symbolic link of user 65534"), "{said}");
+    assert_eq!(place.mounts(), [""; 0]);
+}
+
+#[test]
 fn volumes_of_a_file_share_a_machine_and_end_together() {
     let place = Place::new();
     let spec = "[machine]\ntype = \"azure.DS14_v2\"\n[volume.d]\ndisk = \"local\"\n\

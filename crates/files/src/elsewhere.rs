@@ -34,6 +34,14 @@ impl Folder {
         Folder::open(path)
     }
 
+    /// Refuses a link under this path that another user can have put there: never, here.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn check_no_foreign_link(_path: &Path) -> Result<(), FileError> {
+        Ok(())
+    }
+
     /// The same for a folder that must not be there yet.
     ///
     /// # Errors

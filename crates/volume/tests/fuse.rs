@@ -282,6 +282,23 @@ fn a_directory_that_sets_the_group_passes_it_on() {
 }
 
 #[test]
+fn no_program_of_a_volume_runs_as_its_owner() {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    let rig = Rig::unlimited();
+    let file = fs::File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o6755)
+        .open(rig.path("f"));
+    file.unwrap();
+    let mode = || fs::metadata(rig.path("f")).unwrap().mode() & 0o7777;
+    assert_eq!(mode() & 0o6000, 0);
+    fs::set_permissions(rig.path("f"), fs::Permissions::from_mode(0o6711)).unwrap();
+    assert_eq!(mode(), 0o711);
+}
+
+#[test]
 fn allocated_space_is_there_and_a_full_volume_says_so() {
     let small = |spec: &mut volume::fuse::EmulationSpec| spec.volumes[0].size = Bytes::mib(8);
     let volumes = vec![VolumeSpec::of("d", DiskSpec::unlimited())];

@@ -64,6 +64,25 @@ impl Folder {
         }
     }
 
+    /// Refuses a link under this path that another user can have put there. Anything else is fine, and nothing too.
+    ///
+    /// # Errors
+    /// When there is such a link.
+    pub fn check_no_foreign_link(path: &Path) -> Result<(), FileError> {
+        let Some((parent, name)) = parts(path) else {
+            return Ok(());
+        };
+        let Ok(parent) = Folder::open(parent) else {
+            return Ok(());
+        };
+        match statat(&parent.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) if kind(&there) == FileType::Symlink => {
+                parent.behind_link(name, path, &there).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The directory `name` in it, which `path` leads to.
     fn own_at(&self, name: &OsStr, path: &Path, readers: Readers) -> Result<Folder, FileError> {
         self.check_parent()?;

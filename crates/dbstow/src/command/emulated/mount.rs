@@ -224,6 +224,8 @@ fn order(
     machine: MachineSpec,
     volumes: Vec<VolumeSpec>,
 ) -> Result<Order> {
+    // Its owner could lead it elsewhere afterwards, and programs would write beside the volume.
+    Folder::check_no_foreign_link(&args.directory)?;
     let directory = absolute(&args.directory)?;
     let owner = args.owner.as_deref().map(owner).transpose()?;
     let (backing, temporary) = match &args.backing {

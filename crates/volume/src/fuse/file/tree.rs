@@ -24,6 +24,10 @@ use crate::array::Array;
 /// Bits of a mode that are permissions and the like, not the kind of file.
 const PERMISSIONS: u32 = 0o7777;
 
+/// Bits with which a program runs as its file's owner or group. No file of a volume has them: it is written by this process,
+/// as root, for which the kernel would leave them when another user changes what is in it.
+const SET_ID: u32 = 0o6000;
+
 /// Passed on to entries of a directory: they get its group, and directories this bit too.
 const SET_GROUP: u32 = 0o2000;
 
@@ -109,7 +113,7 @@ impl Tree {
     ) -> Result<Found, Errno> {
         let parent = self.nodes.get(parent)?;
         let kind = rustix::fs::FileType::from_raw_mode(mode);
-        let permissions = Mode::from_raw_mode(mode & PERMISSIONS);
+        let permissions = Mode::from_raw_mode(mode & PERMISSIONS & !SET_ID);
         mknodat(
             &parent.descriptor,
             name,
@@ -153,7 +157,7 @@ impl Tree {
             | OFlags::NOFOLLOW
             | OFlags::CLOEXEC
             | durable(flags);
-        let permissions = Mode::from_raw_mode(mode & PERMISSIONS);
+        let permissions = Mode::from_raw_mode(mode & PERMISSIONS & !SET_ID);
         let file = openat(&parent.descriptor, name, how, permissions)?;
         // This process has a mask of its own, which is not the caller's.
         fchmod(&file, permissions)?;
@@ -189,8 +193,15 @@ impl Tree {
         )
     }
 
-    /// Sets permissions.
+    /// Sets permissions, without [`SET_ID`] but for directories.
     pub(super) fn set_mode(&self, node: &Node, mode: u32) -> Result<(), Errno> {
+        let is_directory = |stat: Stat| {
+            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
+        };
+        let mode = match mode & SET_ID != 0 && !is_directory(node.stat()?) {
+            true => mode & !SET_ID,
+            false => mode,
+        };
         let mode = Mode::from_raw_mode(mode & PERMISSIONS);
         chmodat(CWD, node.path(), mode, AtFlags::empty())
     }
