@@ -222,10 +222,10 @@ mod tests {
         let target = &url.target;
         assert_eq!(target.address, Address::Tcp("db".to_owned(), 3307));
         assert_eq!(target.password.as_ref().unwrap().secret(), "s@cret");
-        assert!(target.encryption.options().is_none());
+        assert!(target.encryption.is_off());
         let url = ServerUrl::parse("mariadb://ann:x@[2001:db8::1]").unwrap();
         assert_eq!(url.to_string(), "mysql://ann@[2001:db8::1]:3306/");
-        assert!(url.target.encryption.options().is_some());
+        assert!(!url.target.encryption.is_off());
     }
 
     #[test]

@@ -251,7 +251,7 @@ mod tests {
             let root = parent.path().join("dbstow-abc");
             assert_eq!(mode(&root), wanted);
             assert_eq!(mode(&root.join(MARK)), 0o600);
-            assert_eq!(mode(&root.join(trial)), wanted);
+            assert_eq!(mode(&root.join("0-one")), wanted);
             assert_eq!(mode(&root.join("0-one/bytes")), wanted);
             assert_eq!(mode(&root.join("0-one/volumes")), 0o700);
             assert_eq!((mode(&bytes), mode(&mounts)), (wanted, wanted));
