@@ -1,27 +1,59 @@
 //! Servers that lie to `lint`, `doctor`, `record` and `run --server`: each ends in time and in bounds, without a panic, and its
 //! message names the server.
 
-#![cfg(unix)]
+#![cfg(all(
+    target_os = "linux",
+    feature = "postgres",
+    feature = "mariadb",
+    feature = "sqlserver"
+))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
 
 #[path = "support/hostile_server.rs"]
 mod hostile_server;
+#[path = "support/mysqld.rs"]
+mod mysqld;
+#[path = "support/spoiled.rs"]
+mod spoiled;
+#[path = "support/theirs.rs"]
+mod theirs;
 
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::thread;
 
 use hostile_server::{LIES, Lie, MySql, PostgreSql, Protocol, SqlServer, serve};
+use lab::engine::postgres::Binaries;
+use mysqld::Mysqld;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use spoiled::{SPOILS, Spoil, Teller, between};
 use tempfile::TempDir;
+use theirs::{ENCODED, Theirs};
 
 /// The most memory that a program may have had, in KiB: an answer's 64 MiB twice while it is decoded, the 256 MiB by which
 /// SQL Server's library may grow, and the program itself.
 const RESIDENT_MAX_KIB: i64 = 700 << 10;
+
+/// Answers of a task in which it is lied to in this way, at most: a recording looks ten times a second, and goes on.
+fn answers_max(how: Spoil) -> usize {
+    match how {
+        // As many have the second snapshot among them, of which a difference is taken.
+        Spoil::Nulls | Spoil::Least | Spoil::Largest => 32,
+        Spoil::NoNumbers | Spoil::InvalidText | Spoil::Half | Spoil::Twice | Spoil::NoRows => 21,
+    }
+}
+
+/// How many programs are lied to in one way at once.
+const LANES: usize = 6;
 
 /// One that every engine takes with a server that is there.
 const EXPERIMENT: &str = r#"
@@ -65,11 +97,12 @@ enum Task {
     Run(&'static str),
 }
 
-fn command(task: Task, server: &str, timeout: &str, folder: &Path) -> Command {
+/// `server`: where it is, and how to log in there.
+fn command(task: Task, server: &[String], timeout: &str, folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
     let words: &[&str] = match task {
         Task::Record => &[
-            "record", "--for", "3s", "--every", "1s", "--out", "out.toml",
+            "record", "--for", "2s", "--every", "1s", "--out", "out.toml",
         ],
         Task::Lint => &["lint"],
         Task::Doctor => &["doctor"],
@@ -94,20 +127,18 @@ fn command(task: Task, server: &str, timeout: &str, folder: &Path) -> Command {
     fs::write(folder.join("files.toml"), EXPERIMENT).expect("a file");
     command
         .args(words)
-        .args(["--server", server, "--timeout", timeout])
+        .args(["--timeout", timeout])
+        .args(server)
         .current_dir(folder)
         .env_remove("PGSSLMODE")
         .env_remove("PGSSLROOTCERT")
         .env("HOME", folder)
         .env("SQLCMDPASSWORD", "secret");
-    if server.starts_with("sqlserver") {
-        command.args(["--encrypt", "off-insecure"]);
-    }
     command
 }
 
 /// Lies to a task in every way, at once.
-fn lie(protocol: impl Protocol, tasks: &[Task], url: fn(u16) -> String) {
+fn lie(protocol: impl Protocol, tasks: &[Task], url: Url) {
     thread::scope(|scope| {
         for task in tasks {
             for lie in LIES {
@@ -120,12 +151,12 @@ fn lie(protocol: impl Protocol, tasks: &[Task], url: fn(u16) -> String) {
     assert!(most < RESIDENT_MAX_KIB, "a program had {most} KiB");
 }
 
-fn tried(protocol: impl Protocol, task: Task, lie: Lie, url: fn(u16) -> String) {
+fn tried(protocol: impl Protocol, task: Task, lie: Lie, url: Url) {
     let port = serve(protocol, lie);
     let folder = TempDir::new().expect("a folder");
     // What ends by itself has time on a busy machine.
     let timeout = if lie.is_endless() { "500ms" } else { "60s" };
-    let mut command = command(task, &url(port), timeout, folder.path());
+    let mut command = command(task, &url(port, lie), timeout, folder.path());
     let output = command.output().expect("it starts");
     check(&output, &format!("{task:?} {lie:?}"), port);
 }
@@ -142,19 +173,33 @@ fn check(output: &Output, what: &str, port: u16) {
     assert!(said.contains(&port.to_string()), "{what}: {said}");
 }
 
-fn postgresql(port: u16) -> String {
-    format!("postgresql://ann@127.0.0.1:{port}/shop")
+/// How to reach a server that lies so.
+type Url = fn(u16, Lie) -> Vec<String>;
+
+fn at(url: String) -> Vec<String> {
+    vec!["--server".to_owned(), url]
 }
 
-fn mysql(port: u16) -> String {
-    format!("mysql://ann@127.0.0.1:{port}/")
+fn postgresql(port: u16, _: Lie) -> Vec<String> {
+    at(format!("postgresql://ann@127.0.0.1:{port}/shop"))
 }
 
-fn sqlserver(port: u16) -> String {
-    format!("sqlserver://ann@127.0.0.1:{port}")
+fn mysql(port: u16, lie: Lie) -> Vec<String> {
+    let mode = match lie {
+        Lie::SilentInTls => "?ssl-mode=REQUIRED",
+        _ => "",
+    };
+    at(format!("mysql://ann@127.0.0.1:{port}/{mode}"))
 }
 
-#[cfg(feature = "postgres")]
+fn sqlserver(port: u16, lie: Lie) -> Vec<String> {
+    let mut words = at(format!("sqlserver://ann@127.0.0.1:{port}"));
+    if lie != Lie::SilentInTls {
+        words.extend(["--encrypt".to_owned(), "off-insecure".to_owned()]);
+    }
+    words
+}
+
 #[test]
 fn a_postgresql_that_lies_is_refused() {
     lie(
@@ -164,14 +209,12 @@ fn a_postgresql_that_lies_is_refused() {
     );
 }
 
-#[cfg(feature = "mariadb")]
 #[test]
 fn a_mysql_that_lies_is_refused() {
     let tasks = [Task::Record, Task::Lint, Task::Doctor, Task::Run("mariadb")];
     lie(MySql, &tasks, mysql);
 }
 
-#[cfg(feature = "sqlserver")]
 #[test]
 fn a_sql_server_that_lies_is_refused() {
     let tasks = [
@@ -184,10 +227,10 @@ fn a_sql_server_that_lies_is_refused() {
 }
 
 /// What a message has to say, where the way to lie decides it.
-#[cfg(feature = "postgres")]
 #[test]
 fn each_lie_is_told_by_its_name() {
     for (lie, said) in [
+        (Lie::SilentInTls, "no answer within 500 ms"),
         (Lie::SilentAfterLogin, "no answer within 500 ms"),
         (Lie::Drips, "no answer within 500 ms"),
         (Lie::Half, "the server closed it"),
@@ -200,19 +243,124 @@ fn each_lie_is_told_by_its_name() {
         let port = serve(PostgreSql, lie);
         let folder = TempDir::new().expect("a folder");
         let timeout = if lie.is_endless() { "500ms" } else { "60s" };
-        let mut command = command(Task::Record, &postgresql(port), timeout, folder.path());
+        let mut command = command(Task::Record, &postgresql(port, lie), timeout, folder.path());
         let output = command.output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(text.contains(said), "{lie:?}: {text}");
     }
 }
 
+/// Lies to a task in one of its answers, in each in turn, and in every way. `serve` gives a server and how to reach it.
+fn spoil<S>(tasks: &[Task], serve: &(impl Fn(&Arc<Teller>) -> (S, u16, Vec<String>) + Sync)) {
+    let lanes = || {
+        SPOILS
+            .into_iter()
+            .flat_map(|how| (0..LANES).map(move |lane| (how, lane)))
+    };
+    thread::scope(|scope| {
+        for task in tasks {
+            for (how, lane) in lanes() {
+                scope.spawn(move || {
+                    let mut numbers = (lane..answers_max(how)).step_by(LANES);
+                    let is_left = numbers.all(|number| {
+                        let teller = Teller::new(how, number);
+                        let (_server, port, at) = serve(&teller);
+                        spoiled_once(*task, &at, port, &format!("{how:?} in answer {number}"));
+                        // A task asks something.
+                        assert!(number > 0 || teller.has_lied(), "{task:?} {how:?}");
+                        teller.has_lied()
+                    });
+                    assert!(!is_left || matches!(task, Task::Record), "{task:?} {how:?}");
+                });
+            }
+        }
+    });
+}
+
+fn spoiled_once(task: Task, at: &[String], port: u16, what: &str) {
+    let folder = TempDir::new().expect("a folder");
+    let mut command = command(task, at, "60s", folder.path());
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let what = || format!("{task:?}: {what}: {} {said}", output.status);
+    assert!(!said.contains("panicked at"), "{}", what());
+    match output.status.code() {
+        // The lie changed nothing, or cost an interval; or what is left is too little for a profile.
+        Some(0 | 2) => {}
+        Some(1) => assert!(said.contains(&port.to_string()), "{}", what()),
+        Some(_) | None => panic!("{}", what()),
+    }
+    if let Ok(text) = fs::read_to_string(folder.path().join("out.toml")) {
+        profile::read("out.toml", &text).unwrap_or_else(|error| panic!("{error}: {}", what()));
+    }
+}
+
+#[test]
+fn a_postgresql_that_lies_later_is_refused_or_lost() {
+    let Ok(binaries) = Binaries::find(None) else {
+        assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none());
+        return eprintln!("skipped: no PostgreSQL");
+    };
+    let server = Theirs::start(&binaries);
+    let socket = server.path(&format!(".s.PGSQL.{}", server.port()));
+    spoil(&[Task::Record], &|teller| {
+        let port = between(socket.clone(), spoiled::postgresql, teller);
+        let url = format!("postgresql://boss:{ENCODED}@127.0.0.1:{port}/postgres");
+        ((), port, at(url))
+    });
+}
+
+/// Transactions without end, a hundred a second.
+const WORK: &str = "CREATE TABLE sbtest.work (id INT PRIMARY KEY, value DOUBLE)// \
+    BEGIN NOT ATOMIC WHILE TRUE DO REPLACE INTO sbtest.work VALUES (1, RAND()); DO SLEEP(0.01); END WHILE; END//";
+
+#[test]
+fn a_mariadb_that_lies_later_is_refused_or_lost() {
+    let Some(server) = Mysqld::start(&["--performance-schema=ON"]) else {
+        return;
+    };
+    let socket = server.path("run/s.sock");
+    // So that it is not idle.
+    let mut work = Command::new("mariadb")
+        .args(["--no-defaults", "--user=boss", "--delimiter=//"])
+        .arg(format!("--socket={}", socket.display()))
+        .args(["--execute", WORK])
+        .env("MYSQL_PWD", mysqld::PASSWORD)
+        .spawn()
+        .expect("the client");
+    let tasks = [Task::Record, Task::Lint];
+    spoil(&tasks, &|teller| {
+        let port = between(socket.clone(), spoiled::mariadb, teller);
+        let password = mysqld::ENCODED;
+        let url = format!("mysql://boss:{password}@127.0.0.1:{port}/");
+        ((), port, at(url))
+    });
+    work.kill().expect("it is ours");
+    work.wait().expect("it is ours");
+}
+
+#[test]
+fn a_sql_server_that_lies_later_is_refused_or_lost() {
+    let tasks = [Task::Record, Task::Lint];
+    spoil(&tasks, &|teller| {
+        let model = spoiled::sqlserver::Spoiled {
+            server: tds_double::server::SqlServer::windows("secret"),
+            teller: Arc::clone(teller),
+        };
+        let double = tds_double::Double::start(model, tds_double::Encryption::None);
+        let double = double.expect("a free port");
+        let port = double.address().port();
+        let mut words = at(format!("sqlserver://sa@127.0.0.1:{port}"));
+        words.extend(["--encrypt".to_owned(), "off-insecure".to_owned()]);
+        (double, port, words)
+    });
+}
+
 /// Interrupts a program once the server has heard of it.
-#[cfg(target_os = "linux")]
-fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: fn(u16) -> String) {
+fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: Url) {
     let port = serve(protocol, lie);
     let folder = TempDir::new().expect("a folder");
-    let mut command = command(task, &url(port), "1h", folder.path());
+    let mut command = command(task, &url(port, lie), "1h", folder.path());
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -235,7 +383,6 @@ fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: fn(u16) -> St
 }
 
 /// Waits until somebody has a connection to the port, by the system's own list, or the program has ended.
-#[cfg(target_os = "linux")]
 fn is_connected(child: &mut Child, port: u16) -> bool {
     let end = format!(":{port:04X} 01 ");
     loop {
@@ -250,25 +397,22 @@ fn is_connected(child: &mut Child, port: u16) -> bool {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_ends_every_wait_at_once() {
     let silent = [
         Lie::SilentFromTheStart,
         Lie::SilentAtLogin,
+        Lie::SilentInTls,
         Lie::SilentAfterLogin,
     ];
     thread::scope(|scope| {
         for lie in silent {
-            #[cfg(feature = "postgres")]
             for task in [Task::Record, Task::Run("postgres")] {
                 scope.spawn(move || interrupted(PostgreSql, task, lie, postgresql));
             }
-            #[cfg(feature = "mariadb")]
             for task in [Task::Record, Task::Lint, Task::Run("mariadb")] {
                 scope.spawn(move || interrupted(MySql, task, lie, mysql));
             }
-            #[cfg(feature = "sqlserver")]
             for task in [Task::Record, Task::Lint, Task::Run("sqlserver")] {
                 scope.spawn(move || interrupted(SqlServer, task, lie, sqlserver));
             }

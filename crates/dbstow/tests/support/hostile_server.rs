@@ -13,6 +13,8 @@ pub(crate) enum Lie {
     SilentFromTheStart,
     /// It says nothing after its first answer: to the request for TLS, or where it asks for a login.
     SilentAtLogin,
+    /// It agrees to TLS, and says nothing after that.
+    SilentInTls,
     /// It lets in, and says nothing after that.
     SilentAfterLogin,
     /// It answers a byte at a time, for ever.
@@ -33,9 +35,10 @@ pub(crate) enum Lie {
     Reset,
 }
 
-pub(crate) const LIES: [Lie; 14] = [
+pub(crate) const LIES: [Lie; 15] = [
     Lie::SilentFromTheStart,
     Lie::SilentAtLogin,
+    Lie::SilentInTls,
     Lie::SilentAfterLogin,
     Lie::Drips,
     Lie::Half,
@@ -56,6 +59,7 @@ impl Lie {
         match self {
             Lie::SilentFromTheStart
             | Lie::SilentAtLogin
+            | Lie::SilentInTls
             | Lie::SilentAfterLogin
             | Lie::Drips
             | Lie::Huge => true,
@@ -80,6 +84,7 @@ impl Lie {
             Lie::InvalidText => vec![Some(b"\xFF\xFE\xC3"), Some(b"\x80")],
             Lie::SilentFromTheStart
             | Lie::SilentAtLogin
+            | Lie::SilentInTls
             | Lie::SilentAfterLogin
             | Lie::Drips
             | Lie::Half
@@ -135,7 +140,7 @@ fn tell(protocol: impl Protocol, mut stream: TcpStream, lie: Lie) -> io::Result<
         return wait(&mut stream);
     }
     protocol.greet(&mut stream, lie)?;
-    if lie == Lie::SilentAtLogin {
+    if matches!(lie, Lie::SilentAtLogin | Lie::SilentInTls) {
         return wait(&mut stream);
     }
     if lie == Lie::Reset {
@@ -158,6 +163,7 @@ fn tell(protocol: impl Protocol, mut stream: TcpStream, lie: Lie) -> io::Result<
             Lie::EndlessNotices => return for_ever(&mut stream, &[], &protocol.notice()),
             Lie::SilentFromTheStart
             | Lie::SilentAtLogin
+            | Lie::SilentInTls
             | Lie::Reset
             | Lie::WrongTypes
             | Lie::Nulls
@@ -226,8 +232,11 @@ impl PostgreSql {
 
 impl Protocol for PostgreSql {
     fn greet(self, stream: &mut TcpStream, lie: Lie) -> io::Result<()> {
-        // The request for TLS, which there is none of; then who is there.
+        // The request for TLS; then who is there.
         skip(stream, 8)?;
+        if lie == Lie::SilentInTls {
+            return stream.write_all(b"S");
+        }
         stream.write_all(b"N")?;
         if lie == Lie::SilentAtLogin {
             return Ok(());
@@ -309,14 +318,15 @@ impl Protocol for MySql {
         let mut hello = vec![10];
         hello.extend_from_slice(b"10.11.0-MariaDB\0\x01\0\0\0");
         hello.extend_from_slice(b"01234567\0");
-        // Everything but TLS.
-        hello.extend_from_slice(&[0xFF, 0xF7, 45, 2, 0, 0xFF, 0x81, 21]);
+        // Everything, and TLS where it is asked for.
+        let has_tls = if lie == Lie::SilentInTls { 0x08 } else { 0 };
+        hello.extend_from_slice(&[0xFF, 0xF7 | has_tls, 45, 2, 0, 0xFF, 0x81, 21]);
         hello.extend_from_slice(&[0; 10]);
         hello.extend_from_slice(b"012345678901\0mysql_native_password\0");
         stream.write_all(&MySql::packet(0, &hello))?;
         self.question(stream)?;
         match lie {
-            Lie::SilentAtLogin => Ok(()),
+            Lie::SilentAtLogin | Lie::SilentInTls => Ok(()),
             _ => stream.write_all(&MySql::packet(2, &[0, 0, 0, 2, 0, 0, 0])),
         }
     }
@@ -360,8 +370,9 @@ impl Protocol for MySql {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SqlServer;
 
-/// Types: text of up to 4,000 characters, and text of any length.
+/// Types: text of up to 4,000 characters, the same in UTF-8, and text of any length.
 const NVARCHAR: [u8; 8] = [0xE7, 0x40, 0x1F, 9, 4, 0xD0, 0, 0x34];
+const VARCHAR_UTF_8: [u8; 8] = [0xA7, 0x40, 0x1F, 9, 4, 0xD0, 0x04, 0];
 const NVARCHAR_MAX: [u8; 8] = [0xE7, 0xFF, 0xFF, 9, 4, 0xD0, 0, 0x34];
 
 /// The columns of the first question.
@@ -390,11 +401,12 @@ impl SqlServer {
         text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }
 
-    fn columns(of: &[u8], count: usize) -> Vec<u8> {
+    /// Their types take turns.
+    fn columns(types: &[[u8; 8]], count: usize) -> Vec<u8> {
         let mut tokens = vec![0x81];
         tokens.extend_from_slice(&u16::try_from(count).expect("few").to_le_bytes());
         let names = COLUMNS.iter().cycle().take(count);
-        for name in names {
+        for (name, of) in names.zip(types.iter().cycle()) {
             tokens.extend_from_slice(&[0, 0, 0, 0, 9, 0]);
             tokens.extend_from_slice(of);
             tokens.push(u8::try_from(name.len()).expect("short"));
@@ -432,11 +444,14 @@ impl SqlServer {
 impl Protocol for SqlServer {
     fn greet(self, stream: &mut TcpStream, lie: Lie) -> io::Result<()> {
         self.question(stream)?;
-        // Version, and that there is no encryption.
-        let options = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 16, 0, 0, 0, 0, 0, 2];
+        // Version, and whether there is encryption: 1 is yes, 2 is no.
+        let encryption = if lie == Lie::SilentInTls { 1 } else { 2 };
+        let options = [
+            0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 16, 0, 0, 0, 0, 0, encryption,
+        ];
         stream.write_all(&SqlServer::packet(true, &options))?;
         self.question(stream)?;
-        if lie == Lie::SilentAtLogin {
+        if matches!(lie, Lie::SilentAtLogin | Lie::SilentInTls) {
             return Ok(());
         }
         let name = SqlServer::text("SQL");
@@ -472,7 +487,7 @@ impl Protocol for SqlServer {
     }
 
     fn answer(self, row: &[Option<&[u8]>]) -> Vec<u8> {
-        let columns = SqlServer::columns(&NVARCHAR, row.len());
+        let columns = SqlServer::columns(&[NVARCHAR, VARCHAR_UTF_8], row.len());
         let tokens = [columns, SqlServer::row(row), SqlServer::done()].concat();
         let mut packets: Vec<Vec<u8>> = tokens
             .chunks(4000)
@@ -484,7 +499,7 @@ impl Protocol for SqlServer {
     }
 
     fn head(self) -> Vec<u8> {
-        SqlServer::packet(false, &SqlServer::columns(&NVARCHAR, 1))
+        SqlServer::packet(false, &SqlServer::columns(&[NVARCHAR], 1))
     }
 
     fn more(self) -> Vec<u8> {
@@ -502,7 +517,7 @@ impl Protocol for SqlServer {
     }
 
     fn huge(self) -> Vec<u8> {
-        let mut tokens = SqlServer::columns(&NVARCHAR_MAX, 1);
+        let mut tokens = SqlServer::columns(&[NVARCHAR_MAX], 1);
         tokens.extend_from_slice(&[0xD1, 0xFE, 0xFF, 0xFF, 0x7F, 0, 0, 0, 0]);
         tokens.extend_from_slice(&[0xFE, 0xFF, 0xFF, 0x7F]);
         SqlServer::packet(false, &tokens)

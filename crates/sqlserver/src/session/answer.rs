@@ -202,6 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_a_type_that_was_not_asked_for_is_neither_text_nor_number() {
+        let rows = Rows {
+            columns: vec!["name".to_owned()],
+            rows: vec![vec![Cell::Other]],
+        };
+        let row = rows.iter().next().expect("a row");
+        assert!(row.text("name").is_err() && row.int("name").is_err());
+    }
+
+    #[test]
     fn an_error_in_the_middle_is_an_error_of_the_batch() {
         let message = Message {
             number: 5123,
