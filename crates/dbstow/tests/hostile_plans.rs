@@ -377,7 +377,7 @@ fn a_question_that_is_not_that_of_its_plan_is_refused() {
         ),
         (
             |question| question["margin"] = json!(1e308),
-            "question.margin: 1e308",
+            "question.margin: 1e+308",
         ),
         (
             |question| question["errors_max"] = json!(-5),
@@ -385,7 +385,7 @@ fn a_question_that_is_not_that_of_its_plan_is_refused() {
         ),
         (
             |question| question["arms"][0]["published"]["elapsed_s"] = json!(1e308),
-            "question.arms.one.published: {\"elapsed_s\":1e308}",
+            "question.arms.one.published: {\"elapsed_s\":1e+308}",
         ),
         (
             |question| question["arms"][0]["published"]["elapsed_s"] = json!(1e-308),

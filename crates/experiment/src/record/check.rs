@@ -17,6 +17,7 @@ const INTERVALS_AFTER: u64 = 3_600;
 pub fn check(record: &Record, plan: &Plan) -> Result<(), String> {
     of_plan(record, plan)?;
     numbers(record)?;
+    sums(record)?;
     phases(record)?;
     series(record)?;
     histograms(record)
@@ -90,6 +91,22 @@ fn numbers(record: &Record) -> Result<(), String> {
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Refuses counters whose sum has no place in 64 bits: they are added up without another look.
+fn sums(record: &Record) -> Result<(), String> {
+    let disks = || record.volumes.iter().flat_map(|volume| &volume.disks);
+    let requests = |disk: &DiskRecord| [disk.reads, disk.writes, disk.flushes, disk.cache_hits];
+    fit("requests of its disks", disks().flat_map(requests))?;
+    let bytes = |disk: &DiskRecord| [disk.read_bytes, disk.write_bytes];
+    fit("bytes of its disks", disks().flat_map(bytes))?;
+    fit("parts of its time", record.time_split_ns.values().copied())
+}
+
+fn fit(what: &str, mut values: impl Iterator<Item = u64>) -> Result<(), String> {
+    let sum = values.try_fold(0, |sum: u64, value| sum.checked_add(value));
+    sum.map(|_| ())
+        .ok_or_else(|| format!("the {what} add up to more than can be counted (2^64)"))
 }
 
 fn finite(name: &str, value: f64) -> Result<(), String> {
@@ -192,6 +209,19 @@ mod tests {
         check(&record, &plan).expect("it is sound");
         change(&mut record);
         check(&record, &plan).expect_err("it is not sound any more")
+    }
+
+    #[test]
+    fn counters_that_have_no_sum_are_refused() {
+        let disks = wrong(|record| record.volumes[0].disks[0].reads = u64::MAX);
+        assert!(disks.contains("requests of its disks"), "{disks}");
+        let bytes = wrong(|record| record.volumes[0].disks[0].write_bytes = u64::MAX);
+        assert!(bytes.contains("bytes of its disks"), "{bytes}");
+        let time = wrong(|record| {
+            let parts = record.time_split_ns.values_mut();
+            parts.for_each(|part| *part = u64::MAX);
+        });
+        assert!(time.contains("parts of its time"), "{time}");
     }
 
     #[test]
