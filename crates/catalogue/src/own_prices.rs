@@ -121,7 +121,15 @@ fn read(text: &str) -> Result<BTreeMap<String, Own>, (u64, String)> {
         let row: Row = record
             .deserialize(Some(&headers))
             .map_err(|error| match error.kind() {
-                csv::ErrorKind::Deserialize { err, .. } => (line, err.to_string()),
+                // Its other columns are text.
+                csv::ErrorKind::Deserialize { .. } => (
+                    line,
+                    format!(
+                        "`usd` of `{}` is `{}`; write a number of US dollars, such as 0.08",
+                        record.get(0).unwrap_or_default(),
+                        record.get(1).unwrap_or_default()
+                    ),
+                ),
                 _ => (line, error.to_string()),
             })?;
         price::check(row.usd).map_err(|message| (line, message))?;
