@@ -185,9 +185,8 @@ fn drip(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_millis(200)))?;
     for byte in bytes {
         stream.write_all(&[*byte])?;
-        match stream.read(&mut [0; 1024]) {
-            Ok(0) => return Ok(()),
-            Ok(_) | Err(_) => {}
+        if let Ok(0) = stream.read(&mut [0; 1024]) {
+            return Ok(());
         }
     }
     stream.set_read_timeout(None)?;
