@@ -285,6 +285,24 @@ impl Fills {
 }
 
 #[test]
+fn no_record_is_written_into_another_users_folder() {
+    let Some(scene) = Scene::new() else { return };
+    let run = ["run", "../small.toml", "--out", "it", "--fresh"];
+    let first = scene.dbstow(&run);
+    assert!(first.status.success(), "{}", said(&first));
+    for theirs in ["chown 65534 it/records", "chmod 777 it/records"] {
+        scene.shell(0, &format!("rm -rf it/records; mkdir it/records; {theirs}"));
+        let refused = scene.dbstow(&run);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{theirs}: {said}");
+        assert!(said.contains("it/records"), "{theirs}: {said}");
+        let left = fs::read_dir(scene.tmp().join("it/records")).expect("it is there");
+        assert_eq!(left.count(), 0, "{theirs}");
+    }
+    scene.shell(0, "rm -rf it");
+}
+
+#[test]
 fn every_user_must_not_be_able_to_exchange_a_folder_afterwards() {
     let Some(scene) = Scene::new() else { return };
     let open = scene.place.path("tmp/open");

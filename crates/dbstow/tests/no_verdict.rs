@@ -261,7 +261,7 @@ fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
         "check",
         "tempdb-spill",
         "--set",
-        "workload.parameters.rows=1_000_000_000_000",
+        "workload.parameters.rows=100_000_000_000",
     ];
 
     let printed = dbstow(&folder, &rows);

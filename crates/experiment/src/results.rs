@@ -216,7 +216,7 @@ impl Results {
         }
         let head = head(&question, &plan);
         place.write(HEAD.as_ref(), head.as_bytes(), Readers::Umask)?;
-        let records = place.folder(RECORDS.as_ref())?;
+        let records = own_records(&place)?;
         remove_remains(&place, Some(FORMER_PART))?;
         remove_remains(&records, None)?;
         if fresh {
@@ -252,7 +252,7 @@ impl Results {
         }
         Results::check_head(folder, &plan)?;
         let writing = Writing {
-            records: place.folder(RECORDS.as_ref())?,
+            records: own_records(&place)?,
             _lock: lock,
         };
         Ok(Results {
@@ -392,7 +392,7 @@ impl Results {
         let records = match &self.writing {
             Some(writing) => &writing.records,
             None => {
-                opened = Folder::open(&self.folder)?.inner(RECORDS.as_ref())?;
+                opened = own_records(&Folder::open(&self.folder)?)?;
                 &opened
             }
         };
@@ -453,6 +453,13 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
         }
     }
     one_each
+}
+
+/// The directory of records in `place`, made if it is missing: nobody else may take one away or put another one there.
+fn own_records(place: &Folder) -> Result<Folder, FileError> {
+    let records = place.folder(RECORDS.as_ref())?;
+    records.check_own()?;
+    Ok(records)
 }
 
 /// The folder, made if it is missing, and whether it has a head.

@@ -143,9 +143,9 @@ mod tests {
 
     /// What a child that prints its environment has.
     fn seen(mut command: Command) -> BTreeMap<String, String> {
-        let output = command.output().unwrap();
+        let output = command.output().expect("it starts");
         assert!(output.status.success(), "{output:?}");
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = String::from_utf8(output.stdout).expect("it prints text");
         let pairs = text.lines().filter_map(|line| line.split_once('='));
         pairs
             .map(|(name, value)| (name.to_owned(), value.to_owned()))

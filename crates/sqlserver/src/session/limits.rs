@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_library_is_a_lost_connection() {
-        let nothing: Option<usize> = None;
+        let nothing: Option<usize> = std::hint::black_box(None);
         let work = async { nothing.expect("it is not there") };
         let watch = Watch::of_question(&Limits::default(), Duration::from_secs(60));
         let failure = run(work, watch).expect_err("it panics");
