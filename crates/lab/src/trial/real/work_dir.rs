@@ -94,9 +94,16 @@ impl WorkDir {
         }
         let parent = Folder::open(parent)?;
         parent.check_parent()?;
-        let folder = parent.own_folder(WorkDir::name(plan).as_ref(), open.mode())?;
-        let root = folder.path().to_owned();
-        if !folder.holds(MARK.as_ref()) && !folder.names()?.is_empty() {
+        let name = WorkDir::name(plan);
+        let root = parent.path().join(&name);
+        let folder = match parent.own_folder(name.as_ref(), open.mode()) {
+            // Whose it is says more than its mode.
+            Err(FileError::OtherMode { .. }) if is_foreign(&parent.inner(name.as_ref())?)? => {
+                return Err(WorkDirError::NotOurs(root));
+            }
+            folder => folder?,
+        };
+        if is_foreign(&folder)? {
             return Err(WorkDirError::NotOurs(root));
         }
         let mark = root.join(MARK);
@@ -188,6 +195,11 @@ impl WorkDir {
         self.folder.remove_file(MARK.as_ref())?;
         fs::remove_dir(&self.root).map_err(at(&self.root))
     }
+}
+
+/// Whether there is something in it, and no mark of ours.
+fn is_foreign(folder: &Folder) -> Result<bool, FileError> {
+    Ok(!folder.holds(MARK.as_ref()) && !folder.names()?.is_empty())
 }
 
 /// Unmounts what emulators that are no more left below `directory`: removing what is mounted there would
