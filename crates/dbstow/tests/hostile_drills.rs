@@ -380,11 +380,18 @@ fn every_edit_is_refused_or_replayed(drilled: &Drilled) {
     assert!(past_the_digest.get() > 0, "all edits stop at the digest");
 }
 
-/// A number of a text replaced, or a byte of a history or of what was written.
+/// A number of a text replaced, a byte of a history, or bytes all over what was written, so that some are in any state.
 fn edited(whole: &[u8], name: &str, place: prop::sample::Index, new: &str) -> Vec<u8> {
     let mut bytes = whole.to_vec();
-    if name == HISTORY || name == WRITES {
-        bytes[place.index(whole.len())] ^= 0xff;
+    let flipped = match name {
+        HISTORY => 1,
+        WRITES => 256,
+        _ => 0,
+    };
+    for number in 0..flipped {
+        bytes[(place.index(whole.len()) + number * whole.len() / flipped) % whole.len()] ^= 0xff;
+    }
+    if flipped > 0 {
         return bytes;
     }
     let is_start =

@@ -468,7 +468,9 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
         &of("emulate").stderr,
         &["SQLite lets one of them write at a time"],
     );
-    assert_eq!(of("simulate").stderr, "");
+    // On a busy machine it says how long it takes.
+    let simulated = of("simulate").stderr;
+    assert!(!simulated.contains("SQLite lets one"), "{simulated}");
 }
 
 /// Two sizes of a volume that bursts to the same rate, and sustains half of it where it is small.
