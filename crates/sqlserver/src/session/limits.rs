@@ -46,7 +46,6 @@ const PART_BYTES: usize = 64;
 
 /// By how much this process may grow over an answer: what the library keeps of it until it hands it on, such as messages in a
 /// row of them, is not seen otherwise. Others of this process grow too, but not so much within an answer.
-#[cfg(target_os = "linux")]
 const GROWTH_MAX: usize = 4 * ANSWER_BYTES_MAX;
 
 /// What is left of the memory for an answer.
@@ -79,6 +78,7 @@ pub(super) struct Watch {
     stop: Option<Arc<AtomicBool>>,
     /// Ends it some time later.
     cancelled: Option<(Arc<AtomicBool>, Duration)>,
+    /// Memory of this process when it began, where that is looked at.
     resident: Option<usize>,
 }
 
@@ -116,7 +116,6 @@ impl Watch {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(Failure::Timeout);
         }
-        #[cfg(target_os = "linux")]
         if let (Some(before), Some(now)) = (self.resident, self.resident.and_then(|_| resident()))
             && now > before + GROWTH_MAX
         {
@@ -130,7 +129,7 @@ impl Watch {
     }
 }
 
-/// Memory of this process, in bytes.
+/// Memory of this process, in bytes; `None` where nobody counts it.
 fn resident() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
