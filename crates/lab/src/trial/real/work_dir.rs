@@ -152,6 +152,7 @@ impl WorkDir {
     }
 
     /// Lets those in whom the whole directory is open to.
+    #[cfg(any(target_os = "linux", all(test, unix)))]
     pub(super) fn let_in(&self, trial: PlainName<'_>, part: &str) -> Result<(), WorkDirError> {
         let part = self.folder.inner(trial.as_os_str())?.inner(part.as_ref())?;
         Ok(part.change_mode(self.open.mode())?)
