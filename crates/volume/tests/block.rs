@@ -200,7 +200,7 @@ fn a_full_backing_disk_is_an_io_error_and_is_named() {
             "-t",
             "tmpfs",
             "-o",
-            "size=64M",
+            "size=64M,mode=700",
             "none",
             backing.to_str().unwrap(),
         ],
