@@ -35,8 +35,9 @@ impl Default for Limits {
 /// How often it is looked whether a wait is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How much later than the library's own limit that of the whole answer is, at most.
-const GRACE: Duration = Duration::from_secs(5);
+/// How much later than the library's own limit, which it has in whole seconds, that of the whole answer is: at least, and at most.
+const GRACE_MIN: Duration = Duration::from_secs(2);
+const GRACE_MAX: Duration = Duration::from_secs(5);
 
 /// Memory that an answer may take: rows, their cells, and what is said beside them. That of the largest capture is some MiB.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -87,7 +88,7 @@ impl Watch {
     /// one is on the whole answer, and a little later.
     pub(super) fn of_question(limits: &Limits, limit: Duration) -> Watch {
         Watch {
-            until: Some(Instant::now() + limit + limit.min(GRACE)),
+            until: Some(Instant::now() + limit + limit.clamp(GRACE_MIN, GRACE_MAX)),
             stop: Some(Arc::clone(&limits.stop)),
             cancelled: None,
             resident: resident(),
