@@ -101,6 +101,7 @@ const WRITERS: [(&str, &str); 33] = [
     ("files/src/elsewhere.rs", "is files"),
     ("files/src/folder.rs", "is files"),
     ("files/src/folder/fill.rs", "is files"),
+    ("files/src/folder/stream.rs", "is files"),
     (
         "volume/src/fuse/block.rs",
         "inside the emulator's own folder; the mode of a volume's root",
@@ -245,7 +246,7 @@ fn all_that_is_printed_passes_the_edge() {
         "dbstow/src/command/output.rs",
         "dbstow/src/command/progress.rs",
         // A page or capture that the user wants at /dev/stdout.
-        "files/src/folder.rs",
+        "files/src/folder/stream.rs",
         // One line of JSON to the process that started it.
         "dbstow/src/command/emulated/emulator.rs",
         // A server for tests.

@@ -34,22 +34,6 @@ impl Folder {
         Folder::open(path)
     }
 
-    /// Whether it is this user's own, and nobody else may write to it: taken for granted here.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn check_own(&self) -> Result<(), FileError> {
-        Ok(())
-    }
-
-    /// Refuses a link under this path that another user can have put there: never, here.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn check_no_foreign_link(_path: &Path) -> Result<(), FileError> {
-        Ok(())
-    }
-
     /// The same for a folder that must not be there yet.
     ///
     /// # Errors
@@ -68,6 +52,22 @@ impl Folder {
     /// When it is none.
     pub fn that_keeps(path: &Path) -> Result<Folder, FileError> {
         Folder::open(path)
+    }
+
+    /// Whether it is this user's own, and nobody else may write to it: taken for granted here.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn check_own(&self) -> Result<(), FileError> {
+        Ok(())
+    }
+
+    /// Refuses a link under this path that another user can have put there: never, here.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn check_no_foreign_link(_path: &Path) -> Result<(), FileError> {
+        Ok(())
     }
 
     /// The directory `name` in it, made if it is missing; no link.

@@ -1,13 +1,13 @@
 //! A directory that is held open: names are looked up in it, wherever it is by now.
 
 mod fill;
+mod stream;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -17,6 +17,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid, geteuid};
 
+pub(super) use self::stream::{stream, stream_kind};
 use super::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
 
 /// How often another name is tried, before it is said that this one is taken.
@@ -60,22 +61,6 @@ impl Folder {
             path: path.to_owned(),
             handle: handle.map_err(|error| FileError::at(path)(error.into()))?,
         })
-    }
-
-    /// Whether it is this user's own, and nobody else may write to it.
-    ///
-    /// # Errors
-    /// When it is not.
-    pub fn check_own(&self) -> Result<(), FileError> {
-        let stat = fstat(&self.handle).map_err(|error| FileError::at(&self.path)(error.into()))?;
-        self.check_owner(&self.path, &stat)?;
-        match permissions(&stat) {
-            mode if mode & OTHERS_WRITE != 0 => {
-                let path = self.path.clone();
-                Err(FileError::OthersWrite { path, mode })
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The directory `name` in it, made if it is missing, with `mode` whatever the mask. One that is there must
@@ -543,82 +528,4 @@ fn permissions(stat: &Stat) -> u32 {
 )]
 fn raw(mode: u32) -> rustix::fs::RawMode {
     mode.try_into().unwrap_or(0o700)
-}
-
-/// What is written to instead of being replaced.
-pub(super) enum StreamKind {
-    /// A file that this program has open, by its number.
-    OwnDescriptor(u32),
-    /// A terminal or another device, or a FIFO.
-    Special,
-}
-
-/// Whether the path is a stream: by its name one of this program's open files, or a device or FIFO that
-/// nobody else put there. A link to one is no stream; it is replaced, wherever it leads.
-pub(super) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> {
-    if let Some(number) = own_descriptor(path) {
-        return Ok(Some(StreamKind::OwnDescriptor(number)));
-    }
-    let Ok(metadata) = fs::symlink_metadata(path) else {
-        return Ok(None);
-    };
-    let kind = metadata.file_type();
-    let not_ours = |what: String| {
-        let path = path.to_owned();
-        Err(FileError::NotOurs { path, what })
-    };
-    if kind.is_block_device() || kind.is_socket() {
-        return not_ours("is a block device or a socket, not a regular file".to_owned());
-    }
-    if !kind.is_fifo() && !kind.is_char_device() {
-        return Ok(None);
-    }
-    // Somebody else's FIFO could keep this program waiting for ever.
-    let owner = metadata.uid();
-    let is_trusted = owner == geteuid().as_raw() || kind.is_char_device() && owner == 0;
-    match is_trusted {
-        true => Ok(Some(StreamKind::Special)),
-        false => not_ours(format!("is a FIFO or device of user {owner}")),
-    }
-}
-
-/// The number in `/dev/fd/N` and the like.
-fn own_descriptor(path: &Path) -> Option<u32> {
-    match path.to_str()? {
-        "/dev/stdout" => Some(1),
-        "/dev/stderr" => Some(2),
-        name => {
-            let number = name.strip_prefix("/dev/fd/");
-            let number = number.or_else(|| name.strip_prefix("/proc/self/fd/"));
-            number?.parse().ok()
-        }
-    }
-}
-
-/// The stream at `path`, where there is one.
-pub(super) fn stream(path: &Path) -> Result<Option<File>, FileError> {
-    let at = FileError::at(path);
-    let opened = match stream_kind(path)? {
-        None => return Ok(None),
-        Some(StreamKind::OwnDescriptor(1)) => io::stdout().as_fd().try_clone_to_owned(),
-        Some(StreamKind::OwnDescriptor(2)) => io::stderr().as_fd().try_clone_to_owned(),
-        Some(StreamKind::OwnDescriptor(number)) => {
-            let own = format!("/dev/fd/{number}");
-            let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
-            openat(CWD, own, flags, Mode::empty()).map_err(io::Error::from)
-        }
-        Some(StreamKind::Special) => {
-            let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(CWD, path, flags, Mode::empty()).map_err(io::Error::from)
-        }
-    };
-    let opened = opened.map_err(&at)?;
-    let is_regular =
-        kind(&fstat(&opened).map_err(|error| at(error.into()))?) == FileType::RegularFile;
-    if is_regular && own_descriptor(path).is_none() {
-        let what = "was replaced by another file".to_owned();
-        let path = path.to_owned();
-        return Err(FileError::NotOurs { path, what });
-    }
-    Ok(Some(File::from(opened)))
 }

@@ -108,7 +108,7 @@ pub(crate) fn between(socket: PathBuf, copier: Copier, teller: &Arc<Teller>) -> 
             let teller = Arc::clone(&teller);
             thread::spawn(move || {
                 let (from, to) = (from.as_mut().expect("open"), to.as_mut().expect("open"));
-                // Either may leave at any time, and the other is told.
+                // When one side closes, the other side's connection is closed too.
                 drop(io::copy(from, to));
                 drop(to.shutdown(Shutdown::Both));
             });

@@ -15,7 +15,7 @@ use volume::clock::Clock;
 /// Says of each path on a line whether it can be opened for reading: a file, or a directory to be listed.
 const TRIES: &str = r#"while IFS= read -r path; do if { :; } 2>/dev/null <"$path"; then echo yes; else echo no; fi; done"#;
 
-/// Another user, who tries to open what it is told of.
+/// Another user, who tries to open the paths that it reads.
 pub(crate) struct Nobody {
     shell: Child,
     asked: ChildStdin,

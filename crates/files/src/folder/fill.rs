@@ -64,6 +64,19 @@ impl Folder {
         }
     }
 
+    /// Whether it is this user's own, and nobody else may write to it.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_own(&self) -> Result<(), FileError> {
+        let stat = self.stat()?;
+        self.check_owner(&self.path, &stat)?;
+        match is_written_by_others(&stat) {
+            true => Err(self.others_write(&stat)),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses a link under this path that another user can have put there. Anything else is fine, and nothing too.
     ///
     /// # Errors

@@ -219,9 +219,12 @@ pub(super) fn mount(
     })
 }
 
-/// Options of a mount besides its flags. What the kernel does where it finds an error stands in ext4 itself, and may be a panic
-/// (`tune2fs -e panic`): of a file system of anybody's making it is what `mkfs.ext4` writes, so that drill and replay have the
-/// same (read-only after an error, a server would see another disk than in the drill). Xfs has no such choice.
+/// Options of a mount besides its flags.
+///
+/// An ext4 file system itself says what the kernel does when it finds an error in it. With `tune2fs -e panic` that is to stop
+/// the machine. In a file system that anybody may have made, `errors=continue` overrides it. That is also what `mkfs.ext4`
+/// writes, so a replay does what the drill did; were it to go read-only, a server would see another disk.
+/// Xfs has no such setting.
 /// <https://docs.kernel.org/admin-guide/ext4.html>, `errors=`.
 fn options(filesystem: Filesystem, programs: Programs) -> &'static str {
     match (filesystem, programs) {

@@ -16,7 +16,7 @@ use crate::engine::patience::Patience;
 use crate::engine::server_url::Password;
 use crate::engine::socket::{Socket, Stream};
 
-/// Bytes of a packet that the server may send at most, as it is told: what is read past needs no memory.
+/// Most bytes of a packet that the server may send, as the client announces it. Bytes that are skipped take no memory.
 const PACKET_MAX: u32 = 1 << 30;
 
 /// What is asked of the protocol: the form of 4.1, passwords by methods, several results, several statements in a text, and
