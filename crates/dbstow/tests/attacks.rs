@@ -3,41 +3,17 @@
 //! Needs root; elsewhere the tests say that they are skipped.
 #![cfg(target_os = "linux")]
 
+#[path = "support/other_user.rs"]
+mod other_user;
 mod place;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use other_user::{NOBODY, SMALL, is_root};
 use place::{Place, dbstow, said, wait_for};
-
-/// The user that attacks.
-const NOBODY: u32 = 65_534;
-
-const EXPERIMENT: &str = r#"name = "small"
-question = "Who writes where?"
-[machine]
-cores = 2
-memory = "4 GiB"
-[volume.d]
-disk = "unlimited"
-[placement.one]
-data = { volumes = "d" }
-temp = { volumes = "d" }
-log = { volumes = "d" }
-[workload]
-name = "write-only"
-operations = 20
-[workload.parameters]
-rows = 200
-[engine]
-memory = "1 MiB"
-[protocol]
-blocks = 1
-metric = "elapsed_s"
-"#;
 
 /// A temporary directory for all users, and a file of root's that is to stay as it is.
 struct Scene {
@@ -46,27 +22,18 @@ struct Scene {
 
 impl Scene {
     fn new() -> Option<Scene> {
-        if fs::metadata("/proc/self").expect("there is a /proc").uid() != 0 {
-            assert!(
-                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-                "run as root"
-            );
-            eprintln!("skipped: only root can be attacked by another user");
+        if !is_root("only root can be attacked by another user") {
             return None;
         }
         let scene = Scene {
             place: Place::new(),
         };
-        let mode = |path: &Path, mode| {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
-        };
-        mode(scene.place.0.path(), 0o755);
-        fs::create_dir(scene.tmp()).expect("the folder is ours");
+        scene.place.folder(".", 0o755);
         // As /tmp is.
-        mode(&scene.tmp(), 0o1777);
+        scene.place.folder("tmp", 0o1777);
         fs::write(scene.target(), "root's\n").expect("the folder is ours");
-        mode(&scene.target(), 0o644);
-        fs::write(scene.place.path("small.toml"), EXPERIMENT).expect("the folder is ours");
+        fs::set_permissions(scene.target(), fs::Permissions::from_mode(0o644)).expect("it is ours");
+        fs::write(scene.place.path("small.toml"), SMALL).expect("the folder is ours");
         Some(scene)
     }
 
@@ -80,15 +47,7 @@ impl Scene {
 
     /// A shell of another user's in the temporary directory; `$T` is the file that is to stay.
     fn nobody(&self, script: &str) {
-        let done = Command::new("sh")
-            .args(["-ec", script])
-            .env("T", self.target())
-            .current_dir(self.tmp())
-            .uid(NOBODY)
-            .gid(NOBODY)
-            .output();
-        let done = done.expect("there is a shell");
-        assert!(done.status.success(), "{script}: {}", said(&done));
+        self.place.shell(NOBODY, ("T", "target"), script);
     }
 
     /// Root runs the experiment on modelled disks, with their bytes in the temporary directory.
@@ -342,7 +301,7 @@ fn a_page_in_another_users_directory_follows_no_link_and_waits_for_no_fifo() {
 #[test]
 fn what_a_kill_leaves_of_a_head_does_not_block_the_folder() {
     let place = Place::new();
-    fs::write(place.path("small.toml"), EXPERIMENT).expect("the folder is ours");
+    fs::write(place.path("small.toml"), SMALL).expect("the folder is ours");
     let run = |more: &[&str]| {
         let mut run = dbstow(&["run", "small.toml", "--out", "r"]);
         run.args(more).current_dir(place.0.path());

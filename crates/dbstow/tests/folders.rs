@@ -4,41 +4,17 @@
 //! Needs root; elsewhere the tests say that they are skipped.
 #![cfg(target_os = "linux")]
 
+#[path = "support/other_user.rs"]
+mod other_user;
 mod place;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use other_user::{NOBODY, SMALL, is_root};
 use place::{Place, dbstow, said};
-
-/// The user that attacks.
-const NOBODY: u32 = 65_534;
-
-const EXPERIMENT: &str = r#"name = "small"
-question = "Who writes where?"
-[machine]
-cores = 2
-memory = "4 GiB"
-[volume.d]
-disk = "unlimited"
-[placement.one]
-data = { volumes = "d" }
-temp = { volumes = "d" }
-log = { volumes = "d" }
-[workload]
-name = "write-only"
-operations = 20
-[workload.parameters]
-rows = 200
-[engine]
-memory = "1 MiB"
-[protocol]
-blocks = 1
-metric = "elapsed_s"
-"#;
 
 /// `tmp`, which everybody writes to, with what commands read beside it; and `precious`, a folder of root's.
 struct Scene {
@@ -47,19 +23,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Option<Scene> {
-        if fs::metadata("/proc/self").expect("there is a /proc").uid() != 0 {
-            assert!(
-                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-                "run as root"
-            );
-            eprintln!("skipped: only root can be attacked by another user");
+        if !is_root("only root can be attacked by another user") {
             return None;
         }
         let place = Place::new();
         for (name, mode) in [(".", 0o755), ("tmp", 0o1777), ("precious", 0o755)] {
-            let folder = place.path(name);
-            fs::create_dir_all(&folder).expect("the folder is ours");
-            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("it is ours");
+            place.folder(name, mode);
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for (from, to) in [
@@ -73,7 +42,7 @@ impl Scene {
         ] {
             fs::copy(root.join(from), place.path(to)).expect("it is in the repository");
         }
-        fs::write(place.path("small.toml"), EXPERIMENT).expect("the folder is ours");
+        fs::write(place.path("small.toml"), SMALL).expect("the folder is ours");
         let scene = Scene { place };
         for arguments in [
             &["plan", "../small.toml", "--out", "../plan.json"][..],
@@ -100,15 +69,7 @@ impl Scene {
 
     /// A shell there, of `user`; `$P` is the precious folder.
     fn shell(&self, user: u32, script: &str) {
-        let done = Command::new("sh")
-            .args(["-ec", script])
-            .env("P", self.place.path("precious"))
-            .current_dir(self.tmp())
-            .uid(user)
-            .gid(user)
-            .output();
-        let done = done.expect("there is a shell");
-        assert!(done.status.success(), "{script}: {}", said(&done));
+        self.place.shell(user, ("P", "precious"), script);
     }
 
     fn is_untouched(&self, what: &str) {

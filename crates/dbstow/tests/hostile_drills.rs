@@ -4,6 +4,8 @@
 //! Needs root and loop devices, one test PostgreSQL; elsewhere the tests say that they are skipped.
 #![cfg(all(target_os = "linux", feature = "postgres"))]
 
+#[path = "support/other_user.rs"]
+mod other_user;
 mod place;
 
 use std::cell::{Cell, RefCell};
@@ -13,6 +15,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use other_user::{can_run, is_root};
 use place::{Place, dbstow, said, wait_for};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -37,23 +40,14 @@ struct Drilled {
 impl Drilled {
     /// Drills one placement; it has to lose something.
     fn new(experiment: &str, arm: &str, more: &[&str]) -> Option<Drilled> {
-        let is_root = fs::metadata("/proc/self").is_ok_and(|own| {
-            use std::os::unix::fs::MetadataExt as _;
-            own.uid() == 0
-        });
-        if !is_root || !Path::new("/dev/loop-control").exists() {
-            assert!(
-                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-                "run as root, with loop devices"
-            );
-            eprintln!("skipped: a drill needs root and loop devices");
+        let has_loop = Path::new("/dev/loop-control").exists();
+        if !is_root("a drill needs root") || !can_run(has_loop, "a drill needs loop devices") {
             return None;
         }
         let place = Place::new();
         // Where crash states are mounted: a directory that the server's user gets through to.
-        fs::set_permissions(place.0.path(), fs::Permissions::from_mode(0o755)).expect("ours");
-        fs::create_dir(place.path("tmp")).expect("the folder is ours");
-        fs::set_permissions(place.path("tmp"), fs::Permissions::from_mode(0o1777)).expect("ours");
+        place.folder(".", 0o755);
+        place.folder("tmp", 0o1777);
         let drill = [
             "drill", experiment, "--arm", arm, "--record", "3s", "--format", "json", "--out",
             "drill",

@@ -3,6 +3,8 @@
 //! Needs root, FUSE, loop devices and the engines; elsewhere the tests say that they are skipped.
 #![cfg(all(target_os = "linux", feature = "postgres", feature = "mariadb"))]
 
+#[path = "support/other_user.rs"]
+mod other_user;
 mod place;
 #[path = "support/watch.rs"]
 mod watch;
@@ -12,6 +14,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::process::Command;
 
+use other_user::is_root;
 use place::{Place, dbstow, said, succeeds};
 use watch::{Nobody, Seen};
 
@@ -52,19 +55,12 @@ struct Scene {
 
 impl Scene {
     fn new() -> Option<Scene> {
-        if fs::metadata("/proc/self").expect("there is a /proc").uid() != 0 {
-            assert!(
-                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-                "run as root"
-            );
-            eprintln!("skipped: only root can be looked at by another user");
+        if !is_root("only root can be looked at by another user") {
             return None;
         }
         let place = Place::new();
         for (name, mode) in [(".", 0o755), ("tmp", 0o1777), ("vd", 0o755)] {
-            let folder = place.path(name);
-            fs::create_dir_all(&folder).expect("the folder is ours");
-            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("it is ours");
+            place.folder(name, mode);
         }
         Some(Scene { place })
     }

@@ -3,6 +3,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "support/other_user.rs"]
+mod other_user;
 mod place;
 #[path = "support/server.rs"]
 mod server;
@@ -17,7 +19,7 @@ use std::process::{Child, Command, Output, Stdio};
 use experiment::spec::Temperature;
 use lab::engine::Engine;
 use lab::engine::postgres::{self, Binaries, Owner, Postgres};
-use nix::unistd::geteuid;
+use other_user::is_root;
 use place::{Place, dbstow, said, wait_for};
 use server::{Folders, binaries, experiment, start};
 
@@ -26,15 +28,7 @@ const NOBODY: Owner = (65_534, 65_534);
 
 /// PostgreSQL and root, who alone can act as other users; or `None`, which is said.
 fn root_and_binaries() -> Option<Binaries> {
-    if geteuid().is_root() {
-        return binaries();
-    }
-    assert!(
-        std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-        "run as root"
-    );
-    eprintln!("skipped: only root can act as other users");
-    None
+    is_root("only root can act as other users").then(binaries)?
 }
 
 /// What `user` gets of a command.

@@ -41,7 +41,7 @@ const WRITES: [&str; 22] = [
 
 /// Sources that may call them, each with the reason why it does not go through `files`. Each has a
 /// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
-const WRITERS: [(&str, &str); 33] = [
+const WRITERS: &[(&str, &str)] = &[
     (
         "dbstow/src/command/emulated/mount.rs",
         "a random name, made by the emulator",
