@@ -116,7 +116,7 @@ unit:
 # Here a test that cannot run is a failure; a plain `cargo test` says that it skips it.
 suite: export DBSTOW_SKIP_NOTHING := 1
 suite: packages
-	scripts/with-uring cargo test --workspace --locked
+	scripts/with-uring cargo test --workspace --locked --no-fail-fast
 
 # Also builds dbstow and the lab without their optional features.
 crates:

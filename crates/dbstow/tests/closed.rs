@@ -110,7 +110,7 @@ fn operations_per_s(profile: &str) -> f64 {
 #[test]
 fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower_one() {
     let place = Place::new();
-    let Some(working) = Working::on(&place, "20 ms") else {
+    let Some(working) = Working::on(&place, "40 ms") else {
         return;
     };
     let slow = working.record(&place, "slow.toml");
@@ -118,7 +118,7 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
     succeeds(&["unmount", &place.text("volumes")]);
 
     // The recording is of the disk that it was made on, and of no other.
-    for (name, latency) in [("today.toml", "20 ms"), ("other.toml", "5 ms")] {
+    for (name, latency) in [("today.toml", "40 ms"), ("other.toml", "10 ms")] {
         fs::write(place.path(name), with_placement(&layout(latency))).unwrap();
     }
     let (today, other) = (place.text("today.toml"), place.text("other.toml"));
@@ -144,7 +144,7 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
     );
 
     let named = "name = \"other\"\nquestion = \"How fast?\"\n";
-    let experiment = format!("{named}{}", with_placement(&layout("5 ms")));
+    let experiment = format!("{named}{}", with_placement(&layout("10 ms")));
     fs::write(place.path("experiment.toml"), experiment).unwrap();
     let predicted = dbstow(&[
         "run",
@@ -162,7 +162,7 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
     let metrics = &findings["arms"][0]["metrics"];
     let predicted = metrics["operations_per_s"]["mean"].as_f64().unwrap();
 
-    let working = Working::on(&place, "5 ms").unwrap();
+    let working = Working::on(&place, "10 ms").unwrap();
     let fast = working.record(&place, "fast.toml");
     drop(working);
     let (before, run) = (operations_per_s(&slow), operations_per_s(&fast));
