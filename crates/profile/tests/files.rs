@@ -8,6 +8,9 @@ use profile::import::{self, Format, ImportError, Imported, Options, Source};
 use profile::{Interval, Lost, Profile, Question, Wait};
 use reading::Role;
 
+#[path = "imports/contradictions.rs"]
+mod contradictions;
+
 fn bytes(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
     fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))

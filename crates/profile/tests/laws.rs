@@ -7,9 +7,10 @@ use profile::import::{self, Format, Options, Source};
 use proptest::prelude::*;
 
 /// Every file, with devices that make it a profile.
-const FILES: [(&str, &[&str]); 15] = [
+const FILES: [(&str, &[&str]); 16] = [
     ("sysstat/iostat-iso.json", &[]),
     ("sysstat/iostat-us.json", &["data=vda"]),
+    ("sysstat/iostat-blocks-called-kB.json", &[]),
     ("sysstat/sadf.json", &[]),
     ("perfmon/relog.csv", &["data=D:", "log=D:", "temp=T:"]),
     ("perfmon/relog-decimal-comma-utf16.csv", &["data=D:"]),

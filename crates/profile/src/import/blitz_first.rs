@@ -16,6 +16,7 @@ use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
 use super::table::{Row, Table};
 use super::text::excerpt;
+use super::twice::{Range, Twice};
 use super::{Options, Source};
 use crate::definition::{Interval, Requests};
 use crate::draft::{Draft, Span, add};
@@ -180,6 +181,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         table.column("megabytes_read")?,
         table.column("megabytes_written")?,
     );
+    check_means(&rows, &mut draft);
     let mut spans: BTreeMap<Timestamp, Span> = BTreeMap::new();
     for row in &table.rows {
         let requests = |count, megabytes, waited_ms| -> Result<Requests, ImportError> {
@@ -213,4 +215,33 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
     }
     draft.spans = spans.into_values().collect();
     Ok(draft)
+}
+
+/// Notes where the view's mean latencies are not its times over its counts.
+fn check_means(rows: &Rows, draft: &mut Draft) {
+    for (kind, waited, count) in [
+        ("read", rows.read_ms, rows.reads),
+        ("write", rows.write_ms, rows.writes),
+    ] {
+        let column = format!("io_stall_{kind}_ms_average");
+        let Some(mean) = rows.table.find(&[&column]) else {
+            continue;
+        };
+        let of = |row: &Row| {
+            let number = |at| rows.number(row, at).ok();
+            let count = number(count)?;
+            // Some versions cut the mean off to whole milliseconds.
+            let (least, most) = (count * number(mean)?, count * (number(mean)? + 1.0));
+            Some(Twice::of(
+                Range::exact(number(waited)?),
+                Range::between(least, most),
+            ))
+        };
+        let twice = rows.table.rows.iter().filter_map(of);
+        if twice.fold(Twice::default(), Twice::and).differs(1.1, 0.0) {
+            draft.assume(format!(
+                "`{column}` is not time waited over requests; the times count, and may be wrong."
+            ));
+        }
+    }
 }

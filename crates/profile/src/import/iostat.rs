@@ -1,6 +1,11 @@
 //! `iostat -x -t -o JSON` (sysstat 12): a record an interval, devices apart, reads and writes apart.
 //!
 //! The first record is a mean since the machine started, and no interval.
+//!
+//! A record says how many bytes were moved twice: as a rate, and as requests times their size. iostat of sysstat 12.1.2 to
+//! 12.2.0 writes the rate in blocks of 512 B under keys that say kB or MB; text was never affected.
+//! <https://github.com/sysstat/sysstat/commit/404eee1417dad8abe6ef49ea6e1469fe6cfdddbe> mends it, in 12.2.1 and 12.3.1;
+//! all read 2026-11-26.
 
 use jiff::Timestamp;
 use model::Duration;
@@ -12,6 +17,7 @@ use super::number::Figures;
 use super::stamp::{self, DateOrder, Stamp};
 use super::steps::{Resolution, Step, between, later, steps};
 use super::sysstat::{self, Host};
+use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
 use crate::definition::{Interval, Io, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
@@ -21,8 +27,14 @@ const UNITS: [(&str, f64); 4] = [
     ("kB/s", 1024.0),
     ("MB/s", 1_048_576.0),
     ("GB/s", 1_073_741_824.0),
-    ("sec/s", 512.0),
+    ("sec/s", BLOCK),
 ];
+
+/// A block of sysstat, in bytes.
+const BLOCK: f64 = 512.0;
+
+/// Kinds of requests with bytes: reads, writes, discards.
+const KINDS: [char; 3] = ['r', 'w', 'd'];
 
 #[derive(Deserialize)]
 struct Record {
@@ -53,6 +65,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         draft.assume("The file ends within a record, which is left out.");
     }
     check_extended(&host.statistics).map_err(wrong)?;
+    let printed = printed(&host.statistics, &mut draft).map_err(wrong)?;
     let times = times(&host.statistics, options, &mut draft).map_err(wrong)?;
     let disks = host.statistics.iter().flat_map(|record| &record.disk);
     let skipped = host.statistics.first().map_or(0, |first| first.disk.len());
@@ -73,6 +86,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         draft.assume("Processor time covers all processes of the machine.");
     }
     let roles = sysstat::by_name(&found, &roles);
+    check_loads(&host.statistics, roles.keys(), &mut draft);
     for (number, step) in steps(&times, Resolution::Seconds).into_iter().enumerate() {
         let record = &host.statistics[number + 1];
         match step {
@@ -87,9 +101,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
                 for disk in &record.disk {
                     if let Some(role) = roles.get(disk.disk_device.as_str()) {
                         let counted = Io {
-                            reads: requests(disk.rates('r'), length),
-                            writes: requests(disk.rates('w'), length),
-                            flushes: requests(disk.rates('f'), length),
+                            reads: requests(disk.rates('r', printed), length),
+                            writes: requests(disk.rates('w', printed), length),
+                            flushes: requests(disk.rates('f', printed), length),
                             session_writes: None,
                         };
                         let counted = counted.without_flushes_among_writes();
@@ -118,14 +132,126 @@ impl Disk {
         requests.all(|rate| rate <= 0.0)
     }
 
-    /// Reads (`r`), writes (`w`) or flushes (`f`).
-    fn rates(&self, kind: char) -> Rates {
+    /// Reads (`r`), writes (`w`) or flushes (`f`); `printed` is how many times the true bytes the file has.
+    fn rates(&self, kind: char, printed: f64) -> Rates {
         let figure = |name: String| self.figures.counted(&name);
-        let bytes = |(unit, factor): &(&str, f64)| Some(figure(format!("{kind}{unit}"))? * factor);
         Rates {
             per_second: figure(format!("{kind}/s")),
-            bytes_per_second: UNITS.iter().find_map(bytes),
+            bytes_per_second: self.bytes(kind).map(|(bytes, unit)| bytes * unit / printed),
             mean_s: figure(format!("{kind}_await")).map(|ms| ms / 1e3),
+        }
+    }
+
+    /// Throughput of a kind as it stands there, and the bytes of its unit.
+    fn bytes(&self, kind: char) -> Option<(f64, f64)> {
+        let in_unit = |(unit, bytes): &(&str, f64)| {
+            Some((self.figures.counted(&format!("{kind}{unit}"))?, *bytes))
+        };
+        UNITS.iter().find_map(in_unit)
+    }
+
+    /// Bytes of a kind a second: as a rate, and by requests and their size.
+    fn bytes_twice(&self, kind: char) -> Option<Twice> {
+        let (bytes, unit) = self.bytes(kind)?;
+        let figure = |name: String| self.figures.counted(&name).map(Range::hundredths);
+        let (count, size) = (
+            figure(format!("{kind}/s"))?,
+            figure(format!("{kind}areq-sz"))?,
+        );
+        let derived = count.times(size).times(Range::exact(1024.0));
+        Some(Twice::of(
+            Range::hundredths(bytes).times(Range::exact(unit)),
+            derived,
+        ))
+    }
+
+    /// Requests in flight, by rates and latencies.
+    fn in_flight(&self) -> Option<Range> {
+        let mut all = None;
+        for kind in KINDS.into_iter().chain(['f']) {
+            let figure = |name: String| self.figures.counted(&name).map(Range::hundredths);
+            if let Some((rate, ms)) =
+                figure(format!("{kind}/s")).zip(figure(format!("{kind}_await")))
+            {
+                let more = rate.times(ms).times(Range::exact(1e-3));
+                all = Some(all.map_or(more, |all: Range| all.plus(more)));
+            }
+        }
+        all
+    }
+}
+
+/// How many times the true bytes the file has: 1, or what blocks under another unit make of them.
+///
+/// # Errors
+/// When rates of bytes are neither, in a record or in the whole file.
+fn printed(records: &[Record], draft: &mut Draft) -> Result<f64, String> {
+    let disks = records.iter().flat_map(|record| &record.disk);
+    let mut whole = Twice::default();
+    for disk in disks.clone() {
+        for twice in KINDS.into_iter().filter_map(|kind| disk.bytes_twice(kind)) {
+            whole = whole.and(twice);
+        }
+    }
+    let unit = disks.clone().find_map(|disk| Some(disk.bytes('r')?.1));
+    let blocks = unit.unwrap_or(BLOCK) / BLOCK;
+    // Where one record is wrong, the others show what is meant, and that one is named below.
+    let is_near = |factor: f64| (0.8..1.25).contains(&(whole.ratio() / factor));
+    let factor = [1.0, blocks]
+        .into_iter()
+        .find(|factor| whole.is_times(*factor) || is_near(*factor));
+    let Some(factor) = factor else {
+        return Err(format!(
+            "it contradicts itself: its bytes are {:.3} times requests times their size (`r/s` x `rareq-sz`); {AGAIN}",
+            whole.ratio()
+        ));
+    };
+    // The first record is not used.
+    for (number, record) in (1..).zip(records).skip(1) {
+        for disk in &record.disk {
+            let of = |kind: &char| {
+                disk.bytes_twice(*kind)
+                    .is_some_and(|twice| !twice.is_times(factor))
+            };
+            if let Some(kind) = KINDS.iter().find(|kind| of(kind)) {
+                return Err(format!(
+                    "record {number} contradicts itself: bytes of {} are not `{kind}/s` x `{kind}areq-sz`; correct it, or \
+                     leave the record out",
+                    disk.disk_device
+                ));
+            }
+        }
+    }
+    if factor > 1.0 {
+        draft.assume(format!(
+            "Bytes are in blocks of 512 B, whatever their unit says (iostat of sysstat 12.1.2 to 12.2.0), as requests times \
+             their size show: they are divided by {factor}."
+        ));
+    }
+    Ok(factor)
+}
+
+/// What to do with a file of which no part can be trusted.
+const AGAIN: &str = "record again with sysstat 12.2.1 or later";
+
+/// Notes devices whose latencies, queue and utilisation cannot all be right.
+fn check_loads<'a>(
+    records: &[Record],
+    devices: impl Iterator<Item = &'a &'a str>,
+    draft: &mut Draft,
+) {
+    for device in devices {
+        let mut load = Load::default();
+        let disks = records.iter().skip(1).flat_map(|record| &record.disk);
+        for disk in disks.filter(|disk| disk.disk_device == **device) {
+            let figure = |name: &str| disk.figures.counted(name).map(Range::hundredths);
+            let busy = figure("util").map(|percent| percent.times(Range::exact(0.01)));
+            if let Some(in_flight) = disk.in_flight() {
+                load.add(in_flight, figure("aqu-sz"), busy);
+            }
+        }
+        if let Some(told) = load.contradiction(device, "aqu-sz", "util") {
+            draft.assume(told);
         }
     }
 }

@@ -35,6 +35,7 @@ pub(crate) mod steps;
 mod sysstat;
 mod table;
 mod text;
+mod twice;
 
 use jiff::Timestamp;
 use model::Duration;

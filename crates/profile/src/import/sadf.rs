@@ -16,6 +16,7 @@ use super::number::{Figures, counted};
 use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
 use super::sysstat::{self, Host};
+use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
 use crate::definition::{Interval, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
@@ -85,6 +86,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
     let roles = sysstat::by_name(&found, &roles);
+    check(records, roles.keys(), &mut draft).map_err(wrong)?;
     let is_alone = found.iter().filter(|device| device.is_active).count() == 1;
     draft.assume(
         "sar counts a device's requests together: reads and writes are told apart by the counts of the machine where \
@@ -150,7 +152,50 @@ impl Io {
     }
 }
 
+/// Refuses records whose bytes are not requests times their size; notes devices whose latencies, queue and utilisation
+/// cannot all be right.
+fn check<'a>(
+    records: &[Record],
+    devices: impl Iterator<Item = &'a &'a str>,
+    draft: &mut Draft,
+) -> Result<(), String> {
+    for device in devices {
+        let mut load = Load::default();
+        for (number, record) in (1..).zip(records) {
+            for disk in record.disk.iter().filter(|disk| disk.name == **device) {
+                if disk.bytes_twice().is_some_and(|twice| !twice.is_times(1.0)) {
+                    return Err(format!(
+                        "record {number} contradicts itself: kilobytes of {device} are not `tps` x `areq-sz`; correct it, \
+                         or leave the record out"
+                    ));
+                }
+                let figure = |name: &str| disk.figures.counted(name).map(Range::hundredths);
+                if let Some((rate, ms)) = figure("tps").zip(figure("await")) {
+                    let queue = figure("aqu-sz").or(figure("avgqu-sz"));
+                    let busy =
+                        figure("util-percent").map(|percent| percent.times(Range::exact(0.01)));
+                    load.add(rate.times(ms).times(Range::exact(1e-3)), queue, busy);
+                }
+            }
+        }
+        if let Some(told) = load.contradiction(device, "aqu-sz", "util-percent") {
+            draft.assume(told);
+        }
+    }
+    Ok(())
+}
+
 impl Disk {
+    /// Kilobytes of all requests a second: as rates, and by requests and their size.
+    fn bytes_twice(&self) -> Option<Twice> {
+        let figure = |name: &str| self.figures.counted(name).map(Range::hundredths);
+        let none = Range::exact(0.0);
+        let stated = figure("rkB")?
+            .plus(figure("wkB")?)
+            .plus(figure("dkB").unwrap_or(none));
+        Some(Twice::of(stated, figure("tps")?.times(figure("areq-sz")?)))
+    }
+
     /// Reads and writes; `share_of_reads` in requests, where that is known.
     fn rates(&self, share_of_reads: Option<f64>) -> [Rates; 2] {
         let figure = |name: &str| self.figures.counted(name);

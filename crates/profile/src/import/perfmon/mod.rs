@@ -12,6 +12,7 @@ use super::devices::{self, Found};
 use super::error::ImportError;
 use super::number::counted;
 use super::steps::{Resolution, Step, between, steps};
+use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
 use crate::definition::{Interval, Lost, Requests, Wait};
 use crate::draft::{Draft, Rates, Span, add, requests};
@@ -35,6 +36,9 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         .collect();
     let roles =
         devices::assign_roles(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    for (disk, _) in disks.iter().zip(&roles).filter(|(_, role)| role.is_some()) {
+        disk.check(log.times.len(), &mut draft);
+    }
     let sql = Sql::find(&log);
     if sql.is_there {
         draft.origin.product = Some("SQL Server".to_owned());
@@ -129,9 +133,13 @@ impl LogPlace {
     }
 }
 
+/// Counters that are of one count may differ by so much: what Windows rounds is less. Ours.
+const CONTRADICTION: f64 = 1.1;
+
 /// A volume, or a disk where only these were counted.
 struct Disk<'a> {
     name: &'a str,
+    transfers: Option<&'a Counter>,
     reads: Figures<'a>,
     writes: Figures<'a>,
 }
@@ -141,6 +149,9 @@ struct Figures<'a> {
     count: Option<&'a Counter>,
     bytes: Option<&'a Counter>,
     mean: Option<&'a Counter>,
+    /// What the others give too: bytes of a request, and requests in flight.
+    size: Option<&'a Counter>,
+    queue: Option<&'a Counter>,
 }
 
 impl<'a> Disk<'a> {
@@ -178,12 +189,52 @@ impl<'a> Disk<'a> {
             count: find(&format!("disk {kind}s/sec")),
             bytes: find(&format!("disk {kind} bytes/sec")),
             mean: find(&format!("avg. disk sec/{kind}")),
+            size: find(&format!("avg. disk bytes/{kind}")),
+            queue: find(&format!("avg. disk {kind} queue length")),
         };
         Disk {
             name: instance,
+            transfers: find("disk transfers/sec"),
             reads: figures("read"),
             writes: figures("write"),
         }
+    }
+
+    /// Notes counters that contradict one another. None of them is refused: where rows are means of means, as a spreadsheet
+    /// makes them, a size is not bytes over requests.
+    fn check(&self, rows: usize, draft: &mut Draft) {
+        let mut told = |what: &str, twice: Twice| {
+            if twice.differs(CONTRADICTION, 0.0) {
+                let [stated, derived] = twice.means();
+                draft.assume(format!(
+                    "{} contradicts itself: {what} are {derived:.3} a second, and {stated:.3} by the counters that count.",
+                    self.name
+                ));
+            }
+        };
+        for (kind, figures) in [("read", &self.reads), ("write", &self.writes)] {
+            told(
+                &format!("`Disk {kind}s/sec` x `Avg. Disk Bytes/{kind}`"),
+                figures.bytes_twice(rows),
+            );
+        }
+        told("`Disk Transfers/sec`", self.transfers_twice(rows));
+        for (kind, figures) in [("read", &self.reads), ("write", &self.writes)] {
+            let queue = format!("Avg. Disk {kind} Queue Length");
+            let who = format!("{} ({kind}s)", self.name);
+            if let Some(told) = figures.load(rows).contradiction(&who, &queue, &queue) {
+                draft.assume(told);
+            }
+        }
+    }
+
+    fn transfers_twice(&self, rows: usize) -> Twice {
+        let of = |row: usize| {
+            let all = self.reads.rates(row).per_second? + self.writes.rates(row).per_second?;
+            let transfers = self.transfers?.value(row)?;
+            Some(Twice::of(Range::exact(all), Range::exact(transfers)))
+        };
+        (0..rows).filter_map(of).fold(Twice::default(), Twice::and)
     }
 
     fn is_active(&self, rows: usize) -> bool {
@@ -194,6 +245,29 @@ impl<'a> Disk<'a> {
 }
 
 impl Figures<'_> {
+    fn bytes_twice(&self, rows: usize) -> Twice {
+        let of = |row: usize| {
+            let derived = self.count?.value(row)? * self.size?.value(row)?;
+            Some(Twice::of(
+                Range::exact(self.bytes?.value(row)?),
+                Range::exact(derived),
+            ))
+        };
+        (0..rows).filter_map(of).fold(Twice::default(), Twice::and)
+    }
+
+    fn load(&self, rows: usize) -> Load {
+        let mut load = Load::default();
+        for row in 0..rows {
+            let rates = self.rates(row);
+            if let Some((rate, mean_s)) = rates.per_second.zip(rates.mean_s) {
+                let queue = self.queue.and_then(|queue| queue.value(row));
+                load.add(Range::exact(rate * mean_s), queue.map(Range::exact), None);
+            }
+        }
+        load
+    }
+
     fn rates(&self, row: usize) -> Rates {
         let value = |counter: Option<&Counter>| counter?.value(row);
         let per_second = value(self.count);

@@ -1,0 +1,163 @@
+//! What a file says twice is compared: corrected where the fault is known, refused or noted where it is not.
+
+use super::*;
+
+fn told(profile: &Profile, part: &str) -> bool {
+    profile.assumptions.iter().any(|told| told.contains(part))
+}
+
+fn import(text: &str, devices: &[&str]) -> Profile {
+    let file = "a file";
+    import::read(&[Source { file, text }], &options(devices))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .profile
+}
+
+#[test]
+fn blocks_that_iostat_calls_kilobytes_or_megabytes_are_corrected() {
+    for (name, divisor) in [
+        ("sysstat/iostat-blocks-called-kB.json", "divided by 2."),
+        ("sysstat/iostat-blocks-called-MB.json", "divided by 2048."),
+    ] {
+        let profile = profile(name, &[]);
+        let reads = rate(&profile, Role::Data, |io| io.reads.count);
+        let bytes = rate(&profile, Role::Data, |io| io.reads.bytes);
+        // 283 reads/s of 16 KiB are 4.6 MB/s, not 9.3.
+        near(bytes, reads * 16384.0, 0.001);
+        near(bytes, 4.63e6, 0.01);
+        let writes = rate(&profile, Role::Data, |io| io.writes.count);
+        near(
+            rate(&profile, Role::Data, |io| io.writes.bytes),
+            writes * 8192.0,
+            0.001,
+        );
+        assert!(told(&profile, divisor), "{:?}", profile.assumptions);
+        assert!(
+            told(&profile, "sysstat 12.1.2 to 12.2.0"),
+            "{:?}",
+            profile.assumptions
+        );
+    }
+    // What is right stays as it is, to the digit, and is not mentioned.
+    let right = profile("sysstat/iostat-megabytes.json", &[]);
+    near(
+        rate(&right, Role::Data, |io| io.reads.bytes),
+        3.12 * 1_048_576.0,
+        0.01,
+    );
+    assert!(!told(&right, "blocks"), "{:?}", right.assumptions);
+}
+
+#[test]
+fn bytes_that_are_not_requests_times_their_size_are_refused() {
+    let wrong = text("sysstat/iostat-blocks-called-kB.json").replace("\"rkB/s\": ", "\"rkB/s\": 1");
+    let refused = error("io.json", &wrong, &options(&[]));
+    assert!(
+        refused.starts_with("io.json: it contradicts itself: its bytes are 4.")
+            && refused.contains("record again"),
+        "{refused}"
+    );
+    // One record of many.
+    let one =
+        text("sysstat/iostat-iso.json").replacen("\"rkB/s\": 3200.00", "\"rkB/s\": 3900.00", 1);
+    let refused = error("io.json", &one, &options(&[]));
+    assert_eq!(
+        refused,
+        "io.json: record 3 contradicts itself: bytes of vda are not `r/s` x `rareq-sz`; correct it, or leave the record out"
+    );
+    let sar = text("sysstat/sadf.json").replacen("\"rkB\": 3200.00", "\"rkB\": 6400.00", 1);
+    let refused = error("sar.json", &sar, &options(&[]));
+    assert!(
+        refused.contains("record 2 contradicts itself: kilobytes of vda"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_latency_that_does_not_give_the_queue_is_noted() {
+    let queue = text("sysstat/iostat-iso.json").replace("\"aqu-sz\": 0.", "\"aqu-sz\": 5.");
+    let profile = import(&queue, &[]);
+    assert!(
+        told(
+            &profile,
+            "vda contradicts itself: rates times latencies give 0.0"
+        ),
+        "{:?}",
+        profile.assumptions
+    );
+    // Requests of 20 us that keep a disk busy all the time would be 50,000 a second.
+    let busy = text("sysstat/sadf.json").replace("\"util-percent\": 0.", "\"util-percent\": 90.");
+    let profile = import(&busy, &[]);
+    assert!(
+        told(&profile, "`util-percent` says 0."),
+        "{:?}",
+        profile.assumptions
+    );
+}
+
+/// A file of relog with one volume; `more` are counters of it with their value, which is the same in each of three rows.
+fn relog(more: &[(&str, &str)]) -> String {
+    let counters = [
+        ("Disk Reads/sec", "100"),
+        ("Disk Writes/sec", "50"),
+        ("Disk Read Bytes/sec", "819200"),
+        ("Disk Write Bytes/sec", "409600"),
+        ("Avg. Disk sec/Read", "0.004"),
+        ("Avg. Disk sec/Write", "0.002"),
+    ];
+    let all: Vec<&(&str, &str)> = counters.iter().chain(more).collect();
+    let header: String = all
+        .iter()
+        .map(|(name, _)| format!(",\"\\\\S\\LogicalDisk(D:)\\{name}\""))
+        .collect();
+    let values: String = all
+        .iter()
+        .map(|(_, value)| format!(",\"{value}\""))
+        .collect();
+    let rows: String = (0..4)
+        .map(|row| format!("\"09/22/2026 21:42:{row}0.000\"{values}\n"))
+        .collect();
+    format!("\"(PDH-CSV 4.0) (UTC)(0)\"{header}\n{rows}")
+}
+
+#[test]
+fn counters_of_windows_that_contradict_one_another_are_noted() {
+    let right = [
+        ("Avg. Disk Bytes/Read", "8192"),
+        ("Disk Transfers/sec", "150"),
+        ("Avg. Disk Read Queue Length", "0.4"),
+    ];
+    assert_eq!(import(&relog(&right), &["data=D:"]).assumptions, [""; 0]);
+    for (counter, value, part) in [
+        (
+            "Avg. Disk Bytes/Read",
+            "65536",
+            "`Disk reads/sec` x `Avg. Disk Bytes/read`",
+        ),
+        (
+            "Disk Transfers/sec",
+            "300",
+            "`Disk Transfers/sec` are 300.000 a second, and 150.000",
+        ),
+        (
+            "Avg. Disk Read Queue Length",
+            "7",
+            "rates times latencies give 0.40 requests in flight",
+        ),
+    ] {
+        let profile = import(&relog(&[(counter, value)]), &["data=D:"]);
+        assert!(told(&profile, part), "{counter}: {:?}", profile.assumptions);
+    }
+}
+
+#[test]
+fn a_mean_of_the_view_that_is_not_time_over_requests_is_noted() {
+    let view = text("blitz-first/file-stats-deltas.csv");
+    assert!(!told(&import(&view, &[]), "io_stall_read_ms_average"));
+    // 90,000 ms of 30,000 reads are 3 ms.
+    let wrong = view.replace(",90000,3.0,30000,", ",90000,30.0,30000,");
+    assert!(told(
+        &import(&wrong, &[]),
+        "`io_stall_read_ms_average` is not time waited over requests"
+    ));
+}
