@@ -10,6 +10,8 @@ use reading::Role;
 
 #[path = "imports/contradictions.rs"]
 mod contradictions;
+#[path = "imports/trace_end.rs"]
+mod trace_end;
 
 fn bytes(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");

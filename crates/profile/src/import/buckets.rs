@@ -120,16 +120,24 @@ impl Buckets {
         *waited += request.waited;
     }
 
-    /// The intervals of the trace, in rows without a gap.
-    fn rows(&self) -> Vec<Range<u64>> {
-        let all = self.last.as_nanos() / self.length.as_nanos() + 1;
-        // The last one was traced in part.
-        let rest = self.last.as_nanos() % self.length.as_nanos();
-        let is_short = rest * 2 < self.length.as_nanos() && all > 2;
-        let end = if is_short { all - 1 } else { all };
+    /// How long the last interval was traced: to the last request.
+    fn rest(&self) -> Duration {
+        Duration::from_nanos(self.last.as_nanos() % self.length.as_nanos())
+    }
+
+    /// Takes the last interval off where less than half of it was traced: of so few requests, a rate means little. One of
+    /// two stays.
+    fn take_rest(&mut self) -> Option<BTreeMap<Role, Io>> {
+        let last = self.last.as_nanos() / self.length.as_nanos();
+        let is_short = self.rest() * 2 < self.length && last > 1;
+        is_short.then(|| self.sums.remove(&last))?
+    }
+
+    /// The intervals of the trace, in rows without a gap, up to this one.
+    fn rows(&self, end: u64) -> Vec<Range<u64>> {
         let mut rows: Vec<Range<u64>> = Vec::new();
         let mut row = 0..0;
-        for bucket in self.sums.keys().copied().filter(|bucket| *bucket < end) {
+        for bucket in self.sums.keys().copied() {
             if bucket > row.end + IDLE_MAX {
                 rows.push(row);
                 row = bucket..bucket;
@@ -149,8 +157,14 @@ impl Buckets {
     ///
     /// # Errors
     /// When there would be too many.
-    pub(super) fn finish(self, options: &Options, draft: &mut Draft) -> Result<(), String> {
-        let rows = self.rows();
+    pub(super) fn finish(mut self, options: &Options, draft: &mut Draft) -> Result<(), String> {
+        let roles: Vec<Role> = Role::COMMON
+            .into_iter()
+            .filter(|role| self.sums.values().any(|sum| sum.contains_key(role)))
+            .collect();
+        let all = self.last.as_nanos() / self.length.as_nanos() + 1;
+        let taken = self.take_rest();
+        let rows = self.rows(if taken.is_some() { all - 1 } else { all });
         let buckets: u64 = rows.iter().map(|row| row.end - row.start).sum();
         if buckets > INTERVALS_MAX {
             return Err(format!(
@@ -170,10 +184,7 @@ impl Buckets {
             draft.assume("A trace has no date: its time starts in 1970.");
         }
         let start = options.start.unwrap_or(Timestamp::UNIX_EPOCH);
-        let roles: Vec<Role> = Role::COMMON
-            .into_iter()
-            .filter(|role| self.sums.values().any(|sum| sum.contains_key(role)))
-            .collect();
+        let last = self.last_length(taken.as_ref(), draft);
         for bucket in rows.into_iter().flatten() {
             let from = later(start, self.length * bucket);
             let sums = self.sums.get(&bucket);
@@ -183,7 +194,7 @@ impl Buckets {
             };
             draft.spans.push(Span {
                 from,
-                until: later(from, self.length),
+                until: later(from, if bucket + 1 == all { last } else { self.length }),
                 figures: Interval {
                     roles: roles.iter().map(one).collect(),
                     ..Interval::default()
@@ -191,6 +202,37 @@ impl Buckets {
             });
         }
         Ok(())
+    }
+
+    /// The length of the last interval, if it was not taken off; notes either.
+    fn last_length(&self, taken: Option<&BTreeMap<Role, Io>>, draft: &mut Draft) -> Duration {
+        let rest = self.rest();
+        if let Some(taken) = taken {
+            let sum = |count: fn(&Io) -> &Requests| -> f64 {
+                let counts = taken.values().filter_map(|io| count(io).count);
+                counts.fold(0.0, |all, more| all + more)
+            };
+            draft.assume(format!(
+                "The trace ends {rest} into its last interval of {}, which is left out with its {} reads, {} writes and {} \
+                 flushes.",
+                self.length,
+                sum(|io| &io.reads),
+                sum(|io| &io.writes),
+                sum(|io| &io.flushes)
+            ));
+            return self.length;
+        }
+        if rest == Duration::ZERO {
+            draft.assume(format!(
+                "The trace ends as its last interval begins, which counts as {}.",
+                self.length
+            ));
+            return self.length;
+        }
+        draft.assume(format!(
+            "The last interval is {rest} long, up to the last request of the trace."
+        ));
+        rest
     }
 
     /// Zeros where nothing happened; nothing where nothing is known.

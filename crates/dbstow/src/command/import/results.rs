@@ -231,6 +231,7 @@ fn volumes(record: &Record) -> Vec<Volume> {
 fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
     let mut assumptions = vec![
         "It is one trial; flushes are not in a record's series, and unknown.".to_owned(),
+        "Intervals in which the run of the sessions began or ended are left out.".to_owned(),
         "What sessions waited for and computed is known of the run as a whole: every interval has its mean.".to_owned(),
     ];
     for volume in record
