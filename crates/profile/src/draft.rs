@@ -34,6 +34,9 @@ pub struct Draft {
     pub losses: Vec<(Timestamp, Lost)>,
     /// What was taken for granted; sentences.
     pub assumptions: Vec<String>,
+    /// What whoever makes the profile has to know and it must not hold: names of devices, instances and files that were
+    /// left out.
+    pub notes: Vec<String>,
 }
 
 /// An interval with its ends.
@@ -234,6 +237,11 @@ pub(crate) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError>
         }
         for assumption in draft.assumptions {
             joined.assume(assumption);
+        }
+        for note in draft.notes {
+            if !joined.notes.contains(&note) {
+                joined.notes.push(note);
+            }
         }
     }
     Ok(joined)

@@ -10,6 +10,8 @@ use reading::Role;
 
 #[path = "imports/contradictions.rs"]
 mod contradictions;
+#[path = "imports/instances.rs"]
+mod instances;
 #[path = "imports/trace_end.rs"]
 mod trace_end;
 

@@ -112,7 +112,8 @@ impl<'a> Rows<'a> {
             several => Err(ImportError::file(
                 file,
                 format!(
-                    "there are rows of {several} servers; export those of one (where ServerName = ..)"
+                    "there are rows of {several} servers ({}); export those of one (where ServerName = ..)",
+                    excerpt(&Vec::from_iter(seen.iter().map(String::as_str)).join(", "))
                 ),
             )),
         }

@@ -73,6 +73,20 @@ pub(super) fn assign_roles(
             });
         }
     }
+    let is_left_out =
+        |(device, roles): &(&Found, &BTreeSet<Role>)| device.is_active && roles.is_empty();
+    let left_out = found.iter().zip(&roles).filter(is_left_out);
+    let left_out: Vec<&str> = left_out.map(|(device, _)| device.name).collect();
+    if !left_out.is_empty() {
+        draft.assume(format!(
+            "Requests to devices without a role are left out; devices with requests and no role: {}.",
+            left_out.len()
+        ));
+        draft.notes.push(format!(
+            "requests to {} are left out; give each device of the server a role with --device",
+            names(left_out.into_iter())
+        ));
+    }
     let one = |roles: &BTreeSet<Role>| match roles.len() {
         0 => None,
         1 => roles.first().copied(),

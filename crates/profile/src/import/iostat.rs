@@ -85,7 +85,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     if host.processors.is_some() {
         draft.assume("Processor time covers all processes of the machine.");
     }
-    let roles = sysstat::by_name(&found, &roles);
+    let roles = sysstat::by_name(&found, &roles).map_err(wrong)?;
     check_loads(&host.statistics, roles.keys(), &mut draft);
     for (number, step) in steps(&times, Resolution::Seconds).into_iter().enumerate() {
         let record = &host.statistics[number + 1];
@@ -284,6 +284,11 @@ fn times(
         draft.assume("Records have no time; they are taken to be evenly apart.");
         let at = |number: usize| later(start, interval * number as u64);
         return Ok((0..records.len()).map(at).collect());
+    }
+    if options.start.is_some() || options.interval.is_some() {
+        draft
+            .notes
+            .push("--start and --interval have no effect: the records have times".to_owned());
     }
     let text = |record: &Record| record.timestamp.clone().unwrap_or_default();
     let stamp = |(number, record)| {

@@ -73,6 +73,8 @@ pub struct Options {
     pub utc_offset: Option<UtcOffset>,
     /// Order of day and month, where dates can be read both ways.
     pub dates: Option<DateOrder>,
+    /// Of Windows performance counters, the SQL Servers whose counters are used; empty is the only one.
+    pub instances: Vec<String>,
 }
 
 /// What was imported.
@@ -82,6 +84,8 @@ pub struct Imported {
     pub format: Format,
     /// What they say.
     pub profile: Profile,
+    /// What of them is not in it, by name, and options without effect; for who imports, not for the profile.
+    pub notes: Vec<String>,
 }
 
 /// The profile that files of one tool give together.
@@ -101,7 +105,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
             .collect();
         draft::join(drafts?)
     };
-    let draft = match format {
+    let mut draft = match format {
         Format::Iostat => each(iostat::read),
         Format::Sadf => each(sadf::read),
         Format::Perfmon => each(perfmon::read),
@@ -117,11 +121,44 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         Format::MicrosoftRecommendation => 1,
         _ => draft::INTERVALS_MIN,
     };
+    let mut notes = std::mem::take(&mut draft.notes);
+    notes.extend(without_effect(format, options));
     let profile = draft.finish(intervals_min).map_err(|message| {
         let file = sources[0].file;
         ImportError::file(file, message)
     })?;
-    Ok(Imported { format, profile })
+    Ok(Imported {
+        format,
+        profile,
+        notes,
+    })
+}
+
+/// Options that say nothing about files of this format.
+fn without_effect(format: Format, options: &Options) -> Vec<String> {
+    let is_trace = matches!(format, Format::FioIolog | Format::Blkparse);
+    let has_devices = is_trace || matches!(format, Format::Iostat | Format::Sadf | Format::Perfmon);
+    let given = [
+        ("--device", options.devices.is_empty() || has_devices),
+        (
+            "--instance",
+            options.instances.is_empty() || format == Format::Perfmon,
+        ),
+        (
+            "--start",
+            options.start.is_none() || is_trace || format == Format::Iostat,
+        ),
+        (
+            "--interval",
+            options.interval.is_none() || is_trace || format == Format::Iostat,
+        ),
+        ("--utc-offset", options.utc_offset.is_none() || !is_trace),
+        ("--dates", options.dates.is_none() || !is_trace),
+    ];
+    let ignored = given.into_iter().filter(|(_, is_used)| !is_used);
+    ignored
+        .map(|(option, _)| format!("{option} has no effect on files of {format}"))
+        .collect()
 }
 
 fn common_format(sources: &[Source], options: &Options) -> Result<Format, ImportError> {

@@ -85,7 +85,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     );
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
-    let roles = sysstat::by_name(&found, &roles);
+    let roles = sysstat::by_name(&found, &roles).map_err(wrong)?;
     check(records, roles.keys(), &mut draft).map_err(wrong)?;
     let is_alone = found.iter().filter(|device| device.is_active).count() == 1;
     draft.assume(

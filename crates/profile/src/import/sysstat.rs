@@ -126,11 +126,25 @@ pub(super) fn devices<'a>(records: impl Iterator<Item = (&'a str, bool)>) -> Vec
 }
 
 /// The roles that devices were given, by their names.
-pub(super) fn by_name<'a>(found: &[Found<'a>], roles: &[Option<Role>]) -> BTreeMap<&'a str, Role> {
+///
+/// # Errors
+/// When one of them is a partition of another.
+pub(super) fn by_name<'a>(
+    found: &[Found<'a>],
+    roles: &[Option<Role>],
+) -> Result<BTreeMap<&'a str, Role>, String> {
     let pairs = found.iter().zip(roles);
-    pairs
+    let named: BTreeMap<&str, Role> = pairs
         .filter_map(|(device, role)| Some((device.name, (*role)?)))
-        .collect()
+        .collect();
+    for part in named.keys() {
+        if let Some(disk) = named.keys().find(|disk| is_partition(part, disk)) {
+            return Err(format!(
+                "`{part}` is a partition of `{disk}`, and its requests would count twice; name one of them with --device"
+            ));
+        }
+    }
+    Ok(named)
 }
 
 /// `/dev/vda` is `vda`.

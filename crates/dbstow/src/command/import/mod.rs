@@ -40,6 +40,10 @@ pub struct Args {
     /// What wrote the files [default: recognised by their content]
     #[arg(long, value_parser = PossibleValuesParser::new(Format::names()).try_map(|name| name.parse::<Format>()))]
     pub format: Option<Format>,
+    /// Of performance counters with several SQL Servers: the instance whose counters are used, such as A of MSSQL$A, or
+    /// MSSQLSERVER; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub instance: Vec<String>,
     /// Of a results folder: which arm [default: the only one]
     #[arg(long)]
     pub arm: Option<String>,
@@ -57,6 +61,24 @@ pub struct Args {
     pub dates: Option<DateOrder>,
 }
 
+impl Args {
+    /// Options that were given and say something about files of other tools only.
+    fn of_files(&self) -> impl Iterator<Item = &'static str> {
+        let given = [
+            ("--device", !self.device.is_empty()),
+            ("--instance", !self.instance.is_empty()),
+            ("--format", self.format.is_some()),
+            ("--interval", self.interval.is_some()),
+            ("--utc-offset", self.utc_offset.is_some()),
+            ("--dates", self.dates.is_some()),
+        ];
+        given
+            .into_iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(option, _)| option)
+    }
+}
+
 /// Runs `dbstow import`.
 ///
 /// # Errors
@@ -65,6 +87,11 @@ pub fn run(args: &Args) -> Result<()> {
     check_free(&args.out)?;
     let (from, profile) = match args.file.as_slice() {
         [folder] if folder.is_dir() => {
+            for option in args.of_files() {
+                note(&format!(
+                    "dbstow: {option} has no effect on a results folder"
+                ));
+            }
             let profile = results::read(folder, args.arm.as_deref(), args.start)?;
             ("a run of dbstow".to_owned(), profile)
         }
@@ -117,6 +144,9 @@ fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
         .map(|(file, text)| Source { file, text })
         .collect();
     let imported = import::read(&sources, &options(args))?;
+    for told in &imported.notes {
+        note(&format!("dbstow: {told}"));
+    }
     Ok((imported.format.to_string(), imported.profile))
 }
 
@@ -137,6 +167,7 @@ fn options(args: &Args) -> Options {
         interval: args.interval,
         utc_offset: args.utc_offset,
         dates: args.dates,
+        instances: args.instance.clone(),
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         }
     };
     let is_wanted = |record: &&Record| record.arm == arm && record.outcome == Outcome::Finished;
+    let completed = records.iter().filter(is_wanted).count();
     let Some(record) = records.iter().find(is_wanted) else {
         let arms: Vec<&str> = arms.into_iter().collect();
         let message = format!(
@@ -73,7 +74,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         volumes: volumes(record),
         intervals,
         interruptions: Vec::new(),
-        assumptions: assumptions(record, start),
+        assumptions: assumptions(record, completed, start),
     })
 }
 
@@ -228,9 +229,11 @@ fn volumes(record: &Record) -> Vec<Volume> {
     disks.collect()
 }
 
-fn assumptions(record: &Record, start: Option<Timestamp>) -> Vec<String> {
+fn assumptions(record: &Record, completed: usize, start: Option<Timestamp>) -> Vec<String> {
     let mut assumptions = vec![
-        "It is one trial; flushes are not in a record's series, and unknown.".to_owned(),
+        format!(
+            "It is one trial, the first of {completed} that completed; flushes are not in a record's series, and unknown."
+        ),
         "Intervals in which the run of the sessions began or ended are left out.".to_owned(),
         "What sessions waited for and computed is known of the run as a whole: every interval has its mean.".to_owned(),
     ];

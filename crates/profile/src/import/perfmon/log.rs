@@ -29,8 +29,8 @@ const ENGLISH: [&str; 8] = [
 pub(super) struct Log {
     pub(super) times: Vec<Timestamp>,
     pub(super) counters: Vec<Counter>,
-    /// Which counter is SQL Server's processor time.
-    pub(super) process: Option<usize>,
+    /// Which counters are processor time of SQL Servers.
+    pub(super) processes: Vec<usize>,
 }
 
 /// A counter, all of its names in lower case.
@@ -65,10 +65,13 @@ impl Counter {
         })
     }
 
-    /// The object within SQL Server, whatever the name of its instance.
-    pub(super) fn sql(&self) -> Option<&str> {
-        let (owner, object) = self.object.split_once(':')?;
-        (owner == "sqlserver" || owner.starts_with("mssql$")).then_some(object)
+    fn is_english(&self) -> bool {
+        ENGLISH.contains(&self.object.as_str())
+    }
+
+    /// Object and name, for an error.
+    fn path(&self) -> String {
+        format!("{}\\{}", self.object, self.name)
     }
 
     pub(super) fn value(&self, row: usize) -> Option<f64> {
@@ -89,38 +92,72 @@ impl Log {
     }
 
     fn of(file: &str, times: Vec<Timestamp>, counters: Vec<Counter>) -> Result<Log, ImportError> {
-        let known = |counter: &Counter| {
-            ENGLISH.contains(&counter.object.as_str()) || counter.sql().is_some()
-        };
+        let wrong = |message: String| ImportError::line(file, 1, message);
+        let known = |counter: &Counter| counter.is_english() || counter.sql().is_some();
         if !counters.iter().any(known) {
-            let first = counters
-                .first()
-                .map(|c| format!("{}\\{}", c.object, c.name));
-            let message = format!(
-                "it has no counter with an English name (the first is `{}`); names cannot be translated: collect with \
-                 logman or typeperf, as a user whose Windows language is English",
-                excerpt(&first.unwrap_or_default())
-            );
-            return Err(ImportError::line(file, 1, message));
+            let first = counters.first().map(Counter::path).unwrap_or_default();
+            let first = excerpt(&first);
+            return Err(wrong(format!(
+                "it has no counter with an English name (the first is `{first}`); {ENGLISH_USER}"
+            )));
         }
         let hosts: BTreeSet<&str> = counters.iter().map(|c| c.host.as_str()).collect();
         if hosts.len() > 1 {
-            let message = format!(
-                "it has counters of {} machines; select one with `relog -c`",
-                hosts.len()
-            );
-            return Err(ImportError::line(file, 1, message));
+            let hosts: Vec<&str> = hosts.into_iter().collect();
+            return Err(wrong(format!(
+                "it has counters of {} machines ({}); select one with `relog -c`",
+                hosts.len(),
+                excerpt(&hosts.join(", "))
+            )));
         }
+        check_repeated(&counters).map_err(wrong)?;
         let is_process = |c: &Counter| {
-            c.object == "process" && c.instance == "sqlservr" && c.name == "% processor time"
+            let is_sql = c.instance == "sqlservr" || c.instance.starts_with("sqlservr#");
+            c.object == "process" && is_sql && c.name == "% processor time"
         };
-        let process = counters.iter().position(is_process);
+        let processes = (0..counters.len()).filter(|at| is_process(&counters[*at]));
         Ok(Log {
             times,
+            processes: processes.collect(),
             counters,
-            process,
         })
     }
+
+    /// The first counter in another language, where Windows' own have no English name. SQL Server's are English in most
+    /// languages, and `System` is a word in several.
+    pub(super) fn foreign(&self) -> Option<String> {
+        let is_windows = |c: &&Counter| c.sql().is_none() && c.object != "system";
+        let mut windows = self.counters.iter().filter(is_windows);
+        let first = windows.clone().next()?;
+        let foreign = !windows.any(Counter::is_english);
+        foreign.then(|| format!("the first is `{}`", excerpt(&first.path())))
+    }
+}
+
+/// What to do about names in another language.
+pub(super) const ENGLISH_USER: &str = "names cannot be translated: collect with logman or typeperf, as a user whose \
+                                       Windows language is English";
+
+/// Refuses a counter that stands there twice, with different values.
+fn check_repeated(counters: &[Counter]) -> Result<(), String> {
+    let mut seen: BTreeMap<[&str; 3], &Counter> = BTreeMap::new();
+    for counter in counters {
+        let key = [
+            counter.object.as_str(),
+            counter.instance.as_str(),
+            counter.name.as_str(),
+        ];
+        if let Some(before) = seen.insert(key, counter)
+            && before.values != counter.values
+        {
+            let path = counter.path();
+            return Err(format!(
+                "it has `{}` twice, with different values; leave one of them out",
+                excerpt(&path)
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Reads both forms.
@@ -233,6 +270,15 @@ fn long(
             return Err(table.error(*line, message));
         };
         let counter = counters.entry(path).or_insert(parsed);
+        if counter.values.len() == texts.len() && counter.value(texts.len() - 1) != counted {
+            let path = counter.path();
+            let message = format!(
+                "`{}` has two values at {}; leave one of them out",
+                excerpt(&path),
+                excerpt(text)
+            );
+            return Err(table.error(*line, message));
+        }
         counter.values.resize(texts.len(), None);
         counter.values[texts.len() - 1] = counted;
     }

@@ -4,6 +4,7 @@
 //! the log apart on a volume that it shares with data.
 
 mod log;
+mod sql;
 
 use model::Duration;
 use reading::Role;
@@ -14,9 +15,10 @@ use super::number::counted;
 use super::steps::{Resolution, Step, between, steps};
 use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
-use crate::definition::{Interval, Lost, Requests, Wait};
+use crate::definition::Lost;
 use crate::draft::{Draft, Rates, Span, add, requests};
 use log::{Counter, Log};
+use sql::{Chosen, LogPlace, Sql};
 
 /// Reads a file of relog, typeperf, logman or Export-Csv.
 ///
@@ -27,6 +29,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let mut draft = Draft::of("perfmon");
     let log = log::read(source, options, &mut draft)?;
     let disks = Disk::all(&log).map_err(wrong)?;
+    Disk::note_other(&log, &mut draft);
     let found: Vec<Found> = disks
         .iter()
         .map(|disk| Found {
@@ -39,13 +42,21 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     for (disk, _) in disks.iter().zip(&roles).filter(|(_, role)| role.is_some()) {
         disk.check(log.times.len(), &mut draft);
     }
-    let sql = Sql::find(&log);
-    if sql.is_there {
+    let chosen = Chosen::of(&log, &options.instances).map_err(wrong)?;
+    chosen.assume(&mut draft);
+    let sql = Sql::find(&log, &chosen);
+    if sql.is_there() {
         draft.origin.product = Some("SQL Server".to_owned());
     }
     draft.machine.processors = log.processors();
-    if log.process.is_none() && draft.machine.processors.is_some() {
-        draft.assume("Processor time covers all processes of the machine.");
+    match log.processes.len() {
+        0 if draft.machine.processors.is_some() => {
+            draft.assume("Processor time covers all processes of the machine.");
+        }
+        0 | 1 => {}
+        several => draft.assume(format!(
+            "Processor time is that of {several} processes `sqlservr` together: which SQL Server one is of, is not in the file."
+        )),
     }
     let place = LogPlace::of(&draft);
     let told_apart = Some(Role::Log).filter(|_| sql.has_flushes());
@@ -94,45 +105,6 @@ fn is_same(asked: &str, found: &str) -> bool {
             .any(|part| plain(part) == plain(asked))
 }
 
-/// Where the log is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LogPlace {
-    /// On volumes of its own.
-    Apart,
-    /// On a volume with other files.
-    Shared,
-    /// On a volume that the user did not name.
-    Elsewhere,
-}
-
-impl LogPlace {
-    fn of(draft: &Draft) -> LogPlace {
-        let volumes = draft.volumes.iter().map(|volume| &volume.roles);
-        let with_log: Vec<_> = volumes.filter(|roles| roles.contains(&Role::Log)).collect();
-        if with_log.is_empty() {
-            LogPlace::Elsewhere
-        } else if with_log.iter().any(|roles| roles.len() == 1) {
-            LogPlace::Apart
-        } else {
-            LogPlace::Shared
-        }
-    }
-
-    fn assume(self, draft: &mut Draft) {
-        match self {
-            LogPlace::Apart => {}
-            LogPlace::Shared => draft.assume(
-                "The log shares a volume: SQL Server's log flushes count as the log's writes, and are taken off the \
-                 writes of data; both have the volume's mean latency.",
-            ),
-            LogPlace::Elsewhere => draft.assume(
-                "The log is on a volume without a role: SQL Server's log flushes count as its writes, and their time is \
-                 not known.",
-            ),
-        }
-    }
-}
-
 /// Counters that are of one count may differ by so much: what Windows rounds is less. Ours.
 const CONTRADICTION: f64 = 1.1;
 
@@ -173,11 +145,26 @@ impl<'a> Disk<'a> {
                 return Ok(disks);
             }
         }
-        Err(
-            "it lacks `Disk Reads/sec` or `Disk Writes/sec` of volumes; collect \\LogicalDisk(*)\\* and, of SQL Server, \
-             `Batch Requests/sec` and `Log Flushes/sec`"
-                .to_owned(),
-        )
+        let needed = "collect \\LogicalDisk(*)\\* and, of SQL Server, `Batch Requests/sec` and `Log Flushes/sec`";
+        Err(match log.foreign() {
+            Some(counter) => format!(
+                "its disks have no counters with English names ({counter}); {}",
+                log::ENGLISH_USER
+            ),
+            None => format!("it lacks `Disk Reads/sec` or `Disk Writes/sec` of volumes; {needed}"),
+        })
+    }
+
+    /// Notes the counters that are not used, as they say the same.
+    fn note_other(log: &Log, draft: &mut Draft) {
+        let has = |object: &str| {
+            log.counters
+                .iter()
+                .any(|c| c.object == object && c.name == "disk reads/sec")
+        };
+        if has("logicaldisk") && has("physicaldisk") {
+            draft.notes.push("counters of PhysicalDisk are not used: those of LogicalDisk count the same requests".to_owned());
+        }
     }
 
     fn of(instance: &'a str, counters: &[&'a Counter]) -> Disk<'a> {
@@ -281,128 +268,6 @@ impl Figures<'_> {
     }
 }
 
-/// Counters of SQL Server.
-struct Sql<'a> {
-    is_there: bool,
-    batches: Option<&'a Counter>,
-    write_transactions: Vec<&'a Counter>,
-    /// Log flushes and their bytes: of all databases, or of each.
-    flushes: Vec<&'a Counter>,
-    flushed: Vec<&'a Counter>,
-    waiting: Vec<(Wait, &'a Counter)>,
-}
-
-impl<'a> Sql<'a> {
-    fn find(log: &'a Log) -> Sql<'a> {
-        let of = |object: &str, name: &str| -> Vec<&'a Counter> {
-            let wanted = |counter: &&Counter| counter.sql() == Some(object) && counter.name == name;
-            log.counters.iter().filter(wanted).collect()
-        };
-        let kinds = [
-            ("page io latch waits", Wait::DataRead),
-            ("log write waits", Wait::Log),
-            ("lock waits", Wait::Lock),
-            ("page latch waits", Wait::Lock),
-        ];
-        let waiting = kinds.into_iter().flat_map(|(name, wait)| {
-            let all = of("wait statistics", name).into_iter();
-            let now = all.filter(|counter| counter.instance == "waits in progress");
-            now.map(move |counter| (wait, counter))
-        });
-        Sql {
-            is_there: log.counters.iter().any(|counter| counter.sql().is_some()),
-            batches: of("sql statistics", "batch requests/sec").first().copied(),
-            write_transactions: of("databases", "write transactions/sec"),
-            flushes: of("databases", "log flushes/sec"),
-            flushed: of("databases", "log bytes flushed/sec"),
-            waiting: waiting.collect(),
-        }
-    }
-
-    fn has_flushes(&self) -> bool {
-        !self.flushes.is_empty()
-    }
-
-    /// Operations, commits and waiting sessions of a row.
-    fn figures(&self, row: usize, length: Duration) -> Interval {
-        let count = |counter: Option<&Counter>| Some(counter?.value(row)? * length.as_secs_f64());
-        let mut figures = Interval {
-            operations: count(self.batches),
-            commits: without_tempdb(&self.write_transactions, row)
-                .map(|rate| rate * length.as_secs_f64()),
-            ..Interval::default()
-        };
-        for (wait, counter) in &self.waiting {
-            if let Some(sessions) = counter.value(row) {
-                *figures.waiting.entry(*wait).or_default() += sessions;
-            }
-        }
-        figures
-    }
-
-    /// The log's writes where its volume does not show them: SQL Server's flushes of the log, which it writes through.
-    fn add_log(&self, figures: &mut Interval, row: usize, length: Duration, place: LogPlace) {
-        let count = |rates: &[&Counter]| Some(without_tempdb(rates, row)? * length.as_secs_f64());
-        let Some(flushes) = count(&self.flushes) else {
-            return;
-        };
-        let log = figures.roles.entry(Role::Log).or_default();
-        let writes = Requests {
-            count: Some(flushes),
-            bytes: count(&self.flushed),
-            waited: None,
-        };
-        match place {
-            LogPlace::Apart => {}
-            LogPlace::Elsewhere => log.writes = writes,
-            LogPlace::Shared => {
-                let data = figures.roles.entry(Role::Data).or_default();
-                let [taken, rest] = divided(data.writes, writes);
-                data.writes = rest;
-                figures.roles.entry(Role::Log).or_default().writes = taken;
-            }
-        }
-    }
-}
-
-/// The part of all requests, and the rest, with the mean latency of all. Counters of a volume and of SQL Server are not
-/// read at the same moment, so that a part may seem larger than all.
-fn divided(all: Requests, part: Requests) -> [Requests; 2] {
-    let latency = all.latency().unwrap_or_default().as_secs_f64();
-    let timed = |count: Option<f64>, bytes: Option<f64>| Requests {
-        count,
-        bytes,
-        waited: all
-            .waited
-            .zip(count)
-            .map(|(_, count)| Duration::from_secs_f64(latency * count)),
-    };
-    let taken = |all: Option<f64>, part: Option<f64>| Some(part?.min(all?));
-    let (count, bytes) = (taken(all.count, part.count), taken(all.bytes, part.bytes));
-    let rest = |all: Option<f64>, part: Option<f64>| Some(all? - part.unwrap_or(0.0));
-    [
-        timed(count, bytes),
-        timed(rest(all.count, count), rest(all.bytes, bytes)),
-    ]
-}
-
-/// A rate of all databases but tempdb, whose log is no log to wait for.
-fn without_tempdb(rates: &[&Counter], row: usize) -> Option<f64> {
-    let of = |instance: &str| rates.iter().find(|counter| counter.instance == instance);
-    let temp = of("tempdb").and_then(|counter| counter.value(row));
-    let each = || {
-        let others = rates.iter().filter(|counter| counter.instance != "tempdb");
-        let values: Option<Vec<f64>> = others.map(|counter| counter.value(row)).collect();
-        values
-            .filter(|values| !values.is_empty())
-            .map(|values| values.iter().sum())
-    };
-    match of("_total") {
-        Some(total) => Some((total.value(row)? - temp.unwrap_or(0.0)).max(0.0)),
-        None => each(),
-    }
-}
-
 impl Log {
     /// Logical processors, where each was counted: by one of two objects, or by both.
     fn processors(&self) -> Option<u32> {
@@ -418,9 +283,16 @@ impl Log {
     }
 
     fn processor(&self, row: usize, length: Duration) -> Option<Duration> {
-        let percent = match self.process {
-            Some(at) => self.counters[at].value(row)?,
-            None => {
+        let percent = match self.processes.as_slice() {
+            // A process that did not run has no value.
+            [_, ..] => {
+                let values = self
+                    .processes
+                    .iter()
+                    .filter_map(|at| self.counters[*at].value(row));
+                values.reduce(|all, more| all + more)?
+            }
+            [] => {
                 let whole = ["processor", "processor information"].into_iter();
                 let mut whole =
                     whole.filter_map(|o| self.value(o, "_total", "% processor time", row));
