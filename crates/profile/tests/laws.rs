@@ -7,11 +7,13 @@ use profile::import::{self, Format, Options, Source};
 use proptest::prelude::*;
 
 /// Every file, with devices that make it a profile.
-const FILES: [(&str, &[&str]); 16] = [
+const FILES: [(&str, &[&str]); 18] = [
     ("sysstat/iostat-iso.json", &[]),
     ("sysstat/iostat-us.json", &["data=vda"]),
     ("sysstat/iostat-blocks-called-kB.json", &[]),
     ("sysstat/sadf.json", &[]),
+    ("sysstat/sadf-d.csv", &[]),
+    ("sql-server/dm-io-virtual-file-stats.csv", &[]),
     ("perfmon/relog.csv", &["data=D:", "log=D:", "temp=T:"]),
     ("perfmon/relog-decimal-comma-utf16.csv", &["data=D:"]),
     ("perfmon/typeperf.csv", &["data=D:"]),

@@ -1,7 +1,10 @@
-//! What sp_BlitzFirst (First Responder Kit) writes of files: the table with counters, and the view with differences.
+//! `sys.dm_io_virtual_file_stats` of SQL Server, several times; and what sp_BlitzFirst (First Responder Kit) writes of it: the
+//! table with counters, and the view with differences.
 //!
 //! Columns: `sp_BlitzFirst.sql`, version 8.32 of 2026-04-07,
-//! <https://github.com/BrentOzarULTD/SQL-Server-First-Responder-Kit>, read 2026-11-21.
+//! <https://github.com/BrentOzarULTD/SQL-Server-First-Responder-Kit>, read 2026-11-21. The view:
+//! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-io-virtual-file-stats-transact-sql>,
+//! of 2017-05-11, read 2026-11-26.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +15,11 @@ use reading::Role;
 
 use super::cumulative::{Snapshot, Total, Totals, differences};
 use super::error::ImportError;
+use super::format::Format;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
-use super::table::{Row, Table};
+use super::steps::{between, later};
+use super::table::{Row, Table, header_names};
 use super::text::excerpt;
 use super::twice::{Range, Twice};
 use super::{Options, Source};
@@ -24,14 +29,123 @@ use crate::draft::{Draft, Span, add};
 /// `database_id` of tempdb.
 const TEMPDB: &str = "2";
 
-/// Rows of the table or the view, with the columns that both have.
+/// `file_id` of the log of a database, unless it has several.
+const LOG_FILE: &str = "2";
+
+/// Rows of one file closer than this are of one look.
+const LOOK: Duration = Duration::SECOND;
+
+/// Columns of the table, in their order.
+const TABLE: [&str; 16] = [
+    "ID",
+    "ServerName",
+    "CheckDate",
+    "DatabaseID",
+    "FileID",
+    "DatabaseName",
+    "FileLogicalName",
+    "TypeDesc",
+    "SizeOnDiskMB",
+    "io_stall_read_ms",
+    "num_of_reads",
+    "bytes_read",
+    "io_stall_write_ms",
+    "num_of_writes",
+    "bytes_written",
+    "PhysicalName",
+];
+
+/// Columns of the view with differences, in their order.
+const DELTAS: [&str; 20] = [
+    "ServerName",
+    "CheckDate",
+    "DatabaseID",
+    "DatabaseName",
+    "FileID",
+    "FileLogicalName",
+    "TypeDesc",
+    "PhysicalName",
+    "SizeOnDiskMB",
+    "ElapsedSeconds",
+    "SizeOnDiskMBgrowth",
+    "io_stall_read_ms",
+    "io_stall_read_ms_average",
+    "num_of_reads",
+    "megabytes_read",
+    "io_stall_write_ms",
+    "io_stall_write_ms_average",
+    "num_of_writes",
+    "megabytes_written",
+    "JoinKey",
+];
+
+/// What a first row without names is of, as Management Studio saves results: told by the number of columns, a date and
+/// numbers in their places.
+pub(super) fn without_names(cells: &[String]) -> Option<Format> {
+    let (format, names): (Format, &[&str]) = match cells.len() {
+        16 => (Format::BlitzFirst, &TABLE),
+        20 => (Format::BlitzFirstDeltas, &DELTAS),
+        _ => return None,
+    };
+    let fits = |(cell, name): (&String, &&str)| match *name {
+        "CheckDate" => Stamp::parse(&cell.to_uppercase()).is_some(),
+        "DatabaseID" | "FileID" | "num_of_reads" | "num_of_writes" => {
+            cell.trim().parse::<u64>().is_ok()
+        }
+        "TypeDesc" => ["rows", "log", "filestream", "fulltext"].contains(&cell.trim()),
+        _ => true,
+    };
+    cells.iter().zip(names).all(fits).then_some(format)
+}
+
+/// The table of a file, whose columns have these names where it names none.
+fn table(source: &Source, names: &[&str], draft: &mut Draft) -> Result<Table, ImportError> {
+    let first = source.text.lines().find(|line| !line.trim().is_empty());
+    let table = match without_names(&header_names(first.unwrap_or_default())) {
+        Some(_) => {
+            draft.assume("The file has no column names: they are taken in the order in which sp_BlitzFirst writes them.");
+            Table::with(source.file, source.text, names)?
+        }
+        None => Table::read(source.file, source.text)?,
+    };
+    if table.is_cut {
+        draft.assume("The last line is truncated and left out.");
+    }
+    Ok(table)
+}
+
+/// Names of a column with the time of a row; the view has none, and scripts add one.
+const DATES: [&str; 11] = [
+    "checkdate",
+    "capturedate",
+    "capture_date",
+    "capture_time",
+    "collection_time",
+    "collected_at",
+    "snapshot_time",
+    "sample_time",
+    "timestamp",
+    "datetime",
+    "date",
+];
+
+/// When a row was written.
+#[derive(Clone, Copy)]
+enum When {
+    /// A column with dates.
+    Date(usize),
+    /// A column with milliseconds since the computer started.
+    SinceBoot(usize),
+}
+
+/// Rows of one of them, with the columns that all have.
 struct Rows<'a> {
     table: &'a Table,
     server: Option<usize>,
-    date: usize,
+    when: When,
     database: usize,
     file: usize,
-    kind: usize,
+    kind: Option<usize>,
     read_ms: usize,
     reads: usize,
     write_ms: usize,
@@ -42,11 +156,15 @@ impl<'a> Rows<'a> {
     fn of(table: &'a Table) -> Result<Rows<'a>, ImportError> {
         Ok(Rows {
             table,
-            server: table.find(&["servername"]),
-            date: table.column("checkdate")?,
-            database: table.column("databaseid")?,
-            file: table.column("fileid")?,
-            kind: table.column("typedesc")?,
+            server: table.find(&["servername", "server_name"]),
+            when: match (table.find(&DATES), table.find(&["sample_ms"])) {
+                (Some(at), _) => When::Date(at),
+                (None, Some(at)) => When::SinceBoot(at),
+                (None, None) => When::Date(table.column("checkdate")?),
+            },
+            database: table.any(&["databaseid", "database_id"])?,
+            file: table.any(&["fileid", "file_id"])?,
+            kind: table.find(&["typedesc", "type_desc"]),
             read_ms: table.column("io_stall_read_ms")?,
             reads: table.column("num_of_reads")?,
             write_ms: table.column("io_stall_write_ms")?,
@@ -70,20 +188,47 @@ impl<'a> Rows<'a> {
     /// tempdb's log is temporary, too: nobody waits for its flushes.
     fn role(&self, cells: &StringRecord) -> Role {
         let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
-        match (cell(self.database), cell(self.kind)) {
+        match (cell(self.database), self.kind.map(cell)) {
             (TEMPDB, _) => Role::Temp,
-            (_, kind) if kind.eq_ignore_ascii_case("LOG") => Role::Log,
+            (_, Some(kind)) if kind.eq_ignore_ascii_case("LOG") => Role::Log,
+            (_, None) if cell(self.file) == LOG_FILE => Role::Log,
             _ => Role::Data,
         }
+    }
+
+    /// When a row was written; without dates, from the first row of the first file on, in `began`.
+    fn at(
+        &self,
+        row: &Row,
+        options: &Options,
+        began: &mut Option<f64>,
+        draft: &mut Draft,
+    ) -> Result<Timestamp, ImportError> {
+        let column = match self.when {
+            When::Date(column) => return self.date(row, column, options, draft),
+            When::SinceBoot(column) => column,
+        };
+        if options.start.is_none() {
+            draft.assume("`sample_ms` is no date: the time of the file starts in 1970.");
+        }
+        let now = self.number(row, column)?;
+        let began = *began.get_or_insert(now);
+        if now < began {
+            let message = "`sample_ms` goes back, as when the computer was started again; import what comes before and after by itself";
+            return Err(self.table.error(row.0, message));
+        }
+        let start = options.start.unwrap_or(Timestamp::UNIX_EPOCH);
+        Ok(later(start, Duration::from_secs_f64((now - began) / 1e3)))
     }
 
     fn date(
         &self,
         (line, cells): &Row,
+        column: usize,
         options: &Options,
         draft: &mut Draft,
     ) -> Result<Timestamp, ImportError> {
-        let text = cells.get(self.date).unwrap_or_default();
+        let text = cells.get(column).unwrap_or_default();
         let stamp = Stamp::parse(text);
         let order = options.dates.unwrap_or(DateOrder::MonthFirst);
         let at = stamp.and_then(|stamp| stamp.instant(order, options.utc_offset));
@@ -132,17 +277,33 @@ fn draft() -> Draft {
 /// # Errors
 /// When a column is missing, or a row cannot be read.
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
+    totals(sources, options, draft())
+}
+
+/// Reads `sys.dm_io_virtual_file_stats`, as it was selected several times.
+///
+/// # Errors
+/// As [`read`]; when it was selected once.
+pub(super) fn read_view(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = draft();
+    draft.origin.tool = "sys.dm_io_virtual_file_stats".to_owned();
+    totals(sources, options, draft)
+}
+
+fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Draft, ImportError> {
     let mut snapshots: BTreeMap<Timestamp, Snapshot<(String, String)>> = BTreeMap::new();
     let mut servers = BTreeSet::new();
+    let mut began = None;
     for source in sources {
-        let table = Table::read(source.file, source.text)?;
+        let table = table(source, &TABLE, &mut draft)?;
         let rows = Rows::of(&table)?;
         rows.check_server(source.file, &mut servers)?;
-        let (read, written) = (table.column("bytes_read")?, table.column("bytes_written")?);
-        if table.is_cut {
-            draft.assume("The last line is truncated and left out.");
+        let read = table.any(&["bytes_read", "num_of_bytes_read"])?;
+        let written = table.any(&["bytes_written", "num_of_bytes_written"])?;
+        if rows.kind.is_none() {
+            draft.assume("File 2 of a database is taken for its log, and no other: the file has no `type_desc`.");
         }
+        check_stall(&rows, &mut draft);
         for row in &table.rows {
             let total = |count, bytes, waited_ms| -> Result<Total, ImportError> {
                 Ok(Total {
@@ -155,15 +316,50 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
                 reads: total(rows.reads, read, rows.read_ms)?,
                 writes: total(rows.writes, written, rows.write_ms)?,
             };
-            let at = rows.date(row, options, &mut draft)?;
+            let at = rows.at(row, options, &mut began, &mut draft)?;
             let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
             let file = (cell(rows.database), cell(rows.file));
             let files = snapshots.entry(at).or_default();
             files.insert(file, (rows.role(&row.1), totals));
         }
     }
-    differences(&snapshots, &mut draft);
+    let looks = looks(snapshots);
+    if looks.len() == 1 {
+        let message = "it has one look at counters since the server started; select them three times or more, some minutes apart";
+        return Err(ImportError::file(sources[0].file, message));
+    }
+    differences(&looks, &mut draft);
     Ok(draft)
+}
+
+/// One snapshot a look, whose rows need not have been written at one instant.
+fn looks<K: Ord>(rows: BTreeMap<Timestamp, Snapshot<K>>) -> BTreeMap<Timestamp, Snapshot<K>> {
+    let mut looks: BTreeMap<Timestamp, Snapshot<K>> = BTreeMap::new();
+    for (at, mut files) in rows {
+        match looks.last_entry() {
+            Some(mut look) if between(*look.key(), at) < LOOK => look.get_mut().append(&mut files),
+            _ => {
+                looks.insert(at, files);
+            }
+        }
+    }
+    looks
+}
+
+/// Notes where the time of all requests is not that of reads and of writes.
+fn check_stall(rows: &Rows, draft: &mut Draft) {
+    let Some(all) = rows.table.find(&["io_stall"]) else {
+        return;
+    };
+    let of = |row: &Row| {
+        let number = |at| rows.number(row, at).ok();
+        let both = number(rows.read_ms)? + number(rows.write_ms)?;
+        Some(Twice::of(Range::exact(number(all)?), Range::exact(both)))
+    };
+    let twice = rows.table.rows.iter().filter_map(of);
+    if twice.fold(Twice::default(), Twice::and).differs(1.1, 0.0) {
+        draft.assume("`io_stall` is not `io_stall_read_ms` and `io_stall_write_ms` together; these two count, and may be wrong.");
+    }
 }
 
 /// Reads the view: differences, which leaves out what lies around a restart.
@@ -174,7 +370,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
     const MEGABYTE: f64 = 1_048_576.0;
     let mut draft = draft();
     draft.assume("Bytes are rounded to megabytes by the view.");
-    let table = Table::read(source.file, source.text)?;
+    let table = table(source, &DELTAS, &mut draft)?;
     let rows = Rows::of(&table)?;
     rows.check_server(source.file, &mut BTreeSet::new())?;
     let elapsed = table.column("elapsedseconds")?;
@@ -195,7 +391,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         };
         let reads = requests(rows.reads, read, rows.read_ms)?;
         let writes = requests(rows.writes, written, rows.write_ms)?;
-        let until = rows.date(row, options, &mut draft)?;
+        let until = rows.at(row, options, &mut None, &mut draft)?;
         let seconds = rows.number(row, elapsed)?;
         let length = Duration::from_secs_f64(seconds).as_nanos();
         let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::{blkparse, iolog, microsoft, table};
+use super::{blitz_first, blkparse, iolog, microsoft, perfmon, sadf_lines, table};
 
 /// Bytes in which a file shows what it is.
 const HEAD: usize = 64 << 10;
@@ -15,7 +15,7 @@ const HEAD: usize = 64 << 10;
 pub enum Format {
     /// `iostat -x -t -o JSON` of sysstat.
     Iostat,
-    /// `sadf -j` of sysstat: what sar recorded.
+    /// `sadf -j` or `sadf -d` of sysstat: what sar recorded.
     Sadf,
     /// Windows performance counters as CSV: relog, typeperf, logman, or PowerShell's Export-Csv.
     Perfmon,
@@ -23,6 +23,8 @@ pub enum Format {
     BlitzFirst,
     /// The view over it that shows differences.
     BlitzFirstDeltas,
+    /// `sys.dm_io_virtual_file_stats` of SQL Server, several times.
+    FileStats,
     /// Counters of Microsoft's performance data collection.
     MicrosoftCounters,
     /// The report of Microsoft's SKU recommendation.
@@ -42,12 +44,13 @@ pub struct FormatError {
 
 impl Format {
     /// All formats, in the order in which documents list them.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 10] = [
         Format::Iostat,
         Format::Sadf,
         Format::Perfmon,
         Format::BlitzFirst,
         Format::BlitzFirstDeltas,
+        Format::FileStats,
         Format::MicrosoftCounters,
         Format::MicrosoftRecommendation,
         Format::FioIolog,
@@ -62,6 +65,7 @@ impl Format {
             Format::Perfmon => "perfmon",
             Format::BlitzFirst => "blitz-first",
             Format::BlitzFirstDeltas => "blitz-first-deltas",
+            Format::FileStats => "file-stats",
             Format::MicrosoftCounters => "microsoft-counters",
             Format::MicrosoftRecommendation => "microsoft-recommendation",
             Format::FioIolog => "fio-iolog",
@@ -70,7 +74,7 @@ impl Format {
     }
 
     /// The names of all formats.
-    pub fn names() -> [&'static str; 9] {
+    pub fn names() -> [&'static str; 10] {
         Format::ALL.map(Format::name)
     }
 }
@@ -94,14 +98,13 @@ impl FromStr for Format {
 
 /// The tool that wrote a file, by its content; its name only tells where content cannot.
 pub fn sniff(file: &str, text: &str) -> Option<Format> {
-    let mut end = text.len().min(HEAD);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = &text[..end];
+    let head = head(text);
     let first = head.lines().find(|line| !line.trim().is_empty())?.trim();
     if first.starts_with(['{', '[']) {
         return json(head);
+    }
+    if sadf_lines::are_in(head) {
+        return Some(Format::Sadf);
     }
     if iolog::version(first).is_some() {
         return Some(Format::FioIolog);
@@ -114,6 +117,15 @@ pub fn sniff(file: &str, text: &str) -> Option<Format> {
     if has("timestamp") && has("path") && (has("value") || has("cookedvalue")) {
         return Some(Format::Perfmon);
     }
+    if perfmon::is_header(&header) {
+        return Some(Format::Perfmon);
+    }
+    if has("io_stall_read_ms") && has("num_of_bytes_read") {
+        return Some(Format::FileStats);
+    }
+    if let Some(format) = blitz_first::without_names(&header) {
+        return Some(format);
+    }
     if has("io_stall_read_ms") && has("num_of_reads") && has("checkdate") {
         let deltas = has("elapsedseconds") || has("megabytes_read");
         return Some(match deltas {
@@ -125,6 +137,15 @@ pub fn sniff(file: &str, text: &str) -> Option<Format> {
         return Some(Format::Blkparse);
     }
     microsoft::is_counters(file, head).then_some(Format::MicrosoftCounters)
+}
+
+/// The part of a text in which it shows what it is.
+pub(super) fn head(text: &str) -> &str {
+    let mut end = text.len().min(HEAD);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn json(head: &str) -> Option<Format> {

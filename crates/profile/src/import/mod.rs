@@ -22,6 +22,7 @@ mod buckets;
 mod cumulative;
 mod devices;
 pub(crate) mod error;
+mod foreign;
 mod format;
 mod iolog;
 mod iostat;
@@ -30,6 +31,7 @@ mod number;
 mod perfmon;
 mod recommendation;
 mod sadf;
+mod sadf_lines;
 mod stamp;
 pub(crate) mod steps;
 mod sysstat;
@@ -110,6 +112,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         Format::Sadf => each(sadf::read),
         Format::Perfmon => each(perfmon::read),
         Format::BlitzFirst => blitz_first::read(sources, options),
+        Format::FileStats => blitz_first::read_view(sources, options),
         Format::BlitzFirstDeltas => each(blitz_first::read_deltas),
         Format::MicrosoftCounters => each(microsoft::read),
         Format::MicrosoftRecommendation => each(recommendation::read),
@@ -146,7 +149,9 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
         ),
         (
             "--start",
-            options.start.is_none() || is_trace || format == Format::Iostat,
+            options.start.is_none()
+                || is_trace
+                || matches!(format, Format::Iostat | Format::FileStats),
         ),
         (
             "--interval",
@@ -184,6 +189,9 @@ fn common_format(sources: &[Source], options: &Options) -> Result<Format, Import
 
 fn sniffed(source: &Source) -> Result<Format, ImportError> {
     sniff(source.file, source.text).ok_or_else(|| {
+        if let Some(told) = foreign::recognised(source.file, format::head(source.text)) {
+            return ImportError::file(source.file, told);
+        }
         let line = source.text.lines().find(|line| !line.trim().is_empty());
         let first = match line {
             None => "it is empty".to_owned(),

@@ -80,6 +80,11 @@ pub(super) fn counted(value: f64) -> Option<f64> {
 pub(super) struct Figures(BTreeMap<String, f64>);
 
 impl Figures {
+    /// Figures by their names.
+    pub(super) fn of(figures: impl Iterator<Item = (String, f64)>) -> Figures {
+        Figures(figures.collect())
+    }
+
     /// A figure; `None` where it is missing or negative.
     pub(super) fn counted(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied().and_then(counted)

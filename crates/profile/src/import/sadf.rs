@@ -1,4 +1,4 @@
-//! `sadf -j` (sysstat 12): what sar recorded, exported with `-- -d -u -b`.
+//! `sadf -j` (sysstat 12): what sar recorded, exported with `-- -d -u -b`; or `sadf -d`, the same as lines.
 //!
 //! sar counts a device's requests together and knows one mean latency for them. Reads and writes are told apart here by
 //! the machine's own counts where one device does everything, and by bytes otherwise; the profile says so.
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::devices;
 use super::error::ImportError;
 use super::number::{Figures, counted};
+use super::sadf_lines;
 use super::stamp::{DateOrder, Stamp};
 use super::steps::between;
 use super::sysstat::{self, Host};
@@ -21,38 +22,38 @@ use super::{Options, Source};
 use crate::definition::{Interval, Lost};
 use crate::draft::{Draft, Rates, Span, add, requests};
 
-#[derive(Deserialize)]
-struct Record {
-    timestamp: Option<Time>,
+#[derive(Default, Deserialize)]
+pub(super) struct Record {
+    pub(super) timestamp: Option<Time>,
     #[serde(default, rename = "cpu-load")]
-    processors: Vec<BTreeMap<String, Value>>,
-    io: Option<Io>,
+    pub(super) processors: Vec<BTreeMap<String, Value>>,
+    pub(super) io: Option<Io>,
     #[serde(default)]
-    disk: Vec<Disk>,
+    pub(super) disk: Vec<Disk>,
 }
 
 #[derive(Deserialize)]
-struct Time {
-    date: String,
-    time: String,
-    utc: Option<u8>,
-    interval: Option<f64>,
+pub(super) struct Time {
+    pub(super) date: String,
+    pub(super) time: String,
+    pub(super) utc: Option<u8>,
+    pub(super) interval: Option<f64>,
 }
 
 #[derive(Deserialize)]
-struct Io {
+pub(super) struct Io {
     #[serde(rename = "io-reads")]
-    reads: Figures,
+    pub(super) reads: Figures,
     #[serde(rename = "io-writes")]
-    writes: Figures,
+    pub(super) writes: Figures,
 }
 
 #[derive(Deserialize)]
-struct Disk {
+pub(super) struct Disk {
     #[serde(rename = "disk-device")]
-    name: String,
+    pub(super) name: String,
     #[serde(flatten)]
-    figures: Figures,
+    pub(super) figures: Figures,
 }
 
 /// Reads a file of sadf.
@@ -61,10 +62,13 @@ struct Disk {
 /// When it is none, lacks what a profile needs, or it is open which device holds what.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
-    let (host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
+    let (host, is_cut): (Host<Record>, bool) = match sadf_lines::are_in(source.text) {
+        true => sadf_lines::read(source.file, source.text)?,
+        false => sysstat::read(source.file, source.text)?,
+    };
     let records = &host.statistics;
     if records.iter().all(|record| record.disk.is_empty()) {
-        let message = "it has no disk statistics; export with `sadf -j FILE -- -d -u -b`";
+        let message = "it has no disk statistics; export with `sadf -j FILE -- -d -u -b` or `sadf -d FILE -- -d`";
         return Err(wrong(message.to_owned()));
     }
     let mut draft = Draft::of("sar");

@@ -24,6 +24,14 @@ impl Table {
     /// # Errors
     /// When there is no header, or no row below it.
     pub(super) fn read(file: &str, text: &str) -> Result<Table, ImportError> {
+        Table::with(file, text, &[])
+    }
+
+    /// Reads one of which the columns have these names, where the text has none; otherwise its first row has them.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub(super) fn with(file: &str, text: &str, names: &[&str]) -> Result<Table, ImportError> {
         let first = text.lines().find(|line| !line.trim().is_empty());
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(separator(first.unwrap_or_default()))
@@ -42,6 +50,9 @@ impl Table {
             if record.iter().any(|cell| !cell.trim().is_empty()) {
                 rows.push((line, record));
             }
+        }
+        if !names.is_empty() {
+            rows.insert(0, (0, names.to_vec().into()));
         }
         if rows.len() < 2 {
             let message =
@@ -78,7 +89,21 @@ impl Table {
     /// # Errors
     /// With the header, when it is not.
     pub(super) fn column(&self, name: &str) -> Result<usize, ImportError> {
-        self.find(&[name]).ok_or_else(|| {
+        self.any(&[name])
+    }
+
+    /// Where a column is that has to be there, by any of its names.
+    ///
+    /// # Errors
+    /// With the header and the first name, when it is not, or two columns have the name.
+    pub(super) fn any(&self, names: &[&str]) -> Result<usize, ImportError> {
+        let name = names[0];
+        let is_it = |cell: &&String| names.contains(&plain(cell).as_str());
+        if self.header.iter().filter(is_it).count() > 1 {
+            let message = format!("there are two columns `{name}`; leave one of them out");
+            return Err(ImportError::line(&self.file, 1, message));
+        }
+        self.find(names).ok_or_else(|| {
             let header = excerpt(&self.header.join(", "));
             let message = format!(
                 "there is no column `{name}` (the header is: {header}); export all columns of the table, with names"
@@ -133,7 +158,7 @@ fn plain(name: &str) -> String {
 /// The separator that occurs most often in a header, outside of quotes.
 fn separator(header: &str) -> u8 {
     let mut quoted = false;
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
     for byte in header.bytes() {
         quoted ^= byte == b'"';
         let count = counts.iter_mut().find(|(separator, _)| *separator == byte);
@@ -166,6 +191,7 @@ mod tests {
             ("a,b,c", vec!["a", "b", "c"]),
             ("\"a,b\";\"c,d\";E", vec!["a,b", "c,d", "e"]),
             ("\"A, a\"\t\"B\"", vec!["a, a", "b"]),
+            ("time|a(0,1)|b", vec!["time", "a(0,1)", "b"]),
             ("one", vec!["one"]),
         ] {
             assert_eq!(header_names(header), cells, "{header}");

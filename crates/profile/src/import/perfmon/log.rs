@@ -45,7 +45,7 @@ pub(super) struct Counter {
 
 impl Counter {
     /// Reads `\\HOST\Object(instance)\Name`; an instance may be a path.
-    fn parse(path: &str) -> Option<Counter> {
+    pub(super) fn parse(path: &str) -> Option<Counter> {
         let path = path.trim().to_lowercase();
         let (host, rest) = match path.strip_prefix(r"\\") {
             Some(rest) => rest.split_once('\\')?,
@@ -205,7 +205,12 @@ fn wide(
         .map(|(line, cells)| (*line, &cells[0]))
         .collect();
     let own = bias(&table.header[0]);
-    let order = options.dates.unwrap_or(DateOrder::MonthFirst);
+    let order = match options.dates {
+        Some(order) => order,
+        // Windows' own tools write the month first, wherever they run.
+        None if table.header[0].contains("(PDH-") => DateOrder::MonthFirst,
+        None => known_order(file, &texts)?,
+    };
     let times = times(table, &texts, order, options.utc_offset.or(own), draft)?;
     let mut counters = Vec::new();
     for (at, path) in table.header.iter().enumerate().skip(1) {

@@ -20,6 +20,12 @@ use crate::draft::{Draft, Rates, Span, add, requests};
 use log::{Counter, Log};
 use sql::{Chosen, LogPlace, Sql};
 
+/// Whether the cells of a header are paths of counters, whatever the first one says.
+pub(super) fn is_header(cells: &[String]) -> bool {
+    let is_path = |cell: &String| cell.starts_with(r"\\") && Counter::parse(cell).is_some();
+    cells.iter().skip(1).any(is_path)
+}
+
 /// Reads a file of relog, typeperf, logman or Export-Csv.
 ///
 /// # Errors

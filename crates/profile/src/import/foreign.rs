@@ -1,0 +1,111 @@
+//! Files that are recognised and not read: each with its name, why, and what to give instead.
+
+use super::table;
+
+/// A file of a known tool that holds no profile, in words; `None` for any other.
+pub(super) fn recognised(file: &str, head: &str) -> Option<String> {
+    let (what, remedy) = text(head)
+        .or_else(|| result(head))
+        .or_else(|| statistics(head))
+        .or_else(|| collection(file))?;
+    Some(format!("this is {what}; {remedy}"))
+}
+
+type Found = Option<(&'static str, &'static str)>;
+
+/// What iostat and sar print for people. Its columns, units and times depend on version, options and locale.
+fn text(head: &str) -> Found {
+    let lines = || head.lines().map(str::trim_start);
+    let is_banner = lines()
+        .next()
+        .is_some_and(|line| line.starts_with("Linux ") && line.contains("CPU)"));
+    let has = |names: &[&str]| {
+        lines().any(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            names.iter().all(|name| words.contains(name))
+        })
+    };
+    let is_iostat = lines().any(|line| line.starts_with("avg-cpu:"))
+        || has(&["Device", "%util"])
+        || has(&["Device:", "%util"]);
+    let is_iostat = is_iostat || is_banner && (has(&["Device", "tps"]) || has(&["Device:", "tps"]));
+    let is_sar = has(&["DEV", "tps", "%util"])
+        || is_banner && (has(&["%user", "%idle"]) || has(&["tps", "rtps"]));
+    if is_iostat {
+        Some((
+            "the text of iostat, which is not read",
+            "record JSON with `S_TIME_FORMAT=ISO iostat -x -t -o JSON 10 > iostat.json` (sysstat 12)",
+        ))
+    } else if is_sar {
+        Some((
+            "the text of sar, which is not read",
+            "export its file as JSON with `sadf -j /var/log/sysstat/saDD -- -d -u -b > sar.json`",
+        ))
+    } else {
+        None
+    }
+}
+
+/// Results of benchmarks: what disks gave, and not what a server asked for.
+fn result(head: &str) -> Found {
+    const BENCHMARK: &str = "it says what disks could do, and not what a server asks of them: record the server, or describe \
+                             the disk with `dbstow calibrate`";
+    if head.contains("\"fio version\"") {
+        Some(("a result of fio (--output-format=json)", BENCHMARK))
+    } else if head.contains("<Results>")
+        && (head.contains("<TimeSpan>") || head.contains("<Profile>"))
+    {
+        Some(("a result of diskspd (-Rxml)", BENCHMARK))
+    } else {
+        None
+    }
+}
+
+/// Statistics that lack what a profile needs.
+fn statistics(head: &str) -> Found {
+    let first = head.lines().find(|line| !line.trim().is_empty())?;
+    let header = table::header_names(first);
+    let has = |name: &str| header.iter().any(|cell| cell == name);
+    let is_cloudwatch = head.contains("\"MetricDataResults\"")
+        || head.contains("\"Datapoints\"") && head.contains("\"Label\"");
+    let is_screen = header.first().is_some_and(|cell| {
+        cell.starts_with("physical reads") || cell.starts_with("physical writes")
+    });
+    if is_cloudwatch {
+        Some((
+            "an answer of CloudWatch, which is not read",
+            "it says neither period nor statistic, nor which volume: record the server with `dbstow record`, or its disks with \
+             `S_TIME_FORMAT=ISO iostat -x -t -o JSON 10 > iostat.json`",
+        ))
+    } else if head.contains("\"timeseries\"") && head.contains("\"timespan\"") {
+        Some((
+            "an answer of Azure Monitor, which is not read",
+            "record the server with `dbstow record`, or its disks with `typeperf` or iostat",
+        ))
+    } else if is_screen || has("pattern") && has("sample time") && has("avg stall (ms)") {
+        Some((
+            "what sp_BlitzFirst shows of its slowest files, which are not all",
+            "export the table that it writes (@OutputTableNameFileStats)",
+        ))
+    } else if has("readlatency") && has("writelatency") && !has("num_of_reads") {
+        Some((
+            "means of sys.dm_io_virtual_file_stats, without counts or times",
+            "export the view itself, three times or more (select * from sys.dm_io_virtual_file_stats(null, null))",
+        ))
+    } else {
+        None
+    }
+}
+
+/// Files beside the one with the counters.
+fn collection(file: &str) -> Found {
+    let file = file.to_lowercase();
+    let is_other = [
+        "_commondblevel_counters.csv",
+        "_commoninstancelevel_counters.csv",
+    ];
+    is_other.iter().any(|end| file.ends_with(end)).then_some((
+        "the description of a server by Microsoft's data collection",
+        "give the file `.._PerformanceAggregated_Counters.csv` beside it",
+    ))
+}

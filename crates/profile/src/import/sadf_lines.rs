@@ -1,0 +1,204 @@
+//! `sadf -d` (sysstat 9 to 12): a line a device or processor, after a line of names that begins with `#`.
+//!
+//! `# hostname;interval;timestamp;DEV;tps;rkB/s;..`, from `sadf.c` of <https://github.com/sysstat/sysstat>, read 2026-11-26.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::error::ImportError;
+use super::number::{Decimal, Figures};
+use super::sadf::{Disk, Io, Record, Time};
+use super::sysstat::Host;
+use super::text::excerpt;
+
+/// Columns that every line has: host, interval and time.
+const COMMON: usize = 3;
+
+/// What the same figures are called in JSON.
+const NAMES: [(&str, &str); 10] = [
+    ("rkB/s", "rkB"),
+    ("wkB/s", "wkB"),
+    ("dkB/s", "dkB"),
+    ("rd_sec/s", "rd_sec"),
+    ("wr_sec/s", "wr_sec"),
+    ("%util", "util-percent"),
+    ("%user", "user"),
+    ("%idle", "idle"),
+    ("%iowait", "iowait"),
+    ("%steal", "steal"),
+];
+
+/// Whether a text is of this form, whatever activity comes first.
+pub(super) fn are_in(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    first.starts_with("# hostname;interval;timestamp") || first.contains(";LINUX-RESTART")
+}
+
+/// Reads it, and whether its last line is cut off and left out.
+///
+/// # Errors
+/// When it is of several hosts, or a line cannot be read.
+pub(super) fn read(file: &str, text: &str) -> Result<(Host<Record>, bool), ImportError> {
+    let mut host = Host {
+        processors: None,
+        statistics: Vec::new(),
+        restarts: Vec::new(),
+    };
+    let mut lines = Lines::default();
+    let count = text.lines().count();
+    for (number, line) in (1..).zip(text.lines()) {
+        let wrong = |message: String| ImportError::line(file, number, message);
+        let cells: Vec<&str> = line.trim().split(';').collect();
+        if line.trim().is_empty() {
+        } else if let Some(names) = line.trim().strip_prefix('#') {
+            lines.names = names.trim().split(';').map(str::to_owned).collect();
+            if line.contains("[...]") {
+                return Err(wrong(
+                    "its lines have several devices (-h); export with `sadf -d FILE -- -d`"
+                        .to_owned(),
+                ));
+            }
+        } else if cells
+            .get(COMMON)
+            .is_some_and(|cell| cell.starts_with("LINUX-RESTART"))
+        {
+            lines.restart(&cells, &mut host);
+        } else if cells.len() == lines.names.len() && cells.len() > COMMON {
+            lines.add(&cells, &mut host).map_err(wrong)?;
+        } else if number == count && !text.ends_with('\n') {
+            return Ok((host, true));
+        } else {
+            let message = format!(
+                "`{}` does not fit the names of its columns; export it again",
+                excerpt(line)
+            );
+            return Err(wrong(message));
+        }
+    }
+    Ok((host, false))
+}
+
+#[derive(Default)]
+struct Lines {
+    /// Names of the columns of the lines that follow.
+    names: Vec<String>,
+    name_of_host: Option<String>,
+    /// Which record is of which time.
+    places: BTreeMap<String, usize>,
+}
+
+impl Lines {
+    fn add(&mut self, cells: &[&str], host: &mut Host<Record>) -> Result<(), String> {
+        let (name, interval, time) = (cells[0], cells[1], cells[2]);
+        if self.name_of_host.get_or_insert_with(|| name.to_owned()) != name {
+            return Err("it has lines of several hosts; give a file of one host".to_owned());
+        }
+        let figures = self.figures(cells)?;
+        let place = match self.places.get(time) {
+            Some(place) => *place,
+            None => {
+                host.statistics.push(Record {
+                    timestamp: Some(parse(time, interval)?),
+                    ..Record::default()
+                });
+                self.places
+                    .insert(time.to_owned(), host.statistics.len() - 1);
+                host.statistics.len() - 1
+            }
+        };
+        let record = &mut host.statistics[place];
+        match self.names[COMMON].as_str() {
+            "DEV" => record.disk.push(Disk {
+                name: cells[COMMON].to_owned(),
+                figures: Figures::of(figures.into_iter()),
+            }),
+            // Several at once are their mean.
+            "CPU" if matches!(cells[COMMON], "-1" | "all") => {
+                let mut load: BTreeMap<String, Value> = figures
+                    .into_iter()
+                    .map(|(name, value)| (name, json!(value)))
+                    .collect();
+                load.insert("cpu".to_owned(), json!("all"));
+                record.processors.push(load);
+            }
+            "tps" if self.names.iter().any(|name| name == "rtps") => {
+                let [reads, writes] = ["rtps", "wtps"].map(|wanted| {
+                    let of = figures.iter().filter(|(name, _)| name == wanted);
+                    Figures::of(of.cloned())
+                });
+                record.io = Some(Io { reads, writes });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Figures by the names that JSON has for them.
+    fn figures(&self, cells: &[&str]) -> Result<Vec<(String, f64)>, String> {
+        let mut figures = Vec::new();
+        for (name, cell) in self.names.iter().zip(cells).skip(COMMON) {
+            let value = Decimal::Point
+                .counted(cell)
+                .map_err(|message| format!("{name}: {message}"))?;
+            if let Some(value) = value {
+                let known = NAMES.iter().find(|(here, _)| here == name);
+                let name = known.map_or(name.as_str(), |(_, there)| there);
+                figures.push((name.to_owned(), value));
+            }
+        }
+        Ok(figures)
+    }
+
+    /// `host;-1;2019-04-18 13:20:19 UTC;LINUX-RESTART (9 CPU)`
+    fn restart(&self, cells: &[&str], host: &mut Host<Record>) {
+        let count = cells[COMMON]
+            .split_once('(')
+            .and_then(|(_, rest)| rest.split_once(" CPU"));
+        if let Some(count) = count.and_then(|(count, _)| count.trim().parse().ok()) {
+            host.processors = Some(count);
+        }
+        if let Ok(time) = parse(cells[2], "0") {
+            let boot = json!({ "date": time.date, "time": time.time, "utc": time.utc });
+            host.restarts.push(json!({ "boot": boot }));
+        }
+    }
+}
+
+/// `2019-04-18 13:20:19 UTC`, a local time with or without the name of its zone, or seconds since 1970 (-U).
+fn parse(text: &str, interval: &str) -> Result<Time, String> {
+    let unreadable = || {
+        format!(
+            "`{}` is not a readable time; export it again",
+            excerpt(text)
+        )
+    };
+    let seconds = interval
+        .parse()
+        .map_err(|_| format!("`{}` is not an interval in seconds", excerpt(interval)))?;
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    let (date, time, utc) = match parts.as_slice() {
+        [epoch] => {
+            let at = jiff::Timestamp::from_second(epoch.parse().map_err(|_| unreadable())?);
+            let at = at.map_err(|_| unreadable())?.to_string();
+            let (date, time) = at
+                .trim_end_matches('Z')
+                .split_once('T')
+                .ok_or_else(unreadable)?;
+            (date.to_owned(), time.to_owned(), 1)
+        }
+        [date, time] => ((*date).to_owned(), (*time).to_owned(), 0),
+        [date, time, zone] => (
+            (*date).to_owned(),
+            (*time).to_owned(),
+            u8::from(*zone == "UTC"),
+        ),
+        _ => return Err(unreadable()),
+    };
+    Ok(Time {
+        date,
+        time,
+        utc: Some(utc),
+        interval: Some(seconds),
+    })
+}

@@ -1,0 +1,225 @@
+//! Each form of a file is recognised: read where it says enough, refused with its name and what to give instead where not.
+
+use super::*;
+
+fn import(text: &str, given: &Options) -> Profile {
+    let file = "a file";
+    import::read(&[Source { file, text }], given)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .profile
+}
+
+/// The lines of a text but the first.
+fn without_header(text: &str) -> String {
+    text.lines()
+        .skip(1)
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[test]
+fn text_for_people_is_refused_with_the_command_that_records_json() {
+    const IOSTAT: &str =
+        "record JSON with `S_TIME_FORMAT=ISO iostat -x -t -o JSON 10 > iostat.json`";
+    const SAR: &str =
+        "export its file as JSON with `sadf -j /var/log/sysstat/saDD -- -d -u -b > sar.json`";
+    let iostat = text("sysstat/iostat-x-text.txt");
+    let (banner, without_banner) = iostat.split_once("\n\n").expect("a banner");
+    let old = "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await  svctm  %util\n\
+               sda               0.00     3.00  120.00   80.00   960.00  1280.00    22.40     0.33    1.60   0.50  10.00\n";
+    let last = "     tps      kB_read/s    kB_wrtn/s    kB_read    kB_wrtn Device\n   120.00       960.0k        1.3M       9.4M      12.5M sda\n";
+    let sar = "Linux 4.18.0-240.1.1.el8_3.x86_64 (db1) \t09/24/2021 \t_x86_64_\t(4 CPU)\n\n";
+    let devices = "12:00:01 AM       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     svctm     %util\n\
+                   12:10:01 AM       sda    200.00    960.00   1280.00     11.20      0.33      1.60      0.50     10.00\n";
+    let processors = "12:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+                      12:10:01        all      4.10      0.00      1.20      9.50      0.00     85.20\n";
+    for (text, part) in [
+        (iostat.clone(), IOSTAT),
+        (without_banner.to_owned(), IOSTAT),
+        (format!("{banner}\n\n{old}"), IOSTAT),
+        (format!("{banner}\n\n{last}"), IOSTAT),
+        (format!("{sar}{devices}"), SAR),
+        (devices.to_owned(), SAR),
+        (format!("{sar}{processors}"), SAR),
+    ] {
+        let refused = error("io.txt", &text, &options(&[]));
+        assert!(
+            refused.starts_with("io.txt: this is the text of ") && refused.contains(part),
+            "{text}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn results_and_statistics_that_say_too_little_are_named() {
+    let fio = "fio: this platform does not support process shared mutexes\n{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []\n}\n";
+    let diskspd = "\u{feff}<Results>\n<System><ComputerName>S</ComputerName></System>\n<Profile></Profile>\n<TimeSpan></TimeSpan>\n</Results>\n";
+    let cloudwatch = r#"{"MetricDataResults": [{"Id": "m1", "Label": "VolumeReadOps", "Timestamps": [], "Values": []}]}"#;
+    let one_metric = r#"{"Label": "VolumeReadOps", "Datapoints": [{"Timestamp": "2014-02-19T00:18:00Z", "Sum": 10.0, "Unit": "Count"}]}"#;
+    let azure =
+        r#"{"cost": 0, "timespan": "a/b", "interval": "PT1M", "value": [{"timeseries": []}]}"#;
+    let screen = "Pattern,Sample Time,Sample (seconds),File Name,Drive,# Reads/Writes,MB Read/Written,Avg Stall (ms),file physical name,DatabaseName,StallRank\n\
+                  PHYSICAL READS,2026-11-21 10:00:00,5,shop [ROWS],D:,10,1,3,D:\\shop.mdf,shop,1\n";
+    let rows = without_header(screen);
+    let means = "ReadLatency,WriteLatency,Latency,AvgBPerRead,AvgBPerWrite,AvgBPerTransfer,Drive,DB,physical_name\n1,2,3,8192,8192,8192,D:,shop,D:\\shop.mdf\n";
+    for (text, name, remedy) in [
+        (fio, "a result of fio", "`dbstow calibrate`"),
+        (diskspd, "a result of diskspd", "`dbstow calibrate`"),
+        (
+            cloudwatch,
+            "an answer of CloudWatch",
+            "neither period nor statistic",
+        ),
+        (one_metric, "an answer of CloudWatch", "record the server"),
+        (azure, "an answer of Azure Monitor", "record the server"),
+        (
+            screen,
+            "what sp_BlitzFirst shows",
+            "@OutputTableNameFileStats",
+        ),
+        (
+            &rows,
+            "what sp_BlitzFirst shows",
+            "@OutputTableNameFileStats",
+        ),
+        (
+            means,
+            "means of sys.dm_io_virtual_file_stats",
+            "select * from",
+        ),
+    ] {
+        let refused = error("x", text, &options(&[]));
+        assert!(
+            refused.starts_with(&format!("x: this is {name}")) && refused.contains(remedy),
+            "{refused}"
+        );
+    }
+    let refused = error("S_CommonDbLevel_Counters.csv", "a,b\n1,2\n", &options(&[]));
+    assert!(
+        refused.contains("give the file `.._PerformanceAggregated_Counters.csv` beside it"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn the_lines_of_sadf_say_what_its_json_says() {
+    let json = profile("sysstat/sadf.json", &[]);
+    let lines = profile("sysstat/sadf-d.csv", &[]);
+    assert_eq!(lines.intervals, json.intervals);
+    assert_eq!(
+        (lines.start, lines.machine.processors),
+        (json.start, Some(2))
+    );
+    // Columns have other names before 11.5.7: sectors of 512 B.
+    let sectors = text("sysstat/sadf-d.csv").replace(
+        "rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz",
+        "rd_sec/s;wr_sec/s;x;avgrq-sz;avgqu-sz",
+    );
+    let old = import(&sectors, &options(&[]));
+    near(
+        rate(&old, Role::Data, |io| io.reads.bytes) * 2.0,
+        rate(&json, Role::Data, |io| io.reads.bytes),
+        1e-9,
+    );
+    let wide = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util[...]\nserver;1;2026-11-22 10:00:00 UTC;sda;1\n";
+    let refused = error("s.csv", wide, &options(&[]));
+    assert!(
+        refused.starts_with("s.csv:1: its lines have several devices (-h)"),
+        "{refused}"
+    );
+    let two = text("sysstat/sadf-d.csv").replacen("\nserver;2;", "\nother;2;", 1);
+    let refused = error("s.csv", &two, &options(&[]));
+    assert!(refused.contains("lines of several hosts"), "{refused}");
+}
+
+#[test]
+fn the_view_of_sql_server_says_what_the_table_says() {
+    let table = profile("blitz-first/file-stats.csv", &[]);
+    let name = "sql-server/dm-io-virtual-file-stats.csv";
+    let view = profile(name, &[]);
+    assert_eq!(view.intervals, table.intervals);
+    assert_eq!(view.interruptions, table.interruptions);
+    for part in ["its log, and no other", "starts in 1970"] {
+        let told = view.assumptions.iter().any(|told| told.contains(part));
+        assert!(told, "{part}: {:?}", view.assumptions);
+    }
+    let given = Options {
+        start: Some("2026-11-21T09:00:00Z".parse().expect("a time")),
+        ..options(&[])
+    };
+    assert_eq!(import(&text(name), &given).start, table.start);
+    // The rows of the first look only.
+    let once: String = text(name)
+        .lines()
+        .take(5)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let refused = error("v.csv", &once, &options(&[]));
+    assert!(
+        refused.contains("one look at counters since the server started; select them three times"),
+        "{refused}"
+    );
+    let back = text(name).replace(",87300000,", ",100,");
+    let refused = error("v.csv", &back, &options(&[]));
+    assert!(refused.contains("`sample_ms` goes back"), "{refused}");
+    let stall = import(
+        &text(name)
+            .replace(",340000,", ",9990000,")
+            .replace(",70000,", ",9990000,"),
+        &options(&[]),
+    );
+    assert!(
+        stall
+            .assumptions
+            .iter()
+            .any(|told| told.contains("`io_stall` is not")),
+        "{:?}",
+        stall.assumptions
+    );
+}
+
+#[test]
+fn tables_of_blitz_first_are_read_without_names() {
+    for name in [
+        "blitz-first/file-stats.csv",
+        "blitz-first/file-stats-deltas.csv",
+    ] {
+        let with = profile(name, &[]);
+        let without = import(&without_header(&text(name)), &options(&[]));
+        assert_eq!(
+            (&without.intervals, without.start),
+            (&with.intervals, with.start),
+            "{name}"
+        );
+        let told = without
+            .assumptions
+            .iter()
+            .any(|told| told.contains("has no column names"));
+        assert!(told, "{:?}", without.assumptions);
+    }
+    // Sixteen columns of something else.
+    let other = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n";
+    assert_eq!(import::sniff("a.csv", other), None);
+}
+
+#[test]
+fn performance_counters_are_read_whatever_separates_them() {
+    let devices = ["data=D:", "log=D:", "temp=T:"];
+    let comma = profile("perfmon/relog.csv", &devices);
+    for (separator, quoted) in [("|", true), ("|", false), ("\t", true), (";", false)] {
+        let other = text("perfmon/relog.csv").replace("\",\"", &format!("\"{separator}\""));
+        let other = if quoted {
+            other
+        } else {
+            other.replace('"', "")
+        };
+        assert_eq!(import(&other, &options(&devices)), comma, "{separator}");
+        // A script that writes a header of its own.
+        let own = other.replace("(PDH-CSV 4.0) (W. Europe Standard Time)(-60)", "Time");
+        let given = Options {
+            utc_offset: Some("+01:00".parse().expect("an offset")),
+            ..options(&devices)
+        };
+        assert_eq!(import(&own, &given), comma, "{separator}");
+    }
+}
