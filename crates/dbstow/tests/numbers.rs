@@ -86,7 +86,7 @@ fn what_no_counter_can_have_counted_is_not_imported() {
         &folder,
         &["import", &microsoft, "--out", "p.toml"],
         &[
-            "Counters.csv:8: writeioinmb: `1e300` is more than can have been counted",
+            "Counters.csv:5: FWM Mean: `1e300` is more than can have been counted",
             "correct it",
         ],
     );

@@ -14,6 +14,8 @@ mod contradictions;
 mod formats;
 #[path = "imports/instances.rs"]
 mod instances;
+#[path = "imports/microsoft.rs"]
+mod microsoft;
 #[path = "imports/trace_end.rs"]
 mod trace_end;
 
@@ -306,36 +308,6 @@ fn messages_in_a_trace_are_no_end_of_it_and_a_cut_line_is() {
 }
 
 #[test]
-fn a_restart_among_microsofts_totals_is_an_interruption() {
-    let name = "microsoft/server_PerformanceAggregated_Counters.csv";
-    let mut text = text(name);
-    // Every hour for a day; the server starts anew in the middle.
-    for hour in 0..24_u32 {
-        let (reads, writes) = (100 * (hour % 12 + 1), 50 * (hour % 12 + 1));
-        text += &format!("2026-11-22 {hour:02}:00:00,shop,shop,Rows,{reads},{writes},1,1,3,2\n");
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let header_and_day = [&lines[..1], &lines[lines.len() - 24..]]
-        .concat()
-        .join("\n");
-    let source = Source {
-        file: name,
-        text: &header_and_day,
-    };
-    let imported = import::read(&[source], &Options::default())
-        .expect("totals")
-        .profile;
-    assert_eq!(imported.intervals.len(), 22);
-    assert_eq!(imported.interruptions.len(), 1);
-    // 100 reads an hour, whatever the total.
-    near(
-        rate(&imported, Role::Data, |io| io.reads.count) * 3600.0,
-        100.0,
-        1e-6,
-    );
-}
-
-#[test]
 fn a_log_whose_volume_is_not_named_takes_nothing_from_data() {
     let shared = profile("perfmon/relog.csv", &["data=D:", "log=D:"]);
     let elsewhere = profile("perfmon/relog.csv", &["data=D:"]);
@@ -443,42 +415,6 @@ fn the_view_of_differences_has_a_gap_where_the_table_has_a_restart() {
     assert_eq!(
         profile.intervals[0].roles[&Role::Data].reads.count,
         Some(30_000.0)
-    );
-}
-
-#[test]
-fn microsofts_counters_are_read_as_columns_and_as_rows() {
-    let wide = profile("microsoft/server_PerformanceAggregated_Counters.csv", &[]);
-    // Totals that grow by 600 reads in 10 min.
-    assert_eq!(
-        wide.intervals[0].roles[&Role::Data].reads.count,
-        Some(600.0)
-    );
-    assert_eq!(
-        wide.intervals[0].roles[&Role::Log].writes.count,
-        Some(300.0)
-    );
-    // 600 reads of 3 ms.
-    assert_eq!(
-        wide.intervals[0].roles[&Role::Data].reads.waited,
-        Some(Duration::from_millis(1800))
-    );
-    let long = profile("microsoft/long_PerformanceAggregated_Counters.csv", &[]);
-    // 599 reads a sample of 30 s, 20 samples.
-    assert_eq!(
-        long.intervals[0].roles[&Role::Data].reads.count,
-        Some(11_980.0)
-    );
-    assert!(!can(&wide, Question::Temp));
-}
-
-#[test]
-fn an_unknown_layout_of_microsofts_counters_is_shown() {
-    let text = "When,What,NumOfReads,NumOfWrites\n1,2,3,4\n5,6,7,8\n";
-    let refused = error("x_PerformanceAggregated_Counters.csv", text, &options(&[]));
-    assert!(
-        refused.contains("(when, what, numofreads, numofwrites)"),
-        "{refused}"
     );
 }
 

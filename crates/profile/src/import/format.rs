@@ -136,7 +136,7 @@ pub fn sniff(file: &str, text: &str) -> Option<Format> {
     if blkparse::is_line(first) {
         return Some(Format::Blkparse);
     }
-    microsoft::is_counters(file, head).then_some(Format::MicrosoftCounters)
+    microsoft::is_counters(file, first).then_some(Format::MicrosoftCounters)
 }
 
 /// The part of a text in which it shows what it is.

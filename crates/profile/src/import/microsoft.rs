@@ -1,275 +1,265 @@
 //! `*_PerformanceAggregated_Counters.csv` of Microsoft's performance data collection (`az datamigration
 //! performance-data-collection`, Data Migration Assistant).
 //!
-//! No file of it is public. Microsoft's pages name the counters, not the columns: the reader takes a column for each
-//! counter, or a row for each, and refuses anything else with the header.
-//! <https://learn.microsoft.com/azure/dms/ads-sku-recommend>, of 2022-05-09, read 2026-11-21.
+//! ```text
+//! ServerName,DatabaseName,DatabaseFileName,FileType,TimeDataCollected,CounterName,AggregatorType,Value
+//! SRV,shop,D:\data\shop.mdf,ROWS,2026-11-03 09:00:00,FNR,Mean,600
+//! ```
+//!
+//! One real file is public: test data of <https://github.com/microsoft/sqltoolsservice>, collected in 2021, read 2026-11-26.
+//! What its codes mean follows from the counters that Microsoft's page lists on the same three levels
+//! (<https://learn.microsoft.com/azure/dms/ads-sku-recommend>, of 2022-05-09), one to one. In that file, counters of files
+//! have one value fewer than there are samples, and an idle file has 0: they are differences between samples. No page says
+//! so, and all counts of the file are 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use csv::StringRecord;
 use jiff::Timestamp;
+use model::Duration;
 use reading::Role;
 
-use super::cumulative::{Snapshot, Total, Totals, differences};
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::{DateOrder, Stamp};
-use super::table::{Row, Table};
+use super::steps::{Resolution, Step, between, steps};
+use super::table::{Row, Table, header_names};
 use super::text::excerpt;
 use super::{Options, Source};
-use crate::draft::Draft;
+use crate::definition::{Interval, Lost};
+use crate::draft::{Draft, Rates, Span, add, requests};
 
-/// Counters of a file.
-const COUNTERS: [&str; 6] = [
-    "numofreads",
-    "readioinmb",
-    "readlatency",
-    "numofwrites",
-    "writeioinmb",
-    "writelatency",
-];
-/// Of these, what every row needs: counts and bytes.
+/// Counters of a file: reads, megabytes read, latency of reads; the same of writes.
+const CODES: [&str; 6] = ["FNR", "FRM", "FRL", "FNW", "FWM", "FWL"];
+/// Of these, what every file needs: counts and bytes.
 const NEEDED: [usize; 4] = [0, 1, 3, 4];
-/// So many changes of a count, hardly one of which is a decrease, are those of totals.
-const STEPS_MIN: usize = 4;
-/// Totals shrink in no more than one step of so many: when the server was restarted.
-const SHRUNK_SHARE: usize = 10;
+/// Counters of the server and of a database: processor time, memory.
+const OTHERS: [&str; 5] = ["ICP", "IM", "IMP", "DCP", "DCS"];
+/// SQL Server's scripts divide by 1024 * 1024; the tools do not say.
 const MEGABYTE: f64 = 1_048_576.0;
-/// Time between two samples, unless it was set (`--perf-query-interval`).
-const SAMPLE_S: f64 = 30.0;
+/// Time between two samples, unless it was set (`--perf-query-interval`):
+/// <https://learn.microsoft.com/powershell/module/az.datamigration/get-azdatamigrationperformancedatacollection>,
+/// read 2026-11-26.
+const SAMPLE: Duration = Duration::from_secs(30);
+/// In the public file, windows of 10 min come up to 10 min 30 s apart; that much is no other time between samples.
+const LATE: std::ops::Range<f64> = 0.95..1.1;
 
-/// Whether a file looks like it, by its name or by names of counters in it.
-pub(super) fn is_counters(file: &str, head: &str) -> bool {
-    let file = file.to_lowercase();
-    let head = head.to_lowercase();
-    let named = file.ends_with("performanceaggregated_counters.csv");
-    named || head.contains("numofreads") && head.contains("numofwrites")
+/// Whether a file is of this kind, by its header or its name.
+pub(super) fn is_counters(file: &str, first: &str) -> bool {
+    let header = header_names(first);
+    let has = |name: &str| header.iter().any(|cell| cell == name);
+    let named = file
+        .to_lowercase()
+        .ends_with("performanceaggregated_counters.csv");
+    named || has("timedatacollected") && has("countername") && has("aggregatortype")
 }
 
-/// Figures of one file at one time, in the order of [`COUNTERS`].
-type Figures = [Option<f64>; 6];
+/// What was counted of one file in one window.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    role: Role,
+    /// In the order of [`CODES`].
+    means: [Option<f64>; 6],
+    largest: [Option<f64>; 6],
+    /// Differences between samples.
+    values: Option<f64>,
+}
 
-/// Name of the file that was counted, and what it is for.
-type File = (String, Role);
+/// Windows by their time, and in each the files by database and name.
+type Windows = BTreeMap<Timestamp, BTreeMap<(String, String), Window>>;
 
 /// Reads the counters.
 ///
 /// # Errors
-/// With the header, when its columns cannot be understood.
+/// When a column is missing, a row cannot be read, or there are rows of several servers.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
+    let wrong = |message: String| ImportError::file(source.file, message);
+    if options.interval == Some(Duration::ZERO) {
+        return Err(wrong(
+            "--interval is 0 s; give the time between samples, or leave it out".to_owned(),
+        ));
+    }
     let table = Table::read(source.file, source.text)?;
     let mut draft = Draft::of("PerfDataCollection");
     draft.origin.product = Some("SQL Server".to_owned());
-    draft.assume("The layout of the file is taken from Microsoft's documentation, which does not show an example.");
     if table.is_cut {
         draft.assume("The last line is truncated and left out.");
     }
-    draft.assume("A row is a mean over the time since the row before it.");
-    let layout = Layout::of(source.file, &table)?;
-    let series = layout.series(options, &mut draft)?;
-    if !series.keys().any(|(_, role)| *role == Role::Temp) {
-        draft.assume("Requests to temporary files are not in the file, and unknown.");
-    }
-    let mut snapshots: BTreeMap<Timestamp, Snapshot<String>> = BTreeMap::new();
-    let are_totals = are_totals(series.values()).ok_or_else(|| {
-        let message = "it has too few rows to tell totals from differences between samples; collect for an hour or longer";
-        ImportError::file(source.file, message.to_owned())
-    })?;
-    draft.assume(match are_totals {
-        true => "Counts hardly ever shrink and are taken as totals.".to_owned(),
-        false => format!("Counts are taken as differences between samples {SAMPLE_S} s apart."),
-    });
-    for ((file, role), rows) in &series {
-        for (at, totals) in accumulated(rows, are_totals) {
-            let files = snapshots.entry(at).or_default();
-            files.insert(file.clone(), (*role, totals));
+    let mut windows = Rows::of(&table)?.windows(options, &mut draft)?;
+    check_largest(&windows).map_err(wrong)?;
+    leave_out_incomplete(&mut windows, &mut draft);
+    assume(&windows, &mut draft);
+    let times: Vec<Timestamp> = windows.keys().copied().collect();
+    let (usual, sample) = lengths(&times, &windows, options, &mut draft);
+    let steps = steps(&times, Resolution::Fine);
+    for (number, (until, files)) in windows.iter().enumerate() {
+        let before = number.checked_sub(1).and_then(|before| steps.get(before));
+        let from = match before {
+            Some(Step::Interval(from, _)) => *from,
+            Some(Step::Gap | Step::Back) | None => earlier(*until, usual).ok_or_else(|| {
+                wrong(format!("`{until}` is before there were dates; correct it"))
+            })?,
+        };
+        let length = between(from, *until);
+        let mut figures = Interval::default();
+        for window in files.values() {
+            let io = figures.roles.entry(window.role).or_default();
+            add(&mut io.reads, requests(window.rates(0, sample), length));
+            add(&mut io.writes, requests(window.rates(3, sample), length));
         }
+        draft.spans.push(Span {
+            from,
+            until: *until,
+            figures,
+        });
     }
-    differences(&snapshots, &mut draft);
     Ok(draft)
 }
 
-/// Where things are.
-struct Layout<'a> {
-    table: &'a Table,
-    time: usize,
-    /// Columns that name the file together.
-    names: Vec<usize>,
-    kind: Option<usize>,
-    values: Values,
-}
-
-enum Values {
-    /// A column for each counter.
-    Columns([Option<usize>; 6]),
-    /// A column with the counter's name, and one with its value.
-    Rows { counter: usize, value: usize },
-}
-
-impl<'a> Layout<'a> {
-    fn of(file: &str, table: &'a Table) -> Result<Layout<'a>, ImportError> {
-        let header: Vec<String> = table
-            .header
-            .iter()
-            .map(|name| name.trim().to_lowercase())
-            .collect();
-        let with = |parts: &[&str]| {
-            header
-                .iter()
-                .position(|name| parts.iter().any(|part| name.contains(part)))
-        };
-        let refused = |what: &str| {
-            let message = format!(
-                "{what} is missing in the header ({}); no public example of this file exists: please report its header",
-                header.join(", ")
-            );
-            ImportError::line(file, 1, message)
-        };
-        let time = with(&["time", "date"]).ok_or_else(|| refused("the time"))?;
-        let is_name = |name: &String| {
-            let is_one = |part: &str| *name == part || *name == format!("{part}name");
-            [
-                "database",
-                "file",
-                "databasefile",
-                "filelogical",
-                "filephysical",
-            ]
-            .into_iter()
-            .any(is_one)
-        };
-        let names: Vec<usize> = (0..header.len())
-            .filter(|at| is_name(&header[*at]))
-            .collect();
-        if names.is_empty() {
-            return Err(refused("the file that was counted"));
+impl Window {
+    /// Rates of reads or writes, whose counters begin there in [`CODES`].
+    fn rates(&self, first: usize, sample: Duration) -> Rates {
+        let seconds = sample.as_secs_f64();
+        Rates {
+            per_second: self.means[first].map(|count| count / seconds),
+            bytes_per_second: self.means[first + 1].map(|megabytes| megabytes * MEGABYTE / seconds),
+            mean_s: self.means[first + 2].map(|ms| ms / 1e3),
         }
-        let is_mean = |name: &&str| {
-            ["mean", "avg", "average"]
-                .iter()
-                .any(|part| name.contains(part))
-        };
-        let column = |counter: &str| {
-            let exact = header.iter().position(|name| name == counter);
-            let mean = || {
-                header
-                    .iter()
-                    .position(|name| name.contains(counter) && is_mean(&name.as_str()))
-            };
-            exact.or_else(mean)
-        };
-        let columns = COUNTERS.map(column);
-        let values = if columns[0].is_some() && columns[3].is_some() {
-            for needed in NEEDED {
-                if columns[needed].is_none() {
-                    return Err(refused(&format!("`{}`", COUNTERS[needed])));
-                }
-            }
-            Values::Columns(columns)
-        } else {
-            let is_counter = |at: &usize| {
-                let cell = |(_, cells): &Row| cells.get(*at).map(|cell| cell.trim().to_lowercase());
-                table
-                    .rows
-                    .iter()
-                    .filter_map(cell)
-                    .any(|cell| COUNTERS.contains(&cell.as_str()))
-            };
-            let counter = (0..header.len()).find(is_counter);
-            let mean = header.iter().position(|name| is_mean(&name.as_str()));
-            let value = mean.or_else(|| header.iter().position(|name| name == "value"));
-            let (counter, value) = counter
-                .zip(value)
-                .ok_or_else(|| refused("`NumOfReads` and its like"))?;
-            Values::Rows { counter, value }
-        };
-        Ok(Layout {
+    }
+
+    fn is_complete(&self) -> bool {
+        NEEDED.iter().all(|needed| self.means[*needed].is_some())
+    }
+}
+
+/// Where things are.
+struct Rows<'a> {
+    table: &'a Table,
+    server: Option<usize>,
+    database: usize,
+    file: usize,
+    kind: usize,
+    time: usize,
+    counter: usize,
+    aggregator: usize,
+    value: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn of(table: &'a Table) -> Result<Rows<'a>, ImportError> {
+        Ok(Rows {
             table,
-            time,
-            names,
-            kind: with(&["filetype", "type"]),
-            values,
+            server: table.find(&["servername"]),
+            database: table.column("databasename")?,
+            file: table.column("databasefilename")?,
+            kind: table.column("filetype")?,
+            time: table.column("timedatacollected")?,
+            counter: table.column("countername")?,
+            aggregator: table.column("aggregatortype")?,
+            value: table.column("value")?,
         })
     }
 
-    /// Figures by file and time.
-    fn series(
-        &self,
-        options: &Options,
-        draft: &mut Draft,
-    ) -> Result<BTreeMap<File, BTreeMap<Timestamp, Figures>>, ImportError> {
+    fn windows(&self, options: &Options, draft: &mut Draft) -> Result<Windows, ImportError> {
+        let mut windows = Windows::new();
+        let mut unknown = BTreeSet::new();
+        let mut server: Option<&str> = None;
+        for row in &self.table.rows {
+            let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
+            let name = self.server.map_or("", cell);
+            if *server.get_or_insert(name) != name {
+                let message = format!(
+                    "it has rows of several servers (`{}`, `{}`); leave the others' out",
+                    excerpt(server.unwrap_or_default()),
+                    excerpt(name)
+                );
+                return Err(self.table.error(row.0, message));
+            }
+            let code = cell(self.counter).to_uppercase();
+            let Some(number) = CODES.iter().position(|known| *known == code) else {
+                if !OTHERS.contains(&code.as_str()) {
+                    unknown.insert(code);
+                }
+                continue;
+            };
+            let at = self.at(row, options)?;
+            let file = (cell(self.database).to_owned(), cell(self.file).to_owned());
+            let window = windows
+                .entry(at)
+                .or_default()
+                .entry(file)
+                .or_insert(Window {
+                    role: self.role(&row.1),
+                    means: [None; 6],
+                    largest: [None; 6],
+                    values: None,
+                });
+            let aggregator = cell(self.aggregator).to_lowercase();
+            let place = match aggregator.as_str() {
+                "mean" => &mut window.means[number],
+                "max" => &mut window.largest[number],
+                // So spelt by the tools.
+                "occurence" | "occurrence" => {
+                    window.values = Some(self.number(row, &code)?);
+                    continue;
+                }
+                // It is a sum of squares in the public file, and nothing here needs it.
+                _ => continue,
+            };
+            let value = self.number(row, &code)?;
+            if place.replace(value).is_some_and(|before| before != value) {
+                let message = format!(
+                    "{code} {aggregator} of this file and time has another value above; leave one of them out"
+                );
+                return Err(self.table.error(row.0, message));
+            }
+        }
+        if !unknown.is_empty() {
+            let unknown: Vec<&str> = unknown.iter().map(String::as_str).collect();
+            draft.assume(format!(
+                "Counters with unknown codes are left out: {}.",
+                excerpt(&unknown.join(", "))
+            ));
+        }
         if options.utc_offset.is_none() {
             draft.assume("Times are taken as UTC.");
         }
-        let mut series: BTreeMap<File, BTreeMap<Timestamp, Figures>> = BTreeMap::new();
-        let decimal = self.decimal()?;
-        for (line, cells) in &self.table.rows {
-            let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
-            let cells: Vec<(usize, &str)> = match &self.values {
-                Values::Columns(columns) => {
-                    let one = |(number, at): (usize, &Option<usize>)| Some((number, cell((*at)?)));
-                    columns.iter().enumerate().filter_map(one).collect()
-                }
-                Values::Rows { counter, value } => {
-                    let name = cell(*counter).to_lowercase();
-                    let number = COUNTERS.iter().position(|counter| *counter == name);
-                    number
-                        .map(|number| (number, cell(*value)))
-                        .into_iter()
-                        .collect()
-                }
-            };
-            let mut found: Vec<(usize, f64)> = Vec::new();
-            for (number, text) in cells {
-                let value = decimal.counted(text).map_err(|message| {
-                    let message = format!("{}: {message}", COUNTERS[number]);
-                    self.table.error(*line, message)
-                })?;
-                found.extend(value.map(|value| (number, value)));
-            }
-            if found.is_empty() {
-                // A counter of the instance or of a database.
-                continue;
-            }
-            let text = cell(self.time);
-            let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-            let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
-            let at = at.ok_or_else(|| {
-                let message = format!(
-                    "`{}` is not a readable date and time; check --dates",
-                    excerpt(text)
-                );
-                self.table.error(*line, message)
-            })?;
-            let name: Vec<&str> = self.names.iter().map(|at| cell(*at)).collect();
-            let file = (name.join("/"), self.role(&name, self.kind.map_or("", cell)));
-            let figures = series.entry(file).or_default().entry(at).or_default();
-            for (number, value) in found {
-                figures[number] = Some(value);
-            }
-        }
-        Ok(series)
+        Ok(windows)
     }
 
-    /// The mark of the decimals in the columns with figures.
-    fn decimal(&self) -> Result<Decimal, ImportError> {
-        let columns: Vec<usize> = match &self.values {
-            Values::Columns(columns) => columns.iter().copied().flatten().collect(),
-            Values::Rows { value, .. } => vec![*value],
-        };
-        let rows = self.table.rows.iter();
-        let cells = rows.flat_map(|(_, cells)| columns.iter().filter_map(|at| cells.get(*at)));
-        Decimal::of(cells).ok_or_else(|| {
-            let message = "it has numbers with decimal points and others with commas; export it again in one locale";
-            self.table.error(1, message.to_owned())
+    fn number(&self, row: &Row, code: &str) -> Result<f64, ImportError> {
+        let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
+        let what = format!("{code} {}", cell(self.aggregator));
+        let value = Decimal::Point.counted(cell(self.value));
+        let value =
+            value.map_err(|message| self.table.error(row.0, format!("{what}: {message}")))?;
+        value.ok_or_else(|| {
+            let message = format!(
+                "{what}: `{}` is not a number of 0 or more; correct it, or leave its row out",
+                excerpt(cell(self.value))
+            );
+            self.table.error(row.0, message)
         })
     }
 
-    fn role(&self, names: &[&str], kind: &str) -> Role {
-        let is_log = |name: &&str| name.to_lowercase().ends_with(".ldf");
-        if names.iter().any(|name| name.eq_ignore_ascii_case("tempdb")) {
+    fn at(&self, row: &Row, options: &Options) -> Result<Timestamp, ImportError> {
+        let text = row.1.get(self.time).unwrap_or_default();
+        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
+        let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
+        at.ok_or_else(|| {
+            let message = format!(
+                "`{}` is not a readable date and time; check --dates",
+                excerpt(text)
+            );
+            self.table.error(row.0, message)
+        })
+    }
+
+    fn role(&self, cells: &StringRecord) -> Role {
+        let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
+        if cell(self.database).eq_ignore_ascii_case("tempdb") {
             Role::Temp
-        } else if kind.to_lowercase().contains("log") || names.iter().any(is_log) {
+        } else if cell(self.kind).eq_ignore_ascii_case("log") {
             Role::Log
         } else {
             Role::Data
@@ -277,69 +267,114 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether counts only grow, but for a restart now and then, as counters since the start of the server do; `None` where
-/// too few rows show it.
-fn are_totals<'a>(files: impl Iterator<Item = &'a BTreeMap<Timestamp, Figures>>) -> Option<bool> {
-    let (mut steps, mut shrunk) = (0, 0);
-    for rows in files {
-        for number in [0, 3] {
-            let values: Vec<f64> = rows
-                .values()
-                .filter_map(|figures| figures[number])
-                .collect();
-            let changes = values.windows(2).filter(|pair| pair[0] != pair[1]);
-            for pair in changes {
-                steps += 1;
-                shrunk += usize::from(pair[1] < pair[0]);
+/// Refuses a mean that is more than the largest of its values.
+fn check_largest(windows: &Windows) -> Result<(), String> {
+    for (at, files) in windows {
+        for window in files.values() {
+            for (number, code) in CODES.iter().enumerate() {
+                let (mean, largest) = (window.means[number], window.largest[number]);
+                if let Some((mean, largest)) = mean.zip(largest)
+                    && mean > largest * (1.0 + 1e-9)
+                {
+                    return Err(format!(
+                        "the window of {at} contradicts itself: {code} has a mean of {mean} and a largest value of {largest}; \
+                         correct it, or leave the window out"
+                    ));
+                }
             }
         }
     }
-    match shrunk * SHRUNK_SHARE > steps {
-        true => Some(false),
-        false => (steps >= STEPS_MIN).then_some(true),
+    Ok(())
+}
+
+/// Leaves out windows in which a file lacks a count, as the last one may.
+fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) {
+    let before = windows.len();
+    windows.retain(|at, files| {
+        let complete = files.values().all(Window::is_complete);
+        if !complete {
+            draft.losses.push((*at, Lost::Gap));
+        }
+        complete
+    });
+    if windows.len() < before {
+        draft.assume(format!(
+            "Windows in which a file lacks a count or its bytes are left out: {}.",
+            before - windows.len()
+        ));
     }
 }
 
-/// Totals at each time, with the time waited, of which only the mean is known. A row that lacks a count or its bytes is
-/// left out.
-fn accumulated(rows: &BTreeMap<Timestamp, Figures>, are_totals: bool) -> Vec<(Timestamp, Totals)> {
-    let mut sums = [Total::default(); 2];
-    let mut before: Option<(Timestamp, Figures)> = None;
-    let mut totals = Vec::new();
-    let complete = rows
-        .iter()
-        .filter(|(_, figures)| NEEDED.iter().all(|needed| figures[*needed].is_some()));
-    for (at, figures) in complete {
-        for (kind, sum) in sums.iter_mut().enumerate() {
-            let first = kind * 3;
-            let value = |number: usize| figures[number].unwrap_or_default();
-            let (count, bytes) = (value(first), value(first + 1) * MEGABYTE);
-            let new = match &before {
-                None => 0.0,
-                Some((_, last)) if are_totals => (count - last[first].unwrap_or_default()).max(0.0),
-                Some((then, _)) => {
-                    let samples = super::steps::between(*then, *at).as_secs_f64() / SAMPLE_S;
-                    sum.bytes += bytes * samples;
-                    count * samples
-                }
-            };
-            match are_totals {
-                // A restart shows as counts that shrink.
-                true => (sum.count, sum.bytes) = (count, bytes),
-                false => sum.count += new,
-            }
-            if let Some(latency) = figures[first + 2] {
-                sum.waited_ms = Some(sum.waited_ms.unwrap_or(0.0) + new * latency);
-            }
-        }
-        totals.push((
-            *at,
-            Totals {
-                reads: sums[0],
-                writes: sums[1],
-            },
-        ));
-        before = Some((*at, *figures));
+/// What holds for every file of this kind.
+fn assume(windows: &Windows, draft: &mut Draft) {
+    draft.assume("A window ends at its `TimeDataCollected`; in which unit its counters are, no page of Microsoft says.");
+    draft.assume(
+        "A latency is a mean over samples in milliseconds, whatever number of requests each had.",
+    );
+    draft.assume("Processor time (ICP) is left out: it is a share of processors whose number is not in the file.");
+    if !windows
+        .values()
+        .flat_map(BTreeMap::values)
+        .any(|window| window.role == Role::Temp)
+    {
+        draft.assume("Requests to temporary files are not in the file, and unknown.");
     }
-    totals
+}
+
+/// Length of a window, and the time between two samples in it.
+fn lengths(
+    times: &[Timestamp],
+    windows: &Windows,
+    options: &Options,
+    draft: &mut Draft,
+) -> (Duration, Duration) {
+    let mut apart: Vec<Duration> = times
+        .windows(2)
+        .map(|pair| between(pair[0], pair[1]))
+        .collect();
+    apart.sort_unstable();
+    let usual = apart.get(apart.len() / 2).copied();
+    let values = windows
+        .values()
+        .flat_map(BTreeMap::values)
+        .filter_map(|window| window.values);
+    let samples = values.fold(0.0, f64::max) + 1.0;
+    let asked = options.interval;
+    let expected = asked.unwrap_or(SAMPLE);
+    let by_windows = usual
+        .filter(|_| samples > 1.0)
+        .map(|usual| usual.as_secs_f64() / samples);
+    let sample = match by_windows {
+        Some(seconds) if !LATE.contains(&(seconds / expected.as_secs_f64())) => {
+            let found = Duration::from_millis((seconds * 1e3).round() as u64);
+            let (used, other) = if asked.is_some() {
+                (expected, found)
+            } else {
+                (found, expected)
+            };
+            let told = if asked.is_some() {
+                "these windows have them"
+            } else {
+                "is usual"
+            };
+            draft.assume(format!(
+                "Counts are between samples {used} apart, and {other} apart {told}: windows of {samples} samples are {} apart \
+                 (--interval sets the time between samples).",
+                usual.unwrap_or(Duration::ZERO)
+            ));
+            used
+        }
+        _ => {
+            draft.assume(format!(
+                "Counts are between samples {expected} apart (--interval sets it)."
+            ));
+            expected
+        }
+    };
+    let whole = Duration::from_secs_f64(sample.as_secs_f64() * samples);
+    (usual.unwrap_or(whole), sample)
+}
+
+fn earlier(until: Timestamp, length: Duration) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length.as_nanos())).ok()
 }

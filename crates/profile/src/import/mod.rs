@@ -69,7 +69,8 @@ pub struct Options {
     pub devices: Vec<Device>,
     /// When the first record was taken, for files without dates.
     pub start: Option<Timestamp>,
-    /// Time between records, for files without dates; of traces, the length of an interval.
+    /// Time between records, for files without dates; of traces, the length of an interval; of Microsoft's counters, the
+    /// time between two samples.
     pub interval: Option<Duration>,
     /// Offset of local times, for files that do not say it.
     pub utc_offset: Option<UtcOffset>,
@@ -155,7 +156,9 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
         ),
         (
             "--interval",
-            options.interval.is_none() || is_trace || format == Format::Iostat,
+            options.interval.is_none()
+                || is_trace
+                || matches!(format, Format::Iostat | Format::MicrosoftCounters),
         ),
         ("--utc-offset", options.utc_offset.is_none() || !is_trace),
         ("--dates", options.dates.is_none() || !is_trace),

@@ -50,7 +50,8 @@ pub struct Args {
     /// Time of the first record, such as 2026-11-22T10:00:00Z, for files without dates
     #[arg(long, value_name = "TIME")]
     pub start: Option<Timestamp>,
-    /// Time between records, for files without times; of traces, the length of an interval [default: 1s]
+    /// Time between records, for files without times; of traces, the length of an interval [default: 1s]; of Microsoft's
+    /// counters, the time between samples [default: 30s]
     #[arg(long)]
     pub interval: Option<Duration>,
     /// How far the file's local times are ahead of UTC, such as +01:00
