@@ -227,6 +227,39 @@ fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
 }
 
 #[test]
+fn a_sql_server_is_chosen_and_what_is_left_out_is_named_on_standard_error() {
+    let folder = folder();
+    let (two, log) = (file("perfmon/two-instances.csv"), file("fio/log.iolog"));
+    let open = ["import", two.as_str(), "--out", "shop.toml"];
+    refuses(
+        &folder,
+        &open,
+        &["2 SQL Servers (A, B): choose with --instance A"],
+    );
+    let chosen = [open.as_slice(), &["--instance", "b"]].concat();
+    dbstow(&folder, &chosen)
+        .assert()
+        .success()
+        .stderr("dbstow: counters of SQL Server A are not used (--instance)\n");
+    // A log of fio has no instances, and no dates in either order.
+    let unused = [
+        "import",
+        log.as_str(),
+        "--out",
+        "log.toml",
+        "--device",
+        "log=shop.log",
+        "--instance",
+        "A",
+        "--dates",
+        "dmy",
+    ];
+    dbstow(&folder, &unused).assert().success().stderr(
+        "dbstow: --instance has no effect on files of fio-iolog\ndbstow: --dates has no effect on files of fio-iolog\n",
+    );
+}
+
+#[test]
 fn a_role_that_does_not_exist_is_refused_with_those_that_do() {
     let arguments = [
         "import",

@@ -106,6 +106,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
     let mut draft = Draft::of("blktrace");
     let mut events: Vec<Event> = Vec::new();
     for source in sources {
+        let before = events.len();
         let lines = source
             .text
             .lines()
@@ -130,6 +131,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
             }
             break;
         }
+        check_totals(source.text, &events[before..], &mut draft);
     }
     if events.is_empty() {
         let message = "its first line is not output of blkparse; give the text that `blkparse -q -i TRACE` prints";
@@ -193,6 +195,38 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
     }
     buckets.finish(options, &mut draft).map_err(wrong)?;
     Ok(draft)
+}
+
+/// Notes where the totals at the end of a file are not those of its lines, as when lines were cut out or events lost.
+fn check_totals(text: &str, events: &[Event<'_>], draft: &mut Draft) {
+    let totals = text.lines().skip_while(|line| !line.starts_with("Total"));
+    for line in totals {
+        // ` Reads Completed:       60,      480KiB	 Writes Completed:       45,      100KiB`
+        let number = |name: &str| -> Option<usize> {
+            let (_, rest) = line.split_once(name)?;
+            rest.split(',').next()?.trim().parse().ok()
+        };
+        let stated = number("Reads Completed:").zip(number("Writes Completed:"));
+        let Some((reads, writes)) = stated else {
+            continue;
+        };
+        let completed = |wanted: fn(Kind) -> bool| {
+            let is_it = |event: &&Event| event.action == 'C' && event.kind.is_some_and(wanted);
+            events.iter().filter(is_it).count()
+        };
+        // To Linux, a flush is a write of nothing.
+        let found = [
+            completed(|kind| kind == Kind::Read),
+            completed(|kind| kind != Kind::Read),
+        ];
+        if found != [reads, writes] {
+            draft.assume(format!(
+                "The trace contradicts itself: its totals are {reads} reads and {writes} writes that completed, and its lines \
+                 have {} and {}; the lines count.",
+                found[0], found[1]
+            ));
+        }
+    }
 }
 
 /// The last stage of a request that was traced.

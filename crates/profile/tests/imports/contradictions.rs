@@ -161,3 +161,21 @@ fn a_mean_of_the_view_that_is_not_time_over_requests_is_noted() {
         "`io_stall_read_ms_average` is not time waited over requests"
     ));
 }
+
+#[test]
+fn totals_of_a_trace_that_its_lines_do_not_give_are_noted() {
+    let whole = text("blktrace/blkparse.txt");
+    assert!(!told(&import(&whole, &[]), "contradicts itself"));
+    // 60 reads completed; the first of them is cut out.
+    let first = whole
+        .lines()
+        .find(|line| line.contains("  C   R "))
+        .expect("a read that completed");
+    let cut = whole.replacen(&format!("{first}\n"), "", 1);
+    let part = "its totals are 60 reads and 45 writes that completed, and its lines have 59 and 45";
+    assert!(
+        told(&import(&cut, &[]), part),
+        "{:?}",
+        import(&cut, &[]).assumptions
+    );
+}
