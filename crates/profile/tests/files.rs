@@ -8,6 +8,8 @@ use profile::import::{self, Format, ImportError, Imported, Options, Source};
 use profile::{Interval, Lost, Profile, Question, Wait};
 use reading::Role;
 
+#[path = "imports/cloudwatch.rs"]
+mod cloudwatch;
 #[path = "imports/contradictions.rs"]
 mod contradictions;
 #[path = "imports/formats.rs"]

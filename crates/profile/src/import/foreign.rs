@@ -66,16 +66,13 @@ fn statistics(head: &str) -> Found {
     let first = head.lines().find(|line| !line.trim().is_empty())?;
     let header = table::header_names(first);
     let has = |name: &str| header.iter().any(|cell| cell == name);
-    let is_cloudwatch = head.contains("\"MetricDataResults\"")
-        || head.contains("\"Datapoints\"") && head.contains("\"Label\"");
     let is_screen = header.first().is_some_and(|cell| {
         cell.starts_with("physical reads") || cell.starts_with("physical writes")
     });
-    if is_cloudwatch {
+    if head.contains("\"MetricDataResults\"") {
         Some((
-            "an answer of CloudWatch, which is not read",
-            "it says neither period nor statistic, nor which volume: record the server with `dbstow record`, or its disks with \
-             `S_TIME_FORMAT=ISO iostat -x -t -o JSON 10 > iostat.json`",
+            "an answer of CloudWatch to get-metric-data, which names no statistic",
+            "give answers to `aws cloudwatch get-metric-statistics --statistics Sum`, one for each metric of the volume",
         ))
     } else if head.contains("\"timeseries\"") && head.contains("\"timespan\"") {
         Some((

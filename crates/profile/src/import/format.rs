@@ -29,6 +29,8 @@ pub enum Format {
     MicrosoftCounters,
     /// The report of Microsoft's SKU recommendation.
     MicrosoftRecommendation,
+    /// Answers of CloudWatch about a volume of EBS.
+    CloudWatch,
     /// fio's `write_iolog`, version 2 or 3.
     FioIolog,
     /// The text of blkparse.
@@ -44,7 +46,7 @@ pub struct FormatError {
 
 impl Format {
     /// All formats, in the order in which documents list them.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 11] = [
         Format::Iostat,
         Format::Sadf,
         Format::Perfmon,
@@ -53,6 +55,7 @@ impl Format {
         Format::FileStats,
         Format::MicrosoftCounters,
         Format::MicrosoftRecommendation,
+        Format::CloudWatch,
         Format::FioIolog,
         Format::Blkparse,
     ];
@@ -68,13 +71,14 @@ impl Format {
             Format::FileStats => "file-stats",
             Format::MicrosoftCounters => "microsoft-counters",
             Format::MicrosoftRecommendation => "microsoft-recommendation",
+            Format::CloudWatch => "cloudwatch",
             Format::FioIolog => "fio-iolog",
             Format::Blkparse => "blkparse",
         }
     }
 
     /// The names of all formats.
-    pub fn names() -> [&'static str; 10] {
+    pub fn names() -> [&'static str; 11] {
         Format::ALL.map(Format::name)
     }
 }
@@ -155,6 +159,8 @@ fn json(head: &str) -> Option<Format> {
         Some(Format::Iostat)
     } else if head.contains("\"sysstat\"") {
         Some(Format::Sadf)
+    } else if head.contains("\"Datapoints\"") && head.contains("\"Label\"") {
+        Some(Format::CloudWatch)
     } else {
         None
     }

@@ -19,6 +19,7 @@
 mod blitz_first;
 mod blkparse;
 mod buckets;
+mod cloudwatch;
 mod cumulative;
 mod devices;
 pub(crate) mod error;
@@ -117,6 +118,8 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         Format::BlitzFirstDeltas => each(blitz_first::read_deltas),
         Format::MicrosoftCounters => each(microsoft::read),
         Format::MicrosoftRecommendation => each(recommendation::read),
+        // A file is a metric.
+        Format::CloudWatch => cloudwatch::read(sources, options),
         // Files of a trace lie beside each other in time, not one after another.
         Format::FioIolog => iolog::read(sources, options),
         Format::Blkparse => blkparse::read(sources, options),
@@ -141,7 +144,11 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
 /// Options that say nothing about files of this format.
 fn without_effect(format: Format, options: &Options) -> Vec<String> {
     let is_trace = matches!(format, Format::FioIolog | Format::Blkparse);
-    let has_devices = is_trace || matches!(format, Format::Iostat | Format::Sadf | Format::Perfmon);
+    let has_devices = is_trace
+        || matches!(
+            format,
+            Format::Iostat | Format::Sadf | Format::Perfmon | Format::CloudWatch
+        );
     let given = [
         ("--device", options.devices.is_empty() || has_devices),
         (

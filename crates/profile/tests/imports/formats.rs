@@ -55,7 +55,6 @@ fn results_and_statistics_that_say_too_little_are_named() {
     let fio = "fio: this platform does not support process shared mutexes\n{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []\n}\n";
     let diskspd = "\u{feff}<Results>\n<System><ComputerName>S</ComputerName></System>\n<Profile></Profile>\n<TimeSpan></TimeSpan>\n</Results>\n";
     let cloudwatch = r#"{"MetricDataResults": [{"Id": "m1", "Label": "VolumeReadOps", "Timestamps": [], "Values": []}]}"#;
-    let one_metric = r#"{"Label": "VolumeReadOps", "Datapoints": [{"Timestamp": "2014-02-19T00:18:00Z", "Sum": 10.0, "Unit": "Count"}]}"#;
     let azure =
         r#"{"cost": 0, "timespan": "a/b", "interval": "PT1M", "value": [{"timeseries": []}]}"#;
     let screen = "Pattern,Sample Time,Sample (seconds),File Name,Drive,# Reads/Writes,MB Read/Written,Avg Stall (ms),file physical name,DatabaseName,StallRank\n\
@@ -67,10 +66,9 @@ fn results_and_statistics_that_say_too_little_are_named() {
         (diskspd, "a result of diskspd", "`dbstow calibrate`"),
         (
             cloudwatch,
-            "an answer of CloudWatch",
-            "neither period nor statistic",
+            "an answer of CloudWatch to get-metric-data",
+            "`aws cloudwatch get-metric-statistics --statistics Sum`",
         ),
-        (one_metric, "an answer of CloudWatch", "record the server"),
         (azure, "an answer of Azure Monitor", "record the server"),
         (
             screen,

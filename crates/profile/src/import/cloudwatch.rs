@@ -1,0 +1,226 @@
+//! `aws cloudwatch get-metric-statistics` for a volume of EBS: a file a metric, sums over a period.
+//!
+//! Neither period nor volume are in an answer: the period is what data points are apart, the files are of one volume.
+//! `get-metric-data` does not name the statistic either, and is refused. Metrics and units: `using_cloudwatch_ebs.md` of
+//! <https://github.com/awsdocs/amazon-ec2-user-guide>; form: `get-metric-statistics.rst` of
+//! <https://github.com/aws/aws-cli>; both read 2026-11-26. Not tried on an answer of AWS.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use model::Duration;
+use model::number::Counted;
+use reading::Role;
+use serde::Deserialize;
+
+use super::devices::{self, Found};
+use super::error::ImportError;
+use super::stamp::{DateOrder, Stamp};
+use super::steps::{between, later};
+use super::twice::{Load, Range};
+use super::{Options, Source};
+use crate::definition::{Interval, Requests};
+use crate::draft::{Draft, Span};
+
+/// Sums over a period: requests, their bytes, and seconds that they took; of reads, then of writes.
+const SUMS: [&str; 6] = [
+    "VolumeReadOps",
+    "VolumeReadBytes",
+    "VolumeTotalReadTime",
+    "VolumeWriteOps",
+    "VolumeWriteBytes",
+    "VolumeTotalWriteTime",
+];
+/// Of these, what a profile needs: counts and bytes.
+const NEEDED: [usize; 4] = [0, 1, 3, 4];
+/// What the others give too: mean requests in flight, and seconds without a request.
+const QUEUE: &str = "VolumeQueueLength";
+const IDLE: &str = "VolumeIdleTime";
+/// The one volume, which no answer names.
+const VOLUME: &str = "volume";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Answer {
+    label: String,
+    datapoints: Vec<Point>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Point {
+    timestamp: String,
+    sum: Option<f64>,
+    average: Option<f64>,
+}
+
+/// Data points of a metric by their time, with the file that they are from.
+struct Series<'a> {
+    file: &'a str,
+    points: BTreeMap<Timestamp, f64>,
+}
+
+type Metrics<'a> = BTreeMap<String, Series<'a>>;
+
+/// Reads answers about one volume, a metric each.
+///
+/// # Errors
+/// When a metric is missing, is there twice, or has no sums.
+pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
+    let mut draft = Draft::of("CloudWatch");
+    let mut metrics = Metrics::new();
+    for source in sources {
+        let (metric, points) = parse(source, options)?;
+        let series = Series {
+            file: source.file,
+            points,
+        };
+        if let Some(before) = metrics.insert(metric.clone(), series) {
+            let message = format!(
+                "it has `{metric}`, as {} has; which volume an answer is of, is not in it: give the files of one volume",
+                before.file
+            );
+            return Err(ImportError::file(source.file, message));
+        }
+    }
+    let wrong = |message: String| ImportError::file(sources[0].file, message);
+    if let Some(needed) = NEEDED
+        .iter()
+        .find(|needed| !metrics.contains_key(SUMS[**needed]))
+    {
+        return Err(wrong(format!(
+            "`{}` is in none of the files; give one for each of {}",
+            SUMS[*needed],
+            NEEDED.map(|needed| SUMS[needed]).join(", ")
+        )));
+    }
+    for unused in metrics.keys().filter(|name| !is_known(name)) {
+        draft.notes.push(format!("{unused} is not used"));
+    }
+    let found = [Found {
+        name: VOLUME,
+        is_active: true,
+    }];
+    let roles = devices::assign_roles(&options.devices, &found, |a, b| a == b, &mut draft);
+    let role = roles.map_err(wrong)?[0].unwrap_or(Role::Data);
+    devices::assume_shared(&options.devices, None, &mut draft);
+    let period = period(&metrics).map_err(wrong)?;
+    draft.assume(format!(
+        "A data point is of {period} from its time on, which is what points are apart; one that is missing is not known."
+    ));
+    check(&metrics, period, &mut draft);
+    spans(&metrics, role, period, &mut draft);
+    Ok(draft)
+}
+
+fn is_known(name: &str) -> bool {
+    SUMS.contains(&name) || [QUEUE, IDLE].contains(&name)
+}
+
+fn parse(
+    source: &Source,
+    options: &Options,
+) -> Result<(String, BTreeMap<Timestamp, f64>), ImportError> {
+    let wrong = |message: String| ImportError::file(source.file, message);
+    let answer: Answer = serde_json::from_str(source.text).map_err(|error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let remedy = "give what `aws cloudwatch get-metric-statistics --output json` prints, a file a metric";
+        ImportError::line(source.file, error.line(), format!("{message}; {remedy}"))
+    })?;
+    let metric = answer.label;
+    let (statistic, of): (&str, fn(&Point) -> Option<f64>) = match metric.as_str() {
+        QUEUE => ("Average", |point| point.average),
+        _ => ("Sum", |point| point.sum),
+    };
+    let mut points = BTreeMap::new();
+    for point in answer.datapoints.iter().filter(|_| is_known(&metric)) {
+        let value = of(point).ok_or_else(|| {
+            wrong(format!(
+                "`{metric}` has no `{statistic}`; ask for it with --statistics {statistic}"
+            ))
+        })?;
+        let value = Counted::try_from(value).map_err(|error| {
+            wrong(format!(
+                "`{metric}` at {}: {error}; correct it",
+                point.timestamp
+            ))
+        })?;
+        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
+        let at = Stamp::parse(&point.timestamp)
+            .and_then(|stamp| stamp.instant(order, options.utc_offset));
+        let at = at.ok_or_else(|| {
+            wrong(format!(
+                "`{}` is not a readable date and time",
+                point.timestamp
+            ))
+        })?;
+        points.insert(at, value.get());
+    }
+    Ok((metric, points))
+}
+
+/// How long a data point is: what points are usually apart.
+fn period(metrics: &Metrics) -> Result<Duration, String> {
+    let times: BTreeSet<Timestamp> = metrics
+        .values()
+        .flat_map(|series| series.points.keys().copied())
+        .collect();
+    let mut apart: Vec<Duration> = times
+        .iter()
+        .zip(times.iter().skip(1))
+        .map(|(a, b)| between(*a, *b))
+        .collect();
+    apart.sort_unstable();
+    let usual = apart.get(apart.len() / 2).copied();
+    usual.ok_or_else(|| {
+        "it has fewer than two data points, so that their period is not known; ask for more"
+            .to_owned()
+    })
+}
+
+fn value(metrics: &Metrics, name: &str, at: Timestamp) -> Option<f64> {
+    metrics.get(name)?.points.get(&at).copied()
+}
+
+/// Notes where times, queue and idle time contradict one another.
+fn check(metrics: &Metrics, period: Duration, draft: &mut Draft) {
+    let mut load = Load::default();
+    for at in metrics[SUMS[0]].points.keys() {
+        let of = |name| value(metrics, name, *at);
+        if let Some((reads, writes)) = of(SUMS[2]).zip(of(SUMS[5])) {
+            let in_flight = (reads + writes) / period.as_secs_f64();
+            let busy = of(IDLE).map(|idle| (1.0 - idle / period.as_secs_f64()).max(0.0));
+            load.add(
+                Range::exact(in_flight),
+                of(QUEUE).map(Range::exact),
+                busy.map(Range::exact),
+            );
+        }
+    }
+    if let Some(told) = load.contradiction("The volume", QUEUE, IDLE) {
+        draft.assume(told);
+    }
+}
+
+fn spans(metrics: &Metrics, role: Role, period: Duration, draft: &mut Draft) {
+    let times: BTreeSet<Timestamp> = NEEDED
+        .iter()
+        .flat_map(|needed| metrics[SUMS[*needed]].points.keys().copied())
+        .collect();
+    for from in times {
+        let requests = |first: usize| Requests {
+            count: value(metrics, SUMS[first], from),
+            bytes: value(metrics, SUMS[first + 1], from),
+            waited: value(metrics, SUMS[first + 2], from).map(Duration::from_secs_f64),
+        };
+        let mut figures = Interval::default();
+        let io = figures.roles.entry(role).or_default();
+        (io.reads, io.writes) = (requests(0), requests(3));
+        draft.spans.push(Span {
+            from,
+            until: later(from, period),
+            figures,
+        });
+    }
+}

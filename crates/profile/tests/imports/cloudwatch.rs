@@ -1,0 +1,128 @@
+//! Answers of CloudWatch about a volume of EBS: a file a metric, read together where they name their statistic.
+
+use super::*;
+
+/// An answer with three data points of 5 min, the last one first, as CloudWatch sorts nothing.
+fn answer(metric: &str, statistic: &str, value: f64) -> String {
+    let points = [10, 0, 5].map(|minute| {
+        format!(r#"{{"Timestamp": "2026-11-21T10:{minute:02}:00+00:00", "{statistic}": {value}, "Unit": "Count"}}"#)
+    });
+    format!(
+        r#"{{"Label": "{metric}", "Datapoints": [{}]}}"#,
+        points.join(", ")
+    )
+}
+
+/// 200 reads/s of 8 KiB and 1 ms, 100 writes/s of 16 KiB and 2 ms.
+fn answers() -> Vec<(&'static str, String)> {
+    [
+        ("VolumeReadOps", 60_000.0),
+        ("VolumeReadBytes", 491_520_000.0),
+        ("VolumeTotalReadTime", 60.0),
+        ("VolumeWriteOps", 30_000.0),
+        ("VolumeWriteBytes", 491_520_000.0),
+        ("VolumeTotalWriteTime", 60.0),
+    ]
+    .map(|(metric, sum)| (metric, answer(metric, "Sum", sum)))
+    .to_vec()
+}
+
+fn import(answers: &[(&'static str, String)], devices: &[&str]) -> Result<Imported, String> {
+    let sources: Vec<Source> = answers
+        .iter()
+        .map(|(file, text)| Source { file, text })
+        .collect();
+    import::read(&sources, &options(devices)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn sums_over_periods_are_requests_bytes_and_time() {
+    let imported = import(&answers(), &[]).expect("a profile");
+    let profile = &imported.profile;
+    assert_eq!(
+        (imported.format, profile.intervals.len()),
+        (Format::CloudWatch, 3)
+    );
+    assert_eq!(profile.start.to_string(), "2026-11-21T10:00:00Z");
+    for interval in &profile.intervals {
+        assert_eq!(interval.length, Duration::from_secs(300));
+        let io = interval.roles[&Role::Data];
+        assert_eq!(
+            (io.reads.count, io.reads.bytes),
+            (Some(60_000.0), Some(491_520_000.0))
+        );
+        assert_eq!(io.reads.latency(), Some(Duration::from_millis(1)));
+        assert_eq!(io.writes.latency(), Some(Duration::from_millis(2)));
+    }
+    assert_eq!(profile.assumptions.len(), 3, "{:?}", profile.assumptions);
+    let log = import(&answers(), &["log=volume"])
+        .expect("a profile")
+        .profile;
+    assert!(log.intervals[0].roles.contains_key(&Role::Log));
+}
+
+#[test]
+fn answers_that_contradict_one_another_or_name_too_little_are_noted_or_refused() {
+    let with = |metric: &'static str, text: String| {
+        let mut answers = answers();
+        answers.retain(|(file, _)| *file != metric);
+        answers.push((metric, text));
+        import(&answers, &[])
+    };
+    // 120 s of requests in 300 s are 0.4 in flight.
+    let queue = with(
+        "VolumeQueueLength",
+        answer("VolumeQueueLength", "Average", 8.0),
+    )
+    .expect("a profile");
+    let told =
+        "rates times latencies give 0.40 requests in flight, and `VolumeQueueLength` says 8.00";
+    assert!(
+        queue
+            .profile
+            .assumptions
+            .iter()
+            .any(|line| line.contains(told)),
+        "{:?}",
+        queue.profile.assumptions
+    );
+    let right = with(
+        "VolumeQueueLength",
+        answer("VolumeQueueLength", "Average", 0.4),
+    )
+    .expect("a profile");
+    assert_eq!(right.profile.assumptions.len(), 3);
+    let burst = with("BurstBalance", answer("BurstBalance", "Average", 99.0)).expect("a profile");
+    assert_eq!(burst.notes, ["BurstBalance is not used"]);
+    for (metric, text, part) in [
+        (
+            "VolumeReadOps",
+            answer("VolumeReadOps", "Average", 200.0),
+            "`VolumeReadOps` has no `Sum`; ask for it with --statistics Sum",
+        ),
+        (
+            "VolumeReadOps",
+            answer("VolumeReadBytes", "Sum", 1.0),
+            "it has `VolumeReadBytes`, as VolumeReadBytes has; which volume",
+        ),
+        (
+            "VolumeReadOps",
+            answer("VolumeIdleTime", "Sum", 1.0),
+            "`VolumeReadOps` is in none of the files; give one for each of",
+        ),
+        (
+            "VolumeReadOps",
+            answer("VolumeReadOps", "Sum", -1.0),
+            "`VolumeReadOps` at 2026-11-21T10:10:00+00:00: -1.0 is not a count",
+        ),
+    ] {
+        let refused = with(metric, text).expect_err("it is wrong");
+        assert!(refused.contains(part), "{refused}");
+    }
+    let data = r#"{"MetricDataResults": [{"Id": "m1", "Label": "VolumeReadOps", "Timestamps": [], "Values": []}]}"#;
+    let refused = error("a.json", data, &options(&[]));
+    assert!(
+        refused.contains("get-metric-statistics --statistics Sum"),
+        "{refused}"
+    );
+}
