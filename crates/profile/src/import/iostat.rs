@@ -82,7 +82,11 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     );
     let roles = roles.map_err(wrong)?;
     devices::assume_shared(&options.devices, None, &mut draft);
-    if host.processors.is_some() {
+    let has_processors = host
+        .statistics
+        .iter()
+        .any(|record| record.processor.is_some());
+    if host.processors.is_some() && has_processors {
         draft.assume("Processor time covers all processes of the machine.");
     }
     let roles = sysstat::by_name(&found, &roles).map_err(wrong)?;

@@ -38,6 +38,9 @@ fn blocks_that_iostat_calls_kilobytes_or_megabytes_are_corrected() {
             profile.assumptions
         );
     }
+    // Recorded with -d: there is no processor time to speak of.
+    let blocks = profile("sysstat/iostat-blocks-called-kB.json", &[]);
+    assert!(!told(&blocks, "Processor time"), "{:?}", blocks.assumptions);
     // What is right stays as it is, to the digit, and is not mentioned.
     let right = profile("sysstat/iostat-megabytes.json", &[]);
     near(
