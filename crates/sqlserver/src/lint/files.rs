@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::capture::{Capture, File, FileKind, Growth, instant_file_initialization};
+use crate::tsql::question;
 
 use super::locations::{is_user, place, places, user_files};
 use super::sources::{DBATOOLS_LOG_MAXIMUM, IFI, LOG_SIZE, RULESET};
@@ -95,7 +96,7 @@ pub(super) fn next_step(file: &File) -> i64 {
 fn no_files(capture: &Capture) -> Outcome {
     super::locations::missing(
         capture,
-        "file",
+        &question::FILES,
         "the files of the databases",
         "capture again as a login with VIEW ANY DEFINITION",
     )

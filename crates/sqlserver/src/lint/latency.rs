@@ -2,6 +2,7 @@
 //! asleep until somebody asks for it by name, and its name stands beside what it says.
 
 use crate::capture::{Capture, FileIo, FileKind, Product};
+use crate::tsql::question;
 
 use super::locations::{missing, place};
 use super::profile::Profile;
@@ -101,7 +102,7 @@ fn climb(capture: &Capture, ladder: &[Step]) -> Vec<Outcome> {
     if capture.file_io.is_empty() {
         return vec![missing(
             capture,
-            "io",
+            &question::FILE_IO,
             "what the files did",
             "capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)",
         )];

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::capture::{Capture, File, FileKind, TEMPDB, Volume, VolumeTold};
+use crate::capture::{Capture, File, FileKind, TEMPDB, Unanswered, Volume, VolumeTold};
+use crate::tsql::question::{self, Question};
 
 use rules::{Location, Outcome};
 
@@ -174,7 +175,7 @@ pub(super) fn databases<'a>(
 pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
     missing(
         capture,
-        "volume",
+        &question::VOLUMES,
         "the volumes that the files are on",
         "--host FILE with mount_point for each volume, or capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)",
     )
@@ -184,17 +185,21 @@ pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
 pub(super) fn tempdb_missing(capture: &Capture) -> Outcome {
     missing(
         capture,
-        "file",
+        &question::FILES,
         "the files of tempdb",
         "capture again as a login with VIEW ANY DEFINITION",
     )
 }
 
-/// What to say where a part of the capture is empty: with the server's own words where it refused a question
-/// that has `word` in its name.
-pub(super) fn missing(capture: &Capture, word: &str, what: &str, how: &str) -> Outcome {
+/// The server's refusal to answer a question; `None` where it answered.
+pub(super) fn refusal<'a>(capture: &'a Capture, question: &Question) -> Option<&'a Unanswered> {
     let mut unanswered = capture.unanswered.iter();
-    match unanswered.find(|unanswered| unanswered.question.contains(word)) {
+    unanswered.find(|unanswered| unanswered.question == question.name)
+}
+
+/// What to say where a part of the capture is empty: with the server's own words where it refused `question`.
+pub(super) fn missing(capture: &Capture, question: &Question, what: &str, how: &str) -> Outcome {
+    match refusal(capture, question) {
         Some(refused) if refused.remedy.is_empty() => {
             Outcome::cannot_tell(what, format!("{how}; the server said: {}", refused.why))
         }

@@ -1,6 +1,7 @@
 //! Azure SQL Managed Instance: the size of a file is its speed, and nothing else can be placed.
 
 use crate::capture::{Capture, File, FileKind};
+use crate::tsql::question;
 
 use super::files::with_several_logs;
 use super::locations::{place, places, tempdb_data, tempdb_missing, user_files};
@@ -294,7 +295,7 @@ fn governed(capture: &Capture) -> Vec<Outcome> {
     let Some(share) = governed_share(capture, |_| true) else {
         return vec![super::locations::missing(
             capture,
-            "io",
+            &question::FILE_IO,
             "what the files did",
             "capture again as a login that may read sys.dm_io_virtual_file_stats",
         )];
@@ -320,7 +321,7 @@ fn governed(capture: &Capture) -> Vec<Outcome> {
 fn no_files(capture: &Capture) -> Outcome {
     super::locations::missing(
         capture,
-        "file",
+        &question::FILES,
         "the files of the databases",
         "capture again as a login with VIEW ANY DEFINITION",
     )

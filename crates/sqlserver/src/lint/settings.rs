@@ -1,6 +1,7 @@
 //! The server's own settings that change what its files feel.
 
 use crate::capture::{Capture, instant_file_initialization};
+use crate::tsql::question;
 
 use super::locations::{is_linux, missing};
 use super::sources::{IFI, LINUX_MEMORY, MEMORY, RULESET};
@@ -68,7 +69,7 @@ fn instant(capture: &Capture) -> Vec<Outcome> {
         }
         None => missing(
             capture,
-            "service",
+            &question::SERVICES,
             "whether instant file initialization is on",
             "capture again as a login that may read sys.dm_server_services (VIEW SERVER STATE); before 2012 SP4 and 2014 no view tells",
         ),
@@ -80,7 +81,7 @@ fn memory(capture: &Capture) -> Vec<Outcome> {
     let Some(&setting) = capture.settings.get("max server memory (MB)") else {
         return vec![missing(
             capture,
-            "setting",
+            &question::SETTINGS,
             "max server memory",
             "capture again as a login that may read sys.configurations",
         )];

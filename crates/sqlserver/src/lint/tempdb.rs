@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::capture::Capture;
+use crate::tsql::question;
 
 use super::locations::{
-    by_mount, databases, is_azure, is_linux, mount_of, moves, place, places, tempdb_data,
-    tempdb_missing, user_files, volumes_missing,
+    by_mount, databases, is_azure, is_linux, missing, mount_of, moves, place, places, refusal,
+    tempdb_data, tempdb_missing, user_files, volumes_missing,
 };
 use super::sources::{
     DBATOOLS_TEMPDB, FRK_MANY_FILES, MOVE, RULESET, TEMPDB_CONTENTION, TEMPDB_PAGE, TRACE_FLAGS,
@@ -275,6 +276,15 @@ fn pending(capture: &Capture) -> Vec<Outcome> {
 const EVEN_BY_ITSELF: u32 = 13;
 
 fn trace_flags(capture: &Capture) -> Vec<Outcome> {
+    // A flag that is off has no row: an answer that is missing looks like all of them off.
+    if refusal(capture, &question::TRACE_FLAGS).is_some() {
+        return vec![missing(
+            capture,
+            &question::TRACE_FLAGS,
+            "which trace flags are on",
+            "capture again as a login that may run DBCC TRACESTATUS",
+        )];
+    }
     let on: Vec<i64> = [1117, 1118]
         .into_iter()
         .filter(|flag| capture.trace_flags.contains(flag))

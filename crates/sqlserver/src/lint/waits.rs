@@ -1,6 +1,7 @@
 //! Waits that say which remedy would help: more files, or another disk.
 
 use crate::capture::Capture;
+use crate::tsql::question;
 
 use super::locations::missing;
 use super::sources::{TEMPDB_CONTENTION, TRACE_FLAGS};
@@ -29,7 +30,7 @@ fn latches(capture: &Capture) -> Vec<Outcome> {
     if capture.waits.is_empty() {
         return vec![missing(
             capture,
-            "wait",
+            &question::WAITS,
             "what sessions waited for",
             "capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)",
         )];

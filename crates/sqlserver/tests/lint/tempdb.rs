@@ -1,6 +1,6 @@
 //! tempdb: number, sizes, growth and volume of its files.
 
-use dbstow_sqlserver::capture::{FileKind, Growth};
+use dbstow_sqlserver::capture::{FileKind, Growth, Unanswered};
 
 use crate::support::{
     GIB, assert_quiet, assert_says, azure, capture, file, good, said, set_tempdb, tempdb,
@@ -223,4 +223,58 @@ fn move_to(capture: &mut dbstow_sqlserver::capture::Capture, key: (i64, i64), mo
         }
     }
     assert!(capture.files.iter().any(|file| file.kind == FileKind::Rows));
+}
+
+#[test]
+fn trace_flags_that_the_server_did_not_show_are_not_off() {
+    for version in ["12.0.6024.0", "16.0.4085.2"] {
+        let mut capture = good();
+        capture.identity.version = version.into();
+        capture.trace_flags.clear();
+        capture.unanswered = vec![Unanswered {
+            question: "trace flags".into(),
+            why: "error 2571: no permission to run DBCC TRACESTATUS".into(),
+            remedy: String::new(),
+        }];
+        assert_says(
+            &capture,
+            "tempdb-trace-flags",
+            "cannot tell: which trace flags are on; capture again",
+        );
+    }
+}
+
+#[test]
+fn what_shows_files_is_granted_where_files_are_missing_and_statistics_of_files_too() {
+    let mut capture = good();
+    capture.files.clear();
+    let grant = |right: &str| format!("GRANT {right} TO [login]");
+    capture.unanswered = vec![Unanswered {
+        question: "file statistics".into(),
+        why: "error 300".into(),
+        remedy: grant("VIEW SERVER PERFORMANCE STATE"),
+    }];
+    let definition = "capture again as a login with VIEW ANY DEFINITION";
+    for (rule, what) in [
+        ("tempdb-file-count", "the files of tempdb"),
+        ("growth-percent", "the files of the databases"),
+    ] {
+        assert_says(
+            &capture,
+            rule,
+            &format!("cannot tell: {what}; {definition}"),
+        );
+    }
+    capture.file_io.clear();
+    capture.unanswered.insert(
+        0,
+        Unanswered {
+            question: "permissions".into(),
+            why: "timeout".into(),
+            remedy: grant("NOTHING"),
+        },
+    );
+    let performance = grant("VIEW SERVER PERFORMANCE STATE");
+    let told = format!("cannot tell: what the files did; {performance}");
+    assert_says(&capture, "latency-azure", &told);
 }
