@@ -2,7 +2,7 @@
 
 use rules::{Finding, Outcome, Severity};
 
-use super::known::{at, data, variable_missing};
+use super::known::{at, data, is_on_zfs, variable_missing};
 use super::sources::{
     MARIADB_DIRECT, MARIADB_FLUSH_METHOD, MARIADB_GROUP_COMMIT, MARIADB_VARIABLES, MYSQL_DISK,
 };
@@ -106,8 +106,7 @@ fn flush_method(capture: &Capture) -> Vec<Outcome> {
     if direct {
         return vec![Outcome::fine("data files bypass the page cache")];
     }
-    let volume = capture.volume(&path);
-    if volume.is_some_and(|volume| volume.file_system == "zfs") {
+    if is_on_zfs(capture, &path) {
         let why = "the data is on ZFS, whose cache direct I/O does not bypass in every release";
         return vec![Outcome::exempt("zfs", why)];
     }

@@ -2,8 +2,8 @@
 
 use rules::{Finding, Outcome, Severity};
 
-use super::known::{at, atomic_write, bytes, data, disk_missing, variable_missing};
-use super::sources::{AWS_TORN_WRITES, EXT4_ATOMIC, MARIADB_DOUBLEWRITE};
+use super::known::{at, atomic_write, bytes, data, disk_missing, is_on_zfs, variable_missing};
+use super::sources::{AWS_TORN_WRITES, EXT4_ATOMIC, MARIADB_DOUBLEWRITE, OPENZFS};
 use super::{Applies, Rule};
 use crate::capture::Capture;
 
@@ -19,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
               log cannot restore it; medium where it is not known",
         says: "innodb_doublewrite is off only where disk and file system write a page of InnoDB whole or not at all. Exempt: a disk \
                that promises it; ZFS, which never overwrites in place. Tables with a DATA DIRECTORY elsewhere are not looked at.",
-        sources: &[MARIADB_DOUBLEWRITE, AWS_TORN_WRITES, EXT4_ATOMIC],
+        sources: &[MARIADB_DOUBLEWRITE, AWS_TORN_WRITES, EXT4_ATOMIC, OPENZFS],
         applies: Applies::BOTH,
         judge: off,
     },
@@ -29,8 +29,9 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Note,
         why: "note: it is safe, and what it costs depends on the load; the file system has to keep pages aligned as well",
         says: "Where the disk promises to write a page whole or not at all, the doublewrite area can be off, with O_DIRECT and a \
-               file system that allocates in units of the page (ext4 with bigalloc and clusters of 16 KiB).",
-        sources: &[AWS_TORN_WRITES, MARIADB_DOUBLEWRITE, EXT4_ATOMIC],
+               file system that allocates in units of the page (ext4 with bigalloc and clusters of 16 KiB). ZFS never overwrites in \
+               place, whatever the disk promises, and needs none either.",
+        sources: &[AWS_TORN_WRITES, MARIADB_DOUBLEWRITE, EXT4_ATOMIC, OPENZFS],
         applies: Applies::BOTH,
         judge: not_needed,
     },
@@ -58,8 +59,7 @@ fn unprotected(capture: &Capture) -> Result<Outcome, Outcome> {
         return Ok(Outcome::fine("the doublewrite area is on"));
     }
     let path = data(capture)?;
-    let volume = capture.volume(&path);
-    if volume.is_some_and(|volume| volume.file_system == "zfs") {
+    if is_on_zfs(capture, &path) {
         let why = "the data is on ZFS, which never overwrites in place";
         return Ok(Outcome::exempt("copy-on-write", why));
     }
@@ -110,6 +110,20 @@ fn needless(capture: &Capture) -> Result<Outcome, Outcome> {
     }
     let path = data(capture)?;
     let page = page(capture);
+    if is_on_zfs(capture, &path) {
+        // A page in two records may be in two transaction groups, of which the later may be lost: a caution of ours.
+        let remedy = format!(
+            "measure what it costs; it may be off where each record holds a whole page (recordsize of {} or more)",
+            bytes(page)
+        );
+        return Ok(Finding::new(
+            Severity::Note,
+            "the doublewrite area is on, and the data is on ZFS, which never overwrites in place",
+        )
+        .with("page", bytes(page))
+        .at([at(capture, &path)])
+        .remedy(remedy));
+    }
     let Some(promised) = atomic_write(capture, &path) else {
         let what = format!(
             "whether the disk writes {} whole or not at all",

@@ -73,6 +73,12 @@ pub(super) fn solid_state(capture: &Capture, path: &str) -> Option<bool> {
     })
 }
 
+/// Whether a directory is on ZFS, which writes elsewhere what changes.
+pub(super) fn is_on_zfs(capture: &Capture, path: &str) -> bool {
+    let volume = capture.volume(path);
+    volume.is_some_and(|volume| volume.file_system == "zfs")
+}
+
 /// The largest write that the volume of a directory promises to make whole or not at all.
 pub(super) fn atomic_write(capture: &Capture, path: &str) -> Option<u64> {
     let told = capture.told(path).and_then(|told| told.atomic_write_bytes);

@@ -84,6 +84,10 @@ pub(super) const MYSQL_TEMPORARY_FILES: Source = source(
 );
 pub(super) const MYSQLTUNER: Source =
     source("MySQLTuner", "https://github.com/major/MySQLTuner-perl");
+pub(super) const OPENZFS: Source = source(
+    "OpenZFS, workload tuning: InnoDB",
+    "https://openzfs.github.io/openzfs-docs/Performance%20and%20Tuning/Workload%20Tuning.html#innodb",
+);
 pub(super) const PERCONA_REDO: Source = source(
     "Percona, how to calculate a good InnoDB log file size (2008)",
     "https://www.percona.com/blog/2008/11/21/how-to-calculate-a-good-innodb-log-file-size/",

@@ -152,6 +152,15 @@ fn a_doublewrite_area_that_is_not_needed_is_noted() {
         rule,
         "fine: it is on",
     );
+    // Whatever its disk promises or does not say.
+    for promise in [None, Some(0), Some(65_536)] {
+        let zfs = on(good(), "/data", |volume| {
+            volume.file_system = "zfs".into();
+            volume.atomic_write_bytes = promise;
+        });
+        let said = "note: the doublewrite area is on, and the data is on ZFS";
+        assert_says(&zfs, rule, said);
+    }
     assert_says(
         &remote(),
         rule,
