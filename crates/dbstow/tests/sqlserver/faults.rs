@@ -171,6 +171,25 @@ fn a_server_without_tls_and_a_certificate_that_nobody_vouches_for_are_told_with_
 }
 
 #[test]
+fn a_server_that_is_too_old_for_strict_encryption_says_so() {
+    // Before 2022 the first message is the server's own, and TLS comes within it.
+    let server = SqlServer::windows(PASSWORD).edition("15.0.4000.1", 3);
+    let bench = Bench::start_with(server, Encryption::Required);
+    let server = bench.server();
+    let login = ["--server", &server, "--encrypt", "strict"];
+    for trust in [&[][..], &["--trust-server-certificate"]] {
+        bench
+            .dbstow(&[&["doctor"], &login[..], trust].concat())
+            .assert()
+            .failure()
+            .stderr(
+                contains("--encrypt strict needs SQL Server 2022 or later")
+                    .and(contains("--encrypt mandatory")),
+            );
+    }
+}
+
+#[test]
 fn a_server_without_tls_gets_no_password_unless_that_was_asked_for() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     let server = bench.server();

@@ -134,6 +134,11 @@ impl Access {
             }
             (Some(_), _) => None,
             // What comes before a login is over the network, or about TLS.
+            (None, Failure::Lost(text) | Failure::OutOfStep(text))
+                if self.login.encryption == Encryption::Strict && is_cut(text) =>
+            {
+                Some(NO_STRICT)
+            }
             (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
             (None, Failure::NoEncryption) => Some(
                 "SQL Server always has TLS, so check what answers at that address; --encrypt off-insecure sends \
@@ -170,6 +175,19 @@ pub(super) fn is_down(failure: &Failure) -> bool {
 }
 
 const NOT_THERE: &str = "check host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
+
+/// A server before 2022 takes the first message of TLS for one of its own protocol, and hangs up.
+///
+/// Source: Microsoft, "TDS 8.0" (read 2026-11).
+const NO_STRICT: &str = "--encrypt strict needs SQL Server 2022 or later, and an older one hangs up; take --encrypt mandatory for it";
+
+/// Whether the other side ended a connection without a word.
+fn is_cut(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["eof", "reset by peer", "closed", "aborted"]
+        .iter()
+        .any(|word| text.contains(word))
+}
 
 /// Connections that come to nothing have no numbers, only words.
 fn of_words(text: &str) -> &'static str {
