@@ -1,5 +1,6 @@
 //! The script that holds dbstow against a real server, held against the double.
 
+use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -28,6 +29,17 @@ fn the_script_for_a_real_server_runs_every_workload_and_leaves_nothing() {
         .success()
         .stdout(contains("all as it should be"));
 
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.collect()
+    };
+    let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workload/workloads");
+    let results = names(&bench.path("out"));
+    for workload in names(&workloads) {
+        let ran = results.iter().any(|result| result.starts_with(&workload));
+        assert!(ran, "{workload} is not among {results:?}");
+    }
     bench.is_as_before(&before);
     settle(&bench);
 }
