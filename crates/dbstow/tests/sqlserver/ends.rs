@@ -207,3 +207,37 @@ fn ctrl_c_while_tempdb_grows_at_its_new_place_brings_it_back() {
     bench.is_as_before(&before);
     settle(&bench);
 }
+
+#[test]
+fn a_database_of_a_managed_instance_that_somebody_is_in_is_reported_and_dropped_by_the_next_run() {
+    const SOMEBODY: u16 = 999;
+    let bench = Bench::start(SqlServer::windows(PASSWORD).edition("12.0.2000.8", 8));
+    let server = bench.server();
+    let experiment = data_files(&bench);
+    let mut run = bench.begin(&measured(&server, &experiment, &MANY));
+    run.until(|bench| {
+        let heard = bench.double().heard();
+        heard.iter().any(|text| text.contains("FROM outer_rows"))
+    });
+    let own = bench.databases().pop().expect("that of the run");
+    let enter = |bench: &Bench| bench.double().model().inside.insert(SOMEBODY, own.clone());
+    enter(&bench);
+
+    let said = run.interrupt();
+
+    // Both are said: what keeps it, and why nobody was thrown out.
+    assert!(
+        said.contains(&format!("DROP DATABASE [{own}]"))
+            && ["error 3702", "end its sessions (KILL)", "error 5008"]
+                .iter()
+                .all(|part| said.contains(part)),
+        "{said}"
+    );
+    assert!(bench.databases().contains(&own) && bench.owes(), "{said}");
+
+    bench.double().model().inside.remove(&SOMEBODY);
+    bench.run(&experiment, &["--fresh"]).assert().success();
+    assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes());
+    settle(&bench);
+}

@@ -178,7 +178,9 @@ fn a_managed_instance_gets_files_by_number_and_size_and_chooses_their_place() {
         .assert()
         .success();
 
+    // It refuses SINGLE_USER, and drops no database that a connection is in.
     assert_eq!(bench.databases(), ["master", "tempdb", "model", "msdb"]);
+    assert!(!bench.owes());
     let heard = bench.double().heard();
     let adds = heard.iter().filter(|text| text.contains("ADD FILE"));
     let sized = heard.iter().filter(|text| text.contains("MODIFY FILE"));

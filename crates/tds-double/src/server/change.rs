@@ -33,6 +33,9 @@ pub(super) fn run(
             }
             Err(errors) => reply.items.extend(errors.into_iter().map(Item::Error)),
         }
+        // Whoever makes a database its own is not thrown out of it.
+        server.severed.remove(&session.id);
+        server.inside.insert(session.id, database.clone());
     }
     reply
 }
@@ -56,7 +59,7 @@ fn execute(
             Ok(vec![Item::Database(name)])
         }
         Statement::Create { name, data, log } => create(server, login, name, data, log),
-        Statement::Drop(name) => drop_database(server, login, database, name),
+        Statement::Drop(name) => drop_database(server, login, name),
         Statement::Modify { database, spec } => {
             let id = altered(server, login, database, spec.path.is_some())?;
             modify(server, id, spec)
@@ -83,8 +86,10 @@ fn execute(
             remove(server, id, file)
         }
         Statement::Set { database, option } => {
-            let recovery = option.starts_with("RECOVERY");
-            let id = altered(server, login, database, recovery)?;
+            // SINGLE_USER: https://github.com/microsoft/sqlmanagementobjects/issues/49, read 2026-11-26.
+            let unknown = ["RECOVERY", "SINGLE_USER"];
+            let unknown = unknown.iter().any(|word| option.starts_with(word));
+            let id = altered(server, login, database, unknown)?;
             set(server, id, option)
         }
         Statement::Checkpoint => checkpoint(server, login, database),
@@ -131,15 +136,20 @@ fn execute(
     }
 }
 
-/// A database that the login may alter. `placed`: the change is one that Azure's services do not know.
-fn altered(server: &SqlServer, login: &str, name: &str, placed: bool) -> Result<i64, Vec<Message>> {
+/// A database that the login may alter. `unknown`: the change is one that Azure's services do not know.
+fn altered(
+    server: &SqlServer,
+    login: &str,
+    name: &str,
+    unknown: bool,
+) -> Result<i64, Vec<Message>> {
     let denied = || vec![error::alter_denied(name)];
     let (id, database) = server.database(name).ok_or_else(denied)?;
     if database.owner != login && !server.may(login, "ALTER ANY DATABASE") {
         return Err(denied());
     }
     let azure = [AZURE_DATABASE, MANAGED_INSTANCE].contains(&server.edition.engine);
-    match placed && azure {
+    match unknown && azure {
         true => Err(vec![error::not_supported()]),
         false => Ok(id),
     }
@@ -211,7 +221,7 @@ fn create(server: &mut SqlServer, login: &str, name: &str, data: &[Spec], log: &
     Ok(Vec::new())
 }
 
-fn drop_database(server: &mut SqlServer, login: &str, current: &str, name: &str) -> Outcome {
+fn drop_database(server: &mut SqlServer, login: &str, name: &str) -> Outcome {
     let (id, database) = server
         .database(name)
         .ok_or_else(|| vec![error::cannot_drop(name)])?;
@@ -221,7 +231,8 @@ fn drop_database(server: &mut SqlServer, login: &str, current: &str, name: &str)
     if database.owner != login && !server.may(login, "ALTER ANY DATABASE") {
         return Err(vec![error::cannot_drop(name)]);
     }
-    if database.name.eq_ignore_ascii_case(current) {
+    let is_in = |inside: &String| inside.eq_ignore_ascii_case(name);
+    if server.inside.values().any(is_in) {
         return Err(vec![error::in_use(name)]);
     }
     server.databases.remove(&id);
@@ -359,6 +370,9 @@ fn set(server: &mut SqlServer, id: i64, option: &str) -> Outcome {
         "READ_COMMITTED_SNAPSHOT" => database.read_committed_snapshot = value == "ON",
         "SINGLE_USER" => {
             database.options.insert("SINGLE_USER".to_owned());
+            let (name, inside) = (&database.name, &mut server.inside);
+            let out = inside.extract_if(.., |_, database| database.eq_ignore_ascii_case(name));
+            server.severed.extend(out.map(|(session, _)| session));
         }
         "MULTI_USER" => {
             database.options.remove("SINGLE_USER");

@@ -20,7 +20,7 @@ mod tests;
 pub mod text;
 mod upkeep;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
@@ -103,6 +103,10 @@ pub struct SqlServer {
     asked: BTreeMap<u16, u64>,
     /// Requests that are not answered yet, by session
     under_way: BTreeMap<u16, Waiting>,
+    /// The database that each session is in, by number; one that somebody is in cannot be dropped
+    pub inside: BTreeMap<u16, String>,
+    /// Sessions that `SINGLE_USER WITH ROLLBACK IMMEDIATE` ended
+    severed: BTreeSet<u16>,
     /// `@shown` of the batch under way
     kept: i64,
 }
@@ -227,6 +231,8 @@ impl SqlServer {
             hangs: Vec::new(),
             asked: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            inside: BTreeMap::new(),
+            severed: BTreeSet::new(),
             kept: 0,
         }
     }
@@ -424,6 +430,10 @@ impl Model for SqlServer {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
+        if self.severed.contains(&session.id) {
+            return Some(Reply::new().with(Item::Cut));
+        }
+        self.inside.insert(session.id, session.database.clone());
         self.count(state::BATCHES, 1);
         let last = self.asked.values().max().copied().unwrap_or(0);
         self.asked.insert(session.id, last + 1);
@@ -465,7 +475,13 @@ impl Model for SqlServer {
         self.under_way.remove(&session.id);
     }
 
+    fn reset(&mut self, session: &Session) {
+        self.inside.insert(session.id, session.database.clone());
+    }
+
     fn closed(&mut self, session: &Session) {
+        self.inside.remove(&session.id);
+        self.severed.remove(&session.id);
         self.under_way.remove(&session.id);
         self.asked.remove(&session.id);
     }

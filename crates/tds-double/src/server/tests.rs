@@ -248,6 +248,37 @@ fn a_database_is_made_where_it_can_be_and_dropped_by_whom_it_belongs_to() {
 }
 
 #[test]
+fn a_database_is_dropped_once_nobody_is_in_it() {
+    for (engine, alone) in [(3, &[][..]), (8, &[5008])] {
+        let mut server = SqlServer::windows("x").edition("16.0.4085.2", engine);
+        assert_eq!(numbers(&mut server, "CREATE DATABASE [a]"), [0_u32; 0]);
+        let mut other = Session {
+            id: 52,
+            ..session("sa", "master")
+        };
+        let mut of_other = |server: &mut SqlServer, text: &str| {
+            let question = super::Question {
+                text: text.to_owned(),
+                parameters: Vec::new(),
+                form: Form::Batch,
+            };
+            server.answer(&mut other, &question).expect(text).items
+        };
+        of_other(&mut server, "USE [a]");
+        assert_eq!(numbers(&mut server, "DROP DATABASE [a]"), [3702]);
+        let single = "ALTER DATABASE [a] SET SINGLE_USER WITH ROLLBACK IMMEDIATE";
+        assert_eq!(numbers(&mut server, single), alone);
+        if alone.is_empty() {
+            assert_eq!(of_other(&mut server, "CHECKPOINT"), [Item::Cut]);
+        } else {
+            assert_eq!(numbers(&mut server, "DROP DATABASE [a]"), [3702]);
+            server.closed(&other);
+        }
+        assert_eq!(numbers(&mut server, "DROP DATABASE [a]"), [0_u32; 0]);
+    }
+}
+
+#[test]
 fn a_full_database_says_so_and_growth_in_tempdb_is_gone_after_a_restart() {
     let mut server = SqlServer::linux("x");
     let fill = |pages| Work {

@@ -106,7 +106,9 @@ impl Engine for SqlServer {
         if std::mem::replace(&mut self.stopped, true) {
             return Ok(());
         }
+        // A database that somebody is in is not dropped.
         self.kept().clear();
+        *self.observer.lock() = None;
         let dropped = self.drop_database();
         // Whatever became of the database: volumes cannot go while tempdb is on them.
         let left = restore::leave_volumes(&self.run);

@@ -4,19 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use sqlserver::capture::{
     self, Identity, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, Product, obstacle_to_moving_tempdb,
 };
-use sqlserver::session::Driver;
+use sqlserver::session::{Driver, Failure};
 use sqlserver::tsql::{Alter, DatabaseOption, Name, Statement, question};
+use volume::clock::Clock;
 
 use super::OBSERVER;
 use super::access::{Access, is_down};
 use super::database_files;
 use super::journal::{Changes, Journal, JournalError, Key, state_directory};
 use super::restart::{Awaited, By, Restart, Way, does_not_start, started};
-use super::tell::{Refusal, tell, told_until};
+use super::tell::{Refusal, tell, told, told_until};
 use crate::engine::EngineError;
 use crate::engine::mark::mark;
 use crate::engine::provider::Opening;
@@ -28,6 +30,15 @@ pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 
 /// The script for a server that does not start.
 const RESCUE: &str = "rescue.sql";
+
+/// A database is in use. Source: Microsoft, "Database engine events and errors" (read 2026-11).
+const IN_USE: u32 = 3702;
+
+/// How often a database is dropped again that is in use: for five seconds. A server notices that a connection was closed some
+/// time after that, and rolls back first what was under way on it; the figures are ours.
+const DROPS_MAX: u32 = 50;
+
+const DROP_EVERY: Duration = Duration::from_millis(100);
 
 /// A server for one run.
 pub struct ServerRun {
@@ -365,18 +376,7 @@ impl ServerRun {
             .iter()
             .any(|known| known == name);
         if exists {
-            let alone = Statement::alter(&own, Alter::Set(DatabaseOption::SingleUser));
-            let mut statements = vec![
-                Statement::Use(Name::new("master").expect("a name")),
-                alone,
-                Statement::Drop(own),
-            ];
-            if self.product == Product::ManagedInstance {
-                statements.remove(1);
-            }
-            for statement in statements {
-                tell(session, &statement).map_err(|error| error.to_string())?;
-            }
+            drop_unused(session, own)?;
         }
         self.note(|changes| changes.databases.retain(|known| known != name))
             .map_err(|error| error.to_string())
@@ -395,6 +395,36 @@ impl ServerRun {
     pub(super) fn started(&self) -> Result<String, EngineError> {
         started(&self.access)
     }
+}
+
+/// Drops a database that none of our connections uses any more.
+fn drop_unused(session: &mut Driver, name: Name) -> Result<(), String> {
+    let master = Statement::Use(Name::new("master").expect("a name"));
+    tell(session, &master).map_err(|error| error.to_string())?;
+    // A managed instance refuses this (error 5008), which is no reason to keep the database.
+    // Source: <https://github.com/microsoft/sqlmanagementobjects/issues/49>, read 2026-11-26.
+    let alone = Statement::alter(&name, Alter::Set(DatabaseOption::SingleUser));
+    let alone = tell(session, &alone);
+    let statement = Statement::Drop(name);
+    let mut dropped = told(session, &statement);
+    for _ in 0..DROPS_MAX {
+        match &dropped {
+            Err(refusal) if is_used(refusal) => {}
+            Err(_) | Ok(()) => break,
+        }
+        Clock::sleep(DROP_EVERY);
+        dropped = told(session, &statement);
+    }
+    dropped.map_err(|refusal| match alone {
+        Ok(()) => refusal.error.to_string(),
+        Err(alone) => format!("{}; before it, {alone}", refusal.error),
+    })
+}
+
+/// Whether a database was not dropped because somebody is in it.
+fn is_used(refusal: &Refusal) -> bool {
+    let number = refusal.failure.as_ref().and_then(Failure::number);
+    number == Some(IN_USE)
 }
 
 /// Connects; a server that an earlier run left in the middle of a restart is started first, where that can be.

@@ -123,6 +123,7 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
              of it (icacls DIR /grant \"ACCOUNT:(OI)(CI)F\"; on Linux chown mssql:mssql DIR)",
         ),
         1101 | 1105 | 9002 => Some(FULL),
+        3702 => Some("end its sessions (KILL); the next run on this server drops it then"),
         2555 | 5042 | 5054 => Some(
             "restart the server and run this first: a file that nobody has used since the start is empty",
         ),
