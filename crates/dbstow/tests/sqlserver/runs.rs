@@ -143,6 +143,41 @@ fn products_that_place_files_themselves_are_refused_with_what_works_there() {
 }
 
 #[test]
+fn what_is_too_old_or_no_sql_server_is_refused_before_anything_is_made() {
+    // 2008 R2, 2014, and Azure Synapse.
+    for (version, engine, why) in [
+        (
+            "10.50.6000.34",
+            3,
+            "is SQL Server 10.50.6000.34, and a run needs 2016",
+        ),
+        (
+            "12.0.6024.0",
+            3,
+            "is SQL Server 12.0.6024.0, and a run needs 2016",
+        ),
+        (
+            "12.0.2000.8",
+            6,
+            "speaks T-SQL and is no SQL Server (EngineEdition 6",
+        ),
+    ] {
+        let bench = Bench::start(SqlServer::windows(PASSWORD).edition(version, engine));
+        let experiment = data_files(&bench);
+        bench
+            .run(&experiment, &DATA_VOLUMES)
+            .assert()
+            .failure()
+            .stderr(contains(why));
+        let heard = bench.double().heard();
+        assert!(
+            !heard.iter().any(|text| text.contains("CREATE ")),
+            "{heard:?}"
+        );
+    }
+}
+
+#[test]
 fn every_version_and_edition_of_an_installed_server_is_measured() {
     // Standard 2016 with Service Pack 1, Express 2017, Enterprise 2019, Developer 2025.
     for (version, edition) in [

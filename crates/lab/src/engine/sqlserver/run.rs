@@ -31,6 +31,9 @@ pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 /// The script for a server that does not start.
 const RESCUE: &str = "rescue.sql";
 
+/// The oldest that is run on: 2016, which has every question of a run.
+const MAJOR_MIN: u32 = question::STATEMENTS.since;
+
 /// A database is in use. Source: Microsoft, "Database engine events and errors" (read 2026-11).
 const IN_USE: u32 = 3702;
 
@@ -308,7 +311,22 @@ impl ServerRun {
                     ));
                 }
             }
-            Product::Boxed | Product::Other => {}
+            Product::Other => {
+                return missing(format!(
+                    "{} speaks T-SQL and is no SQL Server (EngineEdition {}, such as Azure Synapse): its files cannot be \
+                     placed; take a SQL Server of your own, or a managed instance",
+                    self.access.server(),
+                    self.identity.engine_edition
+                ));
+            }
+            Product::Boxed if self.major < MAJOR_MIN => {
+                return missing(format!(
+                    "{} is SQL Server {}, and a run needs 2016 (version {MAJOR_MIN}) or later, or a managed instance",
+                    self.access.server(),
+                    self.identity.version
+                ));
+            }
+            Product::Boxed => {}
         }
         let allowed = capture::read(&mut session, &question::PERMISSIONS, |row| {
             Ok((
