@@ -234,6 +234,23 @@ fn two_busy_devices_have_to_be_named() {
 }
 
 #[test]
+fn a_device_with_a_blank_in_its_name_is_suggested_in_quotes() {
+    let counters = ["0 C:", "1 D:"].map(|disk| {
+        format!(r#""\\DB1\PhysicalDisk({disk})\Disk Reads/sec","\\DB1\PhysicalDisk({disk})\Disk Writes/sec""#)
+    });
+    let csv = format!(
+        "\"(PDH-CSV 4.0) (UTC)(0)\",{},{}\n\"09/22/2026 21:42:32.000\",\"1\",\"1\",\"1\",\"1\"\n\
+         \"09/22/2026 21:42:47.000\",\"1\",\"1\",\"1\",\"1\"\n",
+        counters[0], counters[1]
+    );
+    let refused = error("disks.csv", &csv, &options(&[])).to_lowercase();
+    assert!(
+        refused.ends_with(r#"such as --device "data=0 c:" --device "log=1 d:""#),
+        "{refused}"
+    );
+}
+
+#[test]
 fn sar_knows_requests_and_one_latency() {
     let profile = profile("sysstat/sadf.json", &[]);
     assert_eq!(profile.intervals.len(), 9);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use files::write_named;
+use profile::import::argument;
 
 use super::captured::Captured;
 use super::listing::ListFormat;
@@ -85,7 +86,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// What was written, and what to do next.
 fn next(args: &Args, captured: &Captured) -> String {
-    let shown = |file: &Path| quoted(&file.display().to_string());
+    let shown = |file: &Path| argument(&file.display().to_string());
     match (&args.out, &args.capture, &args.server) {
         (Some(file), ..) => {
             let names = match args.plain && !captured.redacted() {
@@ -97,19 +98,10 @@ fn next(args: &Args, captured: &Captured) -> String {
         }
         (None, Some(file), _) => format!("Next:    dbstow lint {}\n", shown(file)),
         (None, None, server) => {
-            let server = quoted(captured.shown(server.as_deref().unwrap_or_default()));
+            let server = argument(captured.shown(server.as_deref().unwrap_or_default()));
             format!(
                 "Next:    dbstow doctor --server {server} --out server.json\n         dbstow lint server.json\n"
             )
         }
-    }
-}
-
-/// As every shell takes it, those of Windows too.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-,:/@".contains(c);
-    match text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("\"{text}\""),
     }
 }

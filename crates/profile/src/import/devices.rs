@@ -42,6 +42,15 @@ impl FromStr for Device {
     }
 }
 
+/// An argument of a command that is suggested, as every shell takes it, those of Windows too.
+pub fn argument(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-,:/@=".contains(c);
+    match text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("\"{text}\""),
+    }
+}
+
 /// A device of a file.
 pub(super) struct Found<'a> {
     pub(super) name: &'a str,
@@ -127,12 +136,11 @@ fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, String> {
             Ok(found.iter().map(one).collect())
         }
         several => Err(format!(
-            "it has {} devices with requests: {}; name those with the server's files, such as --device data={} \
-             --device log={}",
+            "it has {} devices with requests: {}; name those with the server's files, such as --device {} --device {}",
             several.len(),
             names(several.iter().map(|device| device.name)),
-            several[0].name,
-            several[1].name
+            argument(&format!("data={}", several[0].name)),
+            argument(&format!("log={}", several[1].name))
         )),
     }
 }

@@ -43,7 +43,7 @@ mod twice;
 use jiff::Timestamp;
 use model::Duration;
 
-pub use devices::{Device, DeviceError};
+pub use devices::{Device, DeviceError, argument};
 pub use error::ImportError;
 pub use format::{Format, FormatError, sniff};
 pub use stamp::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
