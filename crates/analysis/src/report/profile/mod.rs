@@ -13,4 +13,4 @@ mod shown;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use shown::Shown;
+pub use shown::{Shown, intervals};

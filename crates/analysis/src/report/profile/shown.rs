@@ -11,6 +11,10 @@ use reading::Role;
 
 const MEGABYTE: f64 = 1e6;
 
+/// Up to which share of the usual length intervals may be shorter or longer and count as even: a snapshot is a moment late.
+/// The figure is ours.
+const UNEVEN: f64 = 0.05;
+
 /// What is shown of a profile, but for charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
@@ -33,7 +37,7 @@ impl Shown {
     pub fn of(profile: &Profile) -> Shown {
         let summary = summary(profile);
         Shown {
-            facts: facts(profile, &summary),
+            facts: facts(profile),
             requests: requests(&summary),
             sessions: sessions(&summary),
             answers: answered(profile),
@@ -63,16 +67,28 @@ pub(super) fn waiting_for(wait: Wait) -> &'static str {
     }
 }
 
-fn facts(profile: &Profile, summary: &Summary) -> Vec<(&'static str, String)> {
-    let known = |text: Option<String>| text.unwrap_or_else(|| "not known".to_owned());
-    let intervals = match profile.intervals.len() {
+/// How many intervals, and how long they are: of one length, or from the shortest to the longest.
+pub fn intervals(profile: &Profile) -> String {
+    let count = match profile.intervals.len() {
         1 => "1 interval".to_owned(),
         several => format!("{several} intervals"),
     };
+    let lengths = profile.intervals.iter().map(|interval| interval.length);
+    let [shortest, longest] = [lengths.clone().min(), lengths.max()].map(Option::unwrap_or_default);
+    let usual = summary(profile).interval.as_secs_f64();
+    let is_usual = |length: Duration| (length.as_secs_f64() - usual).abs() <= usual * UNEVEN;
+    match is_usual(shortest) && is_usual(longest) {
+        true => format!("{count} of {}", duration(summary(profile).interval)),
+        false => format!("{count} of {} to {}", duration(shortest), duration(longest)),
+    }
+}
+
+fn facts(profile: &Profile) -> Vec<(&'static str, String)> {
+    let known = |text: Option<String>| text.unwrap_or_else(|| "not known".to_owned());
     let time = format!(
-        "{}, {intervals} of {}, {} in total",
+        "{}, {}, {} in total",
         profile.start,
-        duration(summary.interval),
+        intervals(profile),
         duration(profile.covered())
     );
     let volumes: Vec<String> = profile.volumes.iter().map(volume).collect();
@@ -186,4 +202,36 @@ fn interruption(interruption: &Interruption) -> String {
         Lost::Clock => "the clock was set",
     };
     format!("{} after the start {cause}.", duration(interruption.at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_is_shorter_than_the_others_is_shown() {
+        let profile = |lengths: &[f64]| {
+            let ends = lengths.iter().scan(0.0, |end, length| {
+                *end += length;
+                Some(*end - length)
+            });
+            let starts: Vec<f64> = ends.collect();
+            let reads = vec![1.0; lengths.len()];
+            let text = format!(
+                "format = \"dbstow.profile/1\"\nstart = \"1970-01-01T00:01:00Z\"\n[origin]\ntool = \"test\"\n\
+                 [intervals]\nat_s = {starts:?}\nlength_s = {lengths:?}\n[intervals.data]\nreads = {reads:?}\n"
+            );
+            profile::read("test.toml", &text).expect("a profile")
+        };
+        for (lengths, shown) in [
+            (&[8.2, 10.0, 10.0][..], "3 intervals of 8.2 s to 10 s"),
+            (&[10.0, 10.0, 2.5], "3 intervals of 2.5 s to 10 s"),
+            (&[10.0, 60.0, 60.0], "3 intervals of 10 s to 60 s"),
+            // A snapshot that came a moment late.
+            (&[10.003, 9.998, 10.0], "3 intervals of 10 s"),
+            (&[5.0], "1 interval of 5 s"),
+        ] {
+            assert_eq!(intervals(&profile(lengths)), shown);
+        }
+    }
 }

@@ -9,14 +9,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use files::input;
 use model::Duration;
 use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
-use profile::{Profile, Timestamp, summary};
+use profile::{Profile, Timestamp};
 
 use super::Mistake;
 use super::listing;
 use super::output::note;
 use super::profile::bullets;
-use analysis::quantity;
-use analysis::report::profile::Shown;
+use analysis::report::profile::{Shown, intervals};
 
 /// Arguments of `import`.
 #[derive(Clone, Debug, clap::Args)]
@@ -175,11 +174,7 @@ fn options(args: &Args) -> Options {
 /// What was imported, what can be asked of it, and what was assumed.
 fn shown(out: &str, from: &str, profile: &Profile) -> String {
     let shown = Shown::of(profile);
-    let usual = summary(profile).interval;
-    let intervals = match profile.intervals.len() {
-        1 => "1 interval".to_owned(),
-        several => format!("{several} intervals of {}", quantity::duration(usual)),
-    };
+    let intervals = intervals(profile);
     let broken = match profile.interruptions.len() {
         0 => String::new(),
         1 => ", with 1 interruption".to_owned(),
