@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Capture, Identity, Product};
+use super::{Capture, Identity, Product, Unanswered};
 use crate::tsql::question::{self, Needs, Question};
 
 /// Something that dbstow does with a server.
@@ -122,27 +122,31 @@ impl Capture {
             Product::ManagedInstance | Product::Other => true,
         });
         let asked: Vec<&str> = asked.map(|question| question.name).collect();
-        let unanswered = |name: &&str| self.unanswered.iter().any(|none| none.question == *name);
-        let missing: Vec<&str> = asked.iter().copied().filter(unanswered).collect();
+        let missing = self.unanswered.iter();
+        let missing = missing.filter(|none| asked.contains(&&*none.question));
+        let missing: Vec<&Unanswered> = missing.collect();
+        // Against a question that timed out, no permission helps.
         let grant = Needs::ServerState.grant(self.identity.major(), product);
-        let what = "see counters";
-        let with = |can, why, grant: Option<&str>| Capability {
-            what,
+        let grant = grant.filter(|_| missing.iter().any(|none| !none.remedy.is_empty()));
+        let (can, why) = match missing.len() {
+            0 => (Can::Yes, "every question was answered".to_owned()),
+            some if some == asked.len() => (
+                Can::No,
+                "no question about the server's state was answered".to_owned(),
+            ),
+            _ => {
+                let missing: Vec<&str> = missing.iter().map(|none| &*none.question).collect();
+                (
+                    Can::Partly,
+                    format!("without an answer: {}", missing.join(", ")),
+                )
+            }
+        };
+        Capability {
+            what: "see counters",
             can,
             why,
             grant: grant.unwrap_or_default().to_owned(),
-        };
-        match missing.len() {
-            0 => with(Can::Yes, "every question was answered".to_owned(), None),
-            some if some == asked.len() => {
-                let why = "no question about the server's state was answered".to_owned();
-                with(Can::No, why, grant)
-            }
-            _ => with(
-                Can::Partly,
-                format!("without an answer: {}", missing.join(", ")),
-                grant,
-            ),
         }
     }
 
@@ -166,13 +170,14 @@ impl Capture {
             let one = "the login has one of the permissions that show all of sys.master_files";
             return can(what, one);
         }
+        // Proposed to those alone who lack it.
+        let (can, grant) = match any == [None; 3] {
+            true => (Can::Unknown, None),
+            false => (Can::Partly, grant),
+        };
         Capability {
             what,
-            can: if any == [None; 3] {
-                Can::Unknown
-            } else {
-                Can::Partly
-            },
+            can,
             why: "sys.master_files leaves out what the login may not see, and does not say so"
                 .to_owned(),
             grant: grant.unwrap_or_default().to_owned(),
@@ -315,7 +320,7 @@ impl Capture {
                 what,
                 can: Can::Unknown,
                 why: "the server did not say what the login may do".to_owned(),
-                grant,
+                grant: String::new(),
             },
         }
     }
@@ -415,7 +420,25 @@ mod tests {
         silent.identity.version = "15.0.1".to_owned();
         for capability in silent.capabilities() {
             let grant = &capability.grant;
-            assert!(!grant.contains("sysadmin"), "nothing was refused: {grant}");
+            assert!(grant.is_empty(), "nothing was refused: {grant}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_timed_out_is_no_reason_to_grant_an_administrator_anything() {
+        let all = ["sysadmin", "CONTROL SERVER", "VIEW ANY DEFINITION"];
+        let mut server = capture("16.0.1", 3, &all);
+        let denied = "GRANT VIEW SERVER PERFORMANCE STATE TO [login]";
+        for (remedy, grant) in [("", ""), (denied, denied)] {
+            server.unanswered = vec![Unanswered {
+                question: question::CACHED.name.to_owned(),
+                why: "no answer in time".to_owned(),
+                remedy: remedy.to_owned(),
+            }];
+            let counters = about(&server, "see counters");
+            assert_eq!(counters.can, Can::Partly);
+            assert_eq!(counters.why, "without an answer: buffer pool");
+            assert_eq!(counters.grant, grant);
         }
     }
 }

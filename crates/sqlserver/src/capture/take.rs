@@ -250,9 +250,9 @@ impl Asking<'_> {
         }
         let machines = self.rows(&question::MACHINE, |row| {
             Ok(Machine {
-                processors: row.int("processors")?,
-                memory_bytes: row.int("memory_kb")?.map(|kb| kb.saturating_mul(1024)),
-                memory_target_bytes: row.int("target_kb")?.map(|kb| kb.saturating_mul(1024)),
+                processors: counted(row, "processors")?,
+                memory_bytes: counted(row, "memory_kb")?.map(|kb| kb.saturating_mul(1024)),
+                memory_target_bytes: counted(row, "target_kb")?.map(|kb| kb.saturating_mul(1024)),
                 started: row.word("started")?,
                 virtual_machine: row.word("virtual_machine")?,
                 ..Machine::default()
@@ -422,6 +422,11 @@ fn file_in_use(row: Row<'_>) -> Result<FileInUse, Missing> {
         path: row.word("path")?,
         size_bytes: in_bytes(row.count("size_pages")?),
     })
+}
+
+/// What no server has none of: 0 is what says nothing, as that of Babelfish does.
+fn counted(row: Row<'_>, column: &'static str) -> Result<Option<i64>, Missing> {
+    Ok(row.int(column)?.filter(|count| *count > 0))
 }
 
 /// A row of [`question::FILE_IO`].

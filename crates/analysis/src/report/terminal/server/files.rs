@@ -1,6 +1,7 @@
 //! Files of a server, and those of tempdb that will be others after the next start.
 
 use sqlserver::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
+use sqlserver::tsql::question::{self, Needs};
 
 use super::super::super::cell::Cell;
 use super::super::super::table::{Column, Table};
@@ -12,9 +13,8 @@ use super::places_files;
 /// A row a file; a database is named at its first.
 pub(super) fn all(capture: &Capture) -> String {
     if capture.files.is_empty() {
-        let none = "files: the server showed none; what helps is above";
         return match places_files(capture) {
-            true => wrapped("", none),
+            true => wrapped("files: ", &none(capture)),
             false => String::new(),
         };
     }
@@ -36,6 +36,21 @@ pub(super) fn all(capture: &Capture) -> String {
         Column::figure("max", |file: &&File| file.max_bytes.map(Cell::Bytes)),
     ];
     table(&Table::of(files, columns), Width::default())
+}
+
+/// Why there is no file to show, and where what helps stands, if anything does.
+fn none(capture: &Capture) -> String {
+    let none = "the server showed none";
+    let asked = question::FILES.name;
+    let is_unanswered = capture.unanswered.iter().any(|un| un.question == asked);
+    let grant = Needs::Definition.grant(capture.identity.major(), capture.identity.product());
+    let capabilities = capture.capabilities();
+    let is_proposed = capabilities.iter().any(|can| Some(&*can.grant) == grant);
+    match (is_unanswered, grant.filter(|_| is_proposed)) {
+        (true, _) => format!("{none}; why is under \"Without an answer\""),
+        (false, Some(grant)) => format!("{none}; what helps is above: {grant}"),
+        (false, None) => format!("{none}, and does not say why"),
+    }
 }
 
 fn named(file: &File) -> String {

@@ -243,7 +243,7 @@ fn a_login_without_permissions_is_told_the_grants() {
       GRANT ALTER SETTINGS TO [login];
       ALTER SERVER ROLE sysadmin ADD MEMBER [login];
 
-    files: the server showed none; what helps is above
+    files: the server showed none; what helps is above: GRANT VIEW ANY DEFINITION TO [login]
 
      setting                            value
     ──────────────────────────────────────────
@@ -387,4 +387,33 @@ fn a_capture_keeps_to_its_schema_redacted_or_not() {
             assert_eq!(wrong, [""; 0]);
         }
     }
+}
+
+#[test]
+fn what_a_server_counts_as_zero_is_not_shown_and_no_help_is_promised_that_is_not_there() {
+    // As Babelfish answers, to somebody who may do everything.
+    let zero = r"
+# machine
+processors | memory_kb | target_kb | started | virtual_machine
+0 | 0 | 0 | 2026-11-20T21:00:00 | NONE
+# files
+database_id | id | kind | name | path | size_pages | max_pages | growth | percent_growth | state
+";
+    let text = shown(&[EVERYTHING, zero]);
+    assert!(
+        !text.contains("0 processors") && !text.contains("0 B"),
+        "{text}"
+    );
+    assert!(
+        text.contains("files: the server showed none, and does not say why"),
+        "{text}"
+    );
+    let refused = "# files\nerror 208 Invalid object name 'sys.master_files'.\n";
+    let text = shown(&[EVERYTHING, refused]);
+    let (told, reasons) = text.split_once("Without an answer\n").expect("one is");
+    assert!(
+        told.contains("why is under \"Without an answer\""),
+        "{text}"
+    );
+    assert!(reasons.contains("- files: error 208"), "{reasons}");
 }
