@@ -28,6 +28,14 @@ fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
 }
 
+/// How far the support of SQL Server has been checked.
+const CHECKED: &str = "T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server";
+
+/// A text in one line.
+fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Its one line of complaint.
 fn complaint(command: &mut Command, code: i32) -> String {
     let output = command.assert().code(code).stdout("");
@@ -54,7 +62,7 @@ fn captures_are_shown_and_written_without_a_server() {
     for file in files {
         let file = file.to_str().expect("its name is text");
         let text = stdout(&[file, "--out", out]);
-        assert!(text.contains("not yet run on SQL Server"), "{text}");
+        assert!(unbroken(&text).contains(CHECKED), "{text}");
         assert!(text.contains("Next:    dbstow lint"), "{text}");
         let wide = text.lines().find(|line| line.chars().count() > 100);
         assert!(wide.is_none_or(|line| line.contains(out)), "{wide:?}");
@@ -135,13 +143,8 @@ fn what_is_no_capture_is_refused_with_its_name() {
 
 #[test]
 fn help_says_how_far_it_was_checked_and_shows_examples() {
-    let help = stdout(&["--help"]);
-    for part in [
-        "not yet run on SQL Server",
-        "Examples:",
-        "dbstow lint",
-        "--plain",
-    ] {
+    let help = unbroken(&stdout(&["--help"]));
+    for part in [CHECKED, "Examples:", "dbstow lint", "--plain"] {
         assert!(help.contains(part), "no {part:?} in: {help}");
     }
 }

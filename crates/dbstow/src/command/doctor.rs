@@ -17,7 +17,7 @@ use analysis::report::terminal::{mariadb, server};
 #[command(
     after_help = "It only sends queries, and changes nothing on the server. For a query that the login may not \
         run, it prints the GRANT that allows it.\n\n\
-        SQL Server: parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
+        SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.\n\n\
         MariaDB, MySQL: any login will do. A password comes from MYSQL_PWD or ~/.my.cnf. Where the server runs on this \
         machine, the disks under its directories are captured too.\n\n\
         Examples:\n  \

@@ -23,7 +23,7 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
         the totals of InnoDB are recorded. A password comes from MYSQL_PWD or ~/.my.cnf. Encrypted where packets leave \
         this machine; ssl-mode and ssl-ca in the URL ask for more or less.\n\n\
         SQL Server: the login needs VIEW SERVER STATE, from 2022 on VIEW SERVER PERFORMANCE STATE; a password comes \
-        from SQLCMDPASSWORD. Parse-checked and protocol-tested; not yet run on SQL Server.\n\n\
+        from SQLCMDPASSWORD. T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.\n\n\
         Examples:\n  \
         dbstow record --server postgresql://postgres@localhost/ --for 30min --out shop.toml\n  \
         dbstow record --server 'postgresql:///shop?host=/var/run/postgresql' --for 8h --every 1min --out day.toml\n  \

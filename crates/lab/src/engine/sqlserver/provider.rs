@@ -28,7 +28,7 @@ impl EngineProvider for Provider {
     }
 
     fn about(&self) -> &'static str {
-        "A running SQL Server (--server); parse-checked and protocol-tested, not yet run on SQL Server"
+        "A running SQL Server (--server); T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server"
     }
 
     fn dialect(&self) -> Dialect {

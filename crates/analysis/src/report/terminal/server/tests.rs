@@ -172,7 +172,8 @@ fn a_login_that_may_do_everything() {
     host: Windows (Windows Server 2022 Standard 10.0), 16 processors, 128 GiB of memory, the server
           means to take 96 GiB, virtual machine: HYPERVISOR
     taken: 2026-11-21T08:00:00+00:00; the service started 2026-11-20T21:00:00
-    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+    SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on
+    SQL Server
 
      what dbstow does                     can it   why
     ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,7 +222,8 @@ fn a_login_without_permissions_is_told_the_grants() {
     SQL Server 2022 (16.0.4135.4), Developer Edition (64-bit)
     asked as: ACME\eva in master of DB1\SQL2022
     taken: 2026-11-21T08:00:00+00:00
-    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+    SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on
+    SQL Server
 
      what dbstow does                     can it   why
     ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -270,7 +272,8 @@ fn azure_sql_database_has_nothing_to_place() {
     Azure SQL Database (12.0.2000.8), SQL Azure
     asked as: eva in web of acme
     taken: 2026-11-21T08:00:00+00:00
-    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+    SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on
+    SQL Server
 
      what dbstow does                     can it      why
     ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -307,7 +310,8 @@ fn a_managed_instance_has_numbers_and_sizes_to_choose() {
     host: Windows (Windows Server 2022 Standard 10.0), 16 processors, 128 GiB of memory, the server
           means to take 96 GiB, virtual machine: HYPERVISOR
     taken: 2026-11-21T08:00:00+00:00; the service started 2026-11-20T21:00:00
-    SQL Server: parse-checked and protocol-tested; not yet run on SQL Server
+    SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on
+    SQL Server
 
      what dbstow does                     can it   why
     ────────────────────────────────────────────────────────────────────────────────────────────────────

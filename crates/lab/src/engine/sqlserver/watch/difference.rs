@@ -106,7 +106,7 @@ pub(super) fn interval(
 /// What a user has to know of the figures.
 pub(super) fn assumptions(first: &Snapshot) -> Vec<&'static str> {
     let mut known = vec![
-        "The queries follow Microsoft's documentation; they have not yet been run on a real SQL Server.",
+        "The queries follow Microsoft's documentation; they were not yet run on SQL Server.",
         "Requests are those of the server, of all its databases; tempdb's log counts as temp. Their times are sums of whole \
          milliseconds.",
         "Waits for IO_COMPLETION count as temp: they are those of sorts and hashes that spill.",
