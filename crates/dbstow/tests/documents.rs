@@ -15,6 +15,9 @@ use catalogue::Catalogue;
 
 const README_LINES_MAX: usize = 120;
 
+/// Lines of a terminal's or a page's first screen.
+const SCREEN_LINES: usize = 24;
+
 /// What has to stand on each page that shows dbstow at work on SQL Server.
 const SQL_SERVER: &str = "t-sql and client run against babelfish 4.4 (all loads equal to sqlite's); not yet run on sql server";
 
@@ -22,6 +25,59 @@ const SQL_SERVER: &str = "t-sql and client run against babelfish 4.4 (all loads 
 fn readme_has_at_most_120_lines() {
     let lines = read(&root().join("README.md")).lines().count();
     assert!(lines <= README_LINES_MAX, "README.md has {lines} lines");
+}
+
+#[test]
+fn the_first_screen_of_the_readme_has_demo_and_test_each_with_its_time() {
+    let readme = read(&root().join("README.md"));
+    for command in ["make demo ", "make test "] {
+        let mut first = readme.lines().take(SCREEN_LINES);
+        let line = first.find(|line| line.starts_with(command));
+        assert!(
+            line.is_some_and(|line| line.contains(" minutes")),
+            "{command}: {line:?}"
+        );
+    }
+}
+
+/// The fifth experiment takes longer than the four together.
+#[cfg(target_os = "linux")]
+#[test]
+fn demo_runs_the_experiments_of_the_published_table_and_demo_all_the_others() {
+    let methodology = read(&root().join("METHODOLOGY.md"));
+    let (_, table) = (methodology.split_once("Printed by `make demo`")).expect("the table's line");
+    let (table, _) = table.split_once("\n\nWhy some").expect("the text below it");
+    let named = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let published: BTreeSet<&str> = named.filter_map(|rest| rest.split('`').next()).collect();
+    assert_eq!(published.len(), 4, "{published:?}");
+    assert_eq!(runs_of("demo"), owned(&published));
+
+    // A real server alone has asynchronous reads.
+    let mut every: BTreeSet<&str> = experiment::spec::builtin_names().into_iter().collect();
+    every.remove("postgres-io-method");
+    assert_eq!(runs_of("demo-all"), owned(&every));
+}
+
+#[cfg(target_os = "linux")]
+fn owned(names: &BTreeSet<&str>) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The experiments that `make` would run for this target.
+#[cfg(target_os = "linux")]
+fn runs_of(target: &str) -> BTreeSet<String> {
+    let mut make = std::process::Command::new("make");
+    // Not those of a `make test` that this runs in.
+    make.env_remove("MAKEFLAGS").env_remove("MFLAGS");
+    let make = make.args(["--dry-run", target]).current_dir(root());
+    let output = make.output().expect("Linux builds dbstow with make");
+    let printed = String::from_utf8(output.stdout).expect("commands are text");
+    let loops = printed.lines().filter_map(|line| {
+        let (_, names) = line.split_once("for name in ")?;
+        names.split_once("; do")
+    });
+    let names = loops.flat_map(|(names, _)| names.split_whitespace());
+    names.map(str::to_owned).collect()
 }
 
 #[test]
