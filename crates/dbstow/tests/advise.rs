@@ -117,6 +117,32 @@ fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
 }
 
 #[test]
+fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
+    let place = Place::new();
+    place.advice(&[]);
+    let finalists = fs::read_to_string(place.path("shop-advice/finalists.toml"));
+    let finalists = finalists.expect("they are there");
+    assert!(
+        finalists.contains("profile = \"../shop.toml\""),
+        "{finalists}"
+    );
+
+    let moved = tempfile::tempdir().expect("there is room");
+    for name in ["shop.toml", "shop-advice"] {
+        fs::rename(place.path(name), moved.path().join(name)).expect("both are on one disk");
+    }
+    let elsewhere = tempfile::tempdir().expect("there is room");
+    Command::cargo_bin("dbstow")
+        .expect("it was built")
+        .current_dir(elsewhere.path())
+        .arg("plan")
+        .arg(moved.path().join("shop-advice/finalists.toml"))
+        .arg("--json")
+        .assert()
+        .success();
+}
+
+#[test]
 fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
     let place = Place::new();
     let advice = place.advice(&[]);

@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use clap::ValueHint;
 
 use super::choice::{self, MODES, one_of};
+use super::output::note;
 use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
 use experiment::build;
 use experiment::plan::Plan;
 use experiment::spec::{
-    Arm, EngineName, Mode, Role, Spec, SpecError, Variant, builtin_names, builtin_text,
+    Arm, EngineName, Located, Mode, Role, Spec, SpecError, Variant, builtin_names, builtin_text,
+    located,
 };
 use files::input::{self, Reach};
 use lab::engine::{self, EngineProvider, provider};
@@ -422,12 +424,17 @@ impl Asked {
     }
 }
 
-/// The text of an experiment's file.
+/// The text of an experiment's file, with its paths relative to the current folder.
 fn named(file: &str) -> Result<String, SpecError> {
-    input::named(Path::new(file)).map_err(|error| SpecError::Unreadable {
+    let text = input::named(Path::new(file)).map_err(|error| SpecError::Unreadable {
         file: file.to_owned(),
         why: error.to_string(),
-    })
+    })?;
+    let Located { text, notes } = located(file, text)?;
+    for text in notes {
+        note(&format!("dbstow: {text}"));
+    }
+    Ok(text)
 }
 
 /// The layout that a profile itself names, as an experiment's file has it.

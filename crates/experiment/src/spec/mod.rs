@@ -21,6 +21,7 @@ mod known;
 mod mariadb;
 mod metric;
 mod mode;
+mod paths;
 mod placement;
 mod postgres;
 pub(crate) mod protocol;
@@ -44,6 +45,7 @@ pub use known::{Known, KnownWorkload, Recorded};
 pub use mariadb::{FlushLog, FlushMethod, Mariadb};
 pub use metric::METRICS;
 pub use mode::{EngineName, Mode, Variant};
+pub use paths::{Located, located};
 pub use placement::{File, Placement, Role};
 pub use postgres::{IoMethod, Postgres};
 pub(crate) use protocol::errors_max_default;
@@ -147,7 +149,8 @@ impl Spec {
     /// Reads an experiment: `text` of `file`, with those of its settings that `variant` asks for, and then
     /// with `overrides`, dotted keys and values, in their order.
     ///
-    /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does.
+    /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does. Paths are relative to the current
+    /// folder: [`located`] makes those of a file so.
     ///
     /// # Errors
     /// The first mistake, with its line or override.

@@ -195,9 +195,9 @@ pub(crate) struct Files {
 pub(crate) struct Workload {
     /// One that is built in.
     pub(crate) name: Option<String>,
-    /// Or a folder of one's own, seen from the current folder.
+    /// Or a folder of one's own, relative to the file.
     pub(crate) folder: Option<String>,
-    /// Or a profile, seen from the current folder: what a server did, recorded or imported.
+    /// Or a profile, relative to the file: what a server did, recorded or imported.
     pub(crate) profile: Option<String>,
     /// Of a profile: the length of the part of it that is replayed, its busiest one.
     pub(crate) window: Option<Span>,

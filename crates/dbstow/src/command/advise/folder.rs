@@ -1,7 +1,8 @@
 //! The folder of advice: page, document, and an experiment of the finalists.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use analysis::report::advice::document::{Advice, Layout, Volume};
 use anyhow::Result;
@@ -43,12 +44,19 @@ pub(super) fn name(args: &Args) -> PathBuf {
     }
 }
 
-/// Writes the page, the document and the experiment of the finalists. Gives the folder.
+/// The folder, made where it is not there.
 ///
 /// # Errors
-/// When it cannot be written.
-pub(super) fn write(args: &Args, advice: &Advice, finalists: &str, page: &str) -> Result<PathBuf> {
-    let folder = Folder::to_fill(&name(args), Readers::Umask)?;
+/// When it cannot be written to, or is not this user's own.
+pub(super) fn made(args: &Args) -> Result<Folder> {
+    Ok(Folder::to_fill(&name(args), Readers::Umask)?)
+}
+
+/// Writes the page, the document and the experiment of the finalists.
+///
+/// # Errors
+/// When they cannot be written.
+pub(super) fn write(folder: &Folder, advice: &Advice, finalists: &str, page: &str) -> Result<()> {
     let json = advice.json();
     for (name, text) in [
         ("advice.html", page),
@@ -57,7 +65,39 @@ pub(super) fn write(args: &Args, advice: &Advice, finalists: &str, page: &str) -
     ] {
         folder.write(name.as_ref(), text.as_bytes(), Readers::Umask)?;
     }
-    Ok(folder.path().to_owned())
+    Ok(())
+}
+
+/// `file` relative to `folder`, so that both can be used from everywhere, and moved together. A path that the user gave
+/// as an absolute one stays so.
+pub(super) fn seen_from(folder: &Path, file: &Path) -> String {
+    let relative = match file.is_absolute() {
+        true => None,
+        false => relative(folder, file),
+    };
+    relative
+        .unwrap_or_else(|| file.to_owned())
+        .display()
+        .to_string()
+}
+
+/// `file` relative to `folder`; `None` where there is no such path, or one of them cannot be looked at. Links are
+/// followed: `..` of what a link leads to is not `..` of the link.
+fn relative(folder: &Path, file: &Path) -> Option<PathBuf> {
+    let parent = match file.parent()? {
+        parent if parent.as_os_str().is_empty() => Path::new("."),
+        parent => parent,
+    };
+    let from = fs::canonicalize(folder).ok()?;
+    let to = fs::canonicalize(parent).ok()?.join(file.file_name()?);
+    let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
+    let common = from.iter().zip(&to).take_while(|(one, other)| one == other);
+    let common = common.count();
+    // Without a common root there is no way from one to the other: two drives.
+    (common > 0).then(|| {
+        let up = from[common..].iter().map(|_| Component::ParentDir);
+        up.chain(to[common..].iter().copied()).collect()
+    })
 }
 
 /// Where an experiment of the finalists comes from.
@@ -67,7 +107,7 @@ pub(super) struct Finalists<'a> {
     /// Name of its placement.
     pub(super) placement: &'a str,
     pub(super) catalogue: &'a Catalogue,
-    /// File of the profile that is replayed.
+    /// File of the profile that is replayed, relative to the folder.
     pub(super) profile: String,
     /// The part of it that is replayed; `None`: all.
     pub(super) window: Option<&'a str>,

@@ -203,22 +203,24 @@ pub fn run(args: &Args) -> Result<()> {
         if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
             drilled::add_to_advice(folder, drill, &mut document);
         }
+        let folder = folder::made(args)?;
         let finalists = Finalists {
             today: &text_of_today,
             placement: &arm.settings.placement.name,
             catalogue: &catalogue,
-            profile: args.profile.display().to_string(),
+            profile: folder::seen_from(folder.path(), &args.profile),
             window: args.window.as_deref(),
             sessions: load.sessions_max(),
         };
         let finalists = folder::finalists(&finalists, &document)?;
-        let folder = folder::write(args, &document, &finalists, &page(&document))?;
+        folder::write(&folder, &document, &finalists, &page(&document))?;
         args.format.print(&match args.format {
-            ListFormat::Text => text(&Shown::of(&document), &folder),
+            ListFormat::Text => text(&Shown::of(&document), folder.path()),
             ListFormat::Json => document.json(),
         })?;
         if let Some(file) = &args.plan_out {
-            let ResolvedRun { inventory, plan } = finalists_in(args, &folder).understand(false)?;
+            let ResolvedRun { inventory, plan } =
+                finalists_in(args, folder.path()).understand(false)?;
             plan::write(file, plan, &inventory)?;
         }
         Ok(document)
