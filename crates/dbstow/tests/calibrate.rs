@@ -291,6 +291,7 @@ fn mistakes_are_told_before_anything_is_measured() {
         (["--name", "a b"], "cannot be a disk's name"),
         (["--out", "there.toml"], "is there already"),
         (["--out", "none/x.toml"], "no folder"),
+        (["--out", "/proc/x.toml"], "/proc/x.toml"),
     ] {
         let output = dbstow(
             folder.path(),

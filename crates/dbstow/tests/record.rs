@@ -317,3 +317,100 @@ fn times_and_files_that_cannot_be_are_usage_errors() {
         text(&output)
     );
 }
+
+/// Before it was tried at the recording's end, when it was lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_anything_is_recorded() {
+    let url = "postgresql://boss@/x?host=/nowhere";
+    // Not even root makes a file in `/proc`.
+    for out in ["/proc/shop.toml", "/nowhere/shop.toml"] {
+        let record = ["record", "--server", url, "--for", "30s", "--out", out];
+        let output = Command::new(env!("CARGO_BIN_EXE_dbstow"))
+            .args(record)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        assert!(
+            text(&output).contains(&format!("--out: {out}: ")),
+            "{}",
+            text(&output)
+        );
+    }
+}
+
+#[test]
+fn a_recording_whose_folder_vanishes_is_kept_in_another_file_which_is_named() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let working = work(&server);
+    let recorder = Recorder::of(&server);
+    let rescue = tempfile::tempdir().unwrap();
+    let folder = recorder.folder.path().join("asked");
+    std::fs::create_dir(&folder).unwrap();
+    let out = folder.join("shop.toml");
+    let mut recording = Command::new(env!("CARGO_BIN_EXE_dbstow"))
+        .args(["record", "--server", &recorder.url, "--every", "1s"])
+        .args(["--for", "600s", "--out"])
+        .arg(&out)
+        .current_dir(rescue.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !out.exists() {
+        assert!(recording.try_wait().unwrap().is_none(), "it ended");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    let process = Pid::from_raw(i32::try_from(recording.id()).unwrap());
+    kill(process, Signal::SIGINT).unwrap();
+    let output = recording.wait_with_output().unwrap();
+    end(working);
+
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(
+        text(&output).contains("the recording is in ./shop-"),
+        "{}",
+        text(&output)
+    );
+    let mut kept = std::fs::read_dir(rescue.path()).unwrap();
+    let kept = kept.next().unwrap().unwrap().path();
+    let profile = profile::read("shop.toml", &std::fs::read_to_string(kept).unwrap()).unwrap();
+    assert!(profile.intervals.len() >= 2);
+}
+
+/// Debian's own configuration: whoever connects by the socket is who the system says.
+#[test]
+fn a_login_as_another_user_of_the_machine_is_answered_with_sudo() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let rules = server.sql("SHOW hba_file");
+    let peer = "local all debian peer\nlocal all all scram-sha-256\n";
+    std::fs::write(rules, peer).unwrap();
+    server.sql("CREATE ROLE debian LOGIN");
+    server.sql("SELECT pg_reload_conf()");
+    let recorder = Recorder {
+        folder: tempfile::tempdir().unwrap(),
+        url: server.url(ENCODED).replace("boss", "debian"),
+    };
+    let output = recorder.start("3s").wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(
+        text(&output).contains("sudo -u debian dbstow"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn the_help_begins_with_every_product_that_can_be_recorded() {
+    let output = Command::new(env!("CARGO_BIN_EXE_dbstow"))
+        .args(["record", "--help"])
+        .output()
+        .unwrap();
+    let first = text(&output);
+    let first = first.split("Usage:").next().unwrap();
+    for product in ["PostgreSQL", "MariaDB", "MySQL", "SQL Server"] {
+        assert!(first.contains(product), "no {product} in {first}");
+    }
+}

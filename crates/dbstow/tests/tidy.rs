@@ -51,6 +51,10 @@ const WRITERS: &[(&str, &str)] = &[
         "listens on the address that --listen names",
     ),
     (
+        "dbstow/src/command/record/kept.rs",
+        "the last folder for a recording that cannot be kept elsewhere: a new name, by `files`",
+    ),
+    (
         "lab/src/engine/own_server/directories.rs",
         "removes what a server made in its own directories",
     ),

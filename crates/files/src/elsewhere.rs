@@ -186,6 +186,20 @@ impl Folder {
         or_removed(&path, written).map_err(FileError::at(&path))
     }
 
+    /// Checks that a file can be written, see [`super::check_new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn check_new(&self, name: &OsStr) -> Result<(), FileError> {
+        let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
+        if self.holds(name) {
+            return Err(FileError::Exists(path));
+        }
+        let made = File::create_new(&unfinished).map(drop);
+        made.and_then(|()| fs::remove_file(&unfinished))
+            .map_err(FileError::at(&path))
+    }
+
     /// An empty file that takes the place of what is under the name.
     ///
     /// # Errors

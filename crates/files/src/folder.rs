@@ -251,6 +251,19 @@ impl Folder {
         }
     }
 
+    /// Checks that a file can be written, see [`super::check_new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn check_new(&self, name: &OsStr) -> Result<(), FileError> {
+        let path = self.place(name)?;
+        if self.holds(name) {
+            return Err(FileError::Exists(path));
+        }
+        let unfinished = self.unfinished(Readers::OwnerOnly);
+        unfinished.map(drop).map_err(FileError::at(&path))
+    }
+
     /// Gives a file its name, unless that is taken.
     fn name_new(&self, unfinished: &str, name: &OsStr) -> Result<(), Errno> {
         let here = &self.handle;

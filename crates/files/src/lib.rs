@@ -134,6 +134,15 @@ pub fn write_new(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), File
     folder.write_new(name, bytes, readers)
 }
 
+/// Checks that [`write_new`] can write a file there as things are now. Nothing stays.
+///
+/// # Errors
+/// When something is under that name, or no file can be made beside it.
+pub fn check_new(path: &Path) -> Result<(), FileError> {
+    let (folder, name) = place(path)?;
+    folder.check_new(name)
+}
+
 /// Makes an empty file for this user alone, only if nothing is under that name; open for reading and writing.
 ///
 /// # Errors

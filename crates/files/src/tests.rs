@@ -383,3 +383,35 @@ fn a_folder_of_our_own_is_one_that_nobody_else_writes_to() {
         assert!(error.contains("belongs to user 65534"), "{error}");
     }
 }
+
+#[test]
+fn whether_a_file_can_be_written_is_known_before_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("shop.toml");
+    check_new(&file).expect("the folder is ours");
+    assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 0);
+
+    fs::write(&file, "").expect("the folder is ours");
+    let error = check_new(&file).expect_err("it is there");
+    assert!(matches!(error, FileError::Exists(_)), "{error}");
+    let error = check_new(&folder.path().join("none/shop.toml")).expect_err("no such folder");
+    assert!(error.to_string().contains("none/shop.toml"), "{error}");
+}
+
+/// Its target may appear at any time.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_a_file_that_is_there() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("shop.toml");
+    std::os::unix::fs::symlink("nowhere", &file).expect("the folder is ours");
+    let error = check_new(&file).expect_err("a link is there");
+    assert!(matches!(error, FileError::Exists(_)), "{error}");
+}
+
+/// Not even root makes a file in `/proc`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_in_which_no_file_can_be_made_is_refused_before() {
+    check_new(Path::new("/proc/shop.toml")).expect_err("no file can be made there");
+}

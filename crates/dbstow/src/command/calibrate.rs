@@ -113,6 +113,10 @@ fn out(args: &Args) -> Result<PathBuf> {
             out.display()
         );
     }
+    if !files::is_stream(&out) {
+        // Before minutes of measuring that would be lost.
+        files::check_new(&out)?;
+    }
     Ok(out)
 }
 

@@ -1,5 +1,11 @@
 //! `dbstow record`: watches a running PostgreSQL, MariaDB, MySQL or SQL Server, and writes a profile. It changes nothing there.
 
+#[cfg(any(
+    feature = "sqlserver",
+    all(unix, any(feature = "mariadb", feature = "postgres"))
+))]
+mod kept;
+
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -15,7 +21,8 @@ const EVERY_MIN: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     after_help = "It only sends queries, and changes nothing on the server. Ctrl-C ends the recording early and \
-        writes what there is; a second one ends it at once. One that is killed leaves what it had, but for its last minute at most.\n\n\
+        writes what there is; a second one ends it at once. The file is written after each interval, so that a recording that \
+        is killed leaves what it had. Where it cannot be written any more, the recording goes to another file, which is named.\n\n\
         PostgreSQL: the login needs pg_monitor; where the server is on this machine, run dbstow as root or as the \
         server's user, so that disks and processors are counted too. A password comes from PGPASSWORD or ~/.pgpass. \
         Encrypted where the server offers TLS; sslmode and sslrootcert in the URL ask for more, as in libpq.\n\n\
@@ -183,24 +190,24 @@ fn sql_server(args: &Args) -> Result<()> {
     all(unix, any(feature = "mariadb", feature = "postgres"))
 ))]
 mod live {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    use anyhow::{Context, Result};
-    use files::Readers;
+    use anyhow::{Context, Result, anyhow};
     use lab::engine::watch::{RecordError, Recording, Watcher};
     use lab::engine::{EngineError, Patience};
     use model::Duration;
     use profile::{Interval, Profile};
 
     use super::Args;
-    use crate::command::Mistake;
+    use super::kept::{Kept, Written};
     use crate::command::import::show;
     use crate::command::output::note;
     use crate::command::progress::Progress;
     use crate::command::publish::{Outlet, Publishing};
     use crate::command::run::interruption::INTERRUPTED;
+    use crate::command::{Mistake, print};
     use crate::metrics::ServerMetrics;
     use analysis::quantity::duration;
 
@@ -224,15 +231,24 @@ mod live {
         shown.end();
         let profile = recorded.map_err(|error| match error {
             RecordError::Server(error) => in_words(error),
-            RecordError::Nothing(text) if shown.has_written() => Mistake(format!(
+            RecordError::Nothing(text) if shown.kept.is_written() => Mistake(format!(
                 "{text}; {} holds what was recorded until then",
-                args.out.display()
+                shown.kept.file().display()
             ))
             .into(),
             RecordError::Nothing(text) => Mistake(format!("{text}; nothing was written")).into(),
         })?;
-        shown.write(&profile)?;
-        show(&args.out, "dbstow record", &profile)
+        shown.keep(&profile)?;
+        let file = shown.kept.file();
+        show(&file, "dbstow record", &profile)?;
+        match shown.kept.moved() {
+            None => Ok(()),
+            Some(why) => Err(anyhow!(
+                "{} was not written ({why}); the recording is in {}",
+                args.out.display(),
+                file.display()
+            )),
+        }
     }
 
     /// What is missing before anything was tried is a mistake in what was asked.
@@ -244,9 +260,7 @@ mod live {
     }
 
     struct Shown {
-        out: PathBuf,
-        /// Whether the file that is there is this recording's.
-        written: AtomicBool,
+        kept: Kept,
         length: Duration,
         progress: Progress,
         /// Seconds that the bar shows.
@@ -268,8 +282,7 @@ mod live {
             ctrlc::set_handler(on_signal).context("a handler for Ctrl-C")?;
             let steps = whole_seconds(length);
             Ok(Shown {
-                out: out.to_owned(),
-                written: AtomicBool::new(false),
+                kept: Kept::new(out),
                 length,
                 progress: Progress::new(steps, "recording {wide_bar} {msg}"),
                 done: AtomicU64::new(0),
@@ -292,20 +305,25 @@ mod live {
             self.progress.end();
         }
 
-        fn has_written(&self) -> bool {
-            self.written.load(Ordering::Relaxed)
+        /// Writes the whole recording; what can be kept in no file is printed.
+        fn keep(&self, profile: &Profile) -> Result<()> {
+            let Err(error) = self.write(profile) else {
+                return Ok(());
+            };
+            print(&profile::write("the recording", profile)?)?;
+            Err(error
+                .context("the recording is on standard output, since no file could be written"))
         }
 
-        /// Writes the file, or replaces what this recording wrote before.
+        /// Writes the file, or replaces what this recording wrote before, and notes where it has gone.
         fn write(&self, profile: &Profile) -> Result<()> {
-            let text = profile::write(&self.out.display().to_string(), profile)?;
-            let write = match (files::is_stream(&self.out), self.has_written()) {
-                (true, _) => files::write_named(&self.out, text.as_bytes()),
-                (false, true) => files::write_whole(&self.out, text.as_bytes(), Readers::Umask),
-                (false, false) => files::write_new(&self.out, text.as_bytes(), Readers::Umask),
-            };
-            write?;
-            self.written.store(true, Ordering::Relaxed);
+            if let Written::Elsewhere(why) = self.kept.write(profile)? {
+                let file = self.kept.file();
+                self.note(&format!(
+                    "{why}; the recording is kept in {}",
+                    file.display()
+                ));
+            }
             Ok(())
         }
     }
@@ -327,7 +345,7 @@ mod live {
 
         fn so_far(&self, profile: &Profile) {
             // What reads a stream gets the whole, once.
-            if files::is_stream(&self.out) {
+            if files::is_stream(&self.kept.file()) {
                 return;
             }
             if let Err(error) = self.write(profile) {

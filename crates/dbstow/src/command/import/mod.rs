@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use files::input;
+use files::{FileError, input};
 use model::Duration;
 use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use profile::{Profile, Timestamp};
@@ -100,14 +100,21 @@ pub fn run(args: &Args) -> Result<()> {
     save(&args.out, &from, &profile)
 }
 
-/// Refuses a file that is there.
+/// Refuses a file that is there, or cannot be written: before anything is read or recorded for it.
 pub(super) fn check_free(out: &Path) -> Result<()> {
-    if out.exists() && !files::is_stream(out) {
-        let out = out.display();
-        let message = format!("{out} already exists; remove it, or give another --out");
-        return Err(Mistake(message).into());
+    if files::is_stream(out) {
+        return Ok(());
     }
-    Ok(())
+    files::check_new(out).map_err(|error| match error {
+        FileError::Exists(_) => {
+            let out = out.display();
+            Mistake(format!(
+                "{out} already exists; remove it, or give another --out"
+            ))
+            .into()
+        }
+        other => anyhow::Error::from(other).context("--out"),
+    })
 }
 
 /// Writes a profile, and prints what it can answer.

@@ -48,6 +48,10 @@ impl Connection {
                     ),
                 })
             }
+            (Err(Failure::Refused { code, message }), _) if is_by_peer(&code, &message) => {
+                let message = format!("{message}; {}", by_peer(&target.user));
+                Err(Failure::Refused { code, message })
+            }
             (opened, _) => opened,
         }
     }
@@ -78,6 +82,20 @@ fn is_about_encryption(failure: &Failure) -> bool {
 /// Whether a login was refused for want of a certificate of the client's.
 fn wants_certificate(code: &str, message: &str) -> bool {
     code == NO_ENTRY && message.contains("client certificate")
+}
+
+/// Whether a login was refused because another user of this machine runs dbstow. The word is in the message in every language of
+/// PostgreSQL's.
+fn is_by_peer(code: &str, message: &str) -> bool {
+    code == NO_ENTRY && message.to_lowercase().contains("peer")
+}
+
+/// How `user` can log in where PostgreSQL asks the system who connects, as on Debian.
+fn by_peer(user: &str) -> String {
+    format!(
+        "it lets in the user \"{user}\" of this machine alone: run `sudo -u {user} dbstow ..` with files that this user may \
+         write, or log in with a password by TCP (postgresql://{user}@localhost/)"
+    )
 }
 
 /// How servers from version 14 on, and before, say that they looked for an entry without TLS.
@@ -218,6 +236,19 @@ fn unknown_method() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_as_another_user_of_the_machine_names_sudo() {
+        let refused = "Peer authentication failed for user \"postgres\"";
+        assert!(is_by_peer("28000", refused));
+        let german = "Peer-Authentifizierung für Benutzer »postgres« fehlgeschlagen";
+        assert!(is_by_peer("28000", german));
+        assert!(!is_by_peer(
+            "28P01",
+            "password authentication failed for user \"peer\""
+        ));
+        assert!(by_peer("postgres").contains("`sudo -u postgres dbstow ..`"));
+    }
 
     #[test]
     fn a_server_may_ask_for_so_many_iterations_and_no_more() {

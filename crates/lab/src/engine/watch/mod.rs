@@ -28,7 +28,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Between two attempts to connect again.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
-/// A recording that is killed loses at most a tenth of what it saw, and no more than this.
+/// A recording is told after each interval, unless telling would take more than one part in so many of its time: it is written
+/// whole each time, which takes longer the longer it is.
+const TELLING_SHARE: u64 = 100;
+
+/// A recording that is killed loses at most its last interval, or this where telling takes long.
 const LOST_MAX: Duration = Duration::from_secs(60);
 
 /// Operations per second below which a server without a session is idle: background processes make a few.
@@ -151,7 +155,7 @@ pub(in crate::engine) fn record<R: Recorded>(
         draft,
         looks: Looks::default(),
         before: first,
-        told: Duration::ZERO,
+        told_next: Duration::ZERO,
     };
     watch.run(session);
     watch.profile()
@@ -166,8 +170,8 @@ struct Watch<'a, R: Recorded> {
     draft: Draft,
     looks: Looks,
     before: R::Snapshot,
-    /// When the watcher was told of the recording so far.
-    told: Duration,
+    /// From when on the watcher is told of the recording so far again.
+    told_next: Duration,
 }
 
 impl<R: Recorded> Watch<'_, R> {
@@ -272,17 +276,18 @@ impl<R: Recorded> Watch<'_, R> {
         self.before = after;
     }
 
-    /// Tells the watcher of the recording so far, when it has become enough longer.
+    /// Tells the watcher of the recording so far, unless it was told a moment ago and that took long.
     fn tell(&mut self) {
         let now = self.elapsed();
-        if now < self.told + Duration::from_secs_f64(now.as_secs_f64() / 10.0).min(LOST_MAX) {
+        if now < self.told_next {
             return;
         }
         // Too short or idle: it may still become a profile.
         if let Ok(profile) = self.profile() {
             self.watcher.so_far(&profile);
-            self.told = now;
         }
+        let took = self.elapsed().saturating_sub(now);
+        self.told_next = now + pause_after(took);
     }
 
     fn profile(&self) -> Result<Profile, RecordError> {
@@ -313,7 +318,27 @@ impl<R: Recorded> Watch<'_, R> {
     }
 }
 
+/// How long nothing is told after telling took so long.
+fn pause_after(took: Duration) -> Duration {
+    Duration::from_nanos(took.as_nanos().saturating_mul(TELLING_SHARE)).min(LOST_MAX)
+}
+
 fn later(from: Timestamp, by: Duration) -> Timestamp {
     let ns = from.as_nanosecond() + i128::from(by.as_nanos());
     Timestamp::from_nanosecond(ns).unwrap_or(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telling_takes_a_hundredth_of_the_time_and_a_minute_at_most_is_lost() {
+        // 20 ms are a hundredth of two seconds: at intervals of 10 s, each is told.
+        assert_eq!(
+            pause_after(Duration::from_millis(20)),
+            Duration::from_secs(2)
+        );
+        assert_eq!(pause_after(Duration::from_secs(5)), LOST_MAX);
+    }
 }
