@@ -1,5 +1,6 @@
 //! The program: arguments in, one exit code out.
 
+use std::io;
 use std::process::ExitCode;
 
 use analysis::report::side_by_side::NothingInCommon;
@@ -88,7 +89,10 @@ fn main() -> ExitCode {
     output::hide_passwords(std::env::args_os().map(|text| text.to_string_lossy().into_owned()));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return ExitCode::from(output::usage(&error)),
+        Err(mut error) => {
+            command::suggest_subcommand(&mut error, &Arguments::command());
+            return ExitCode::from(output::usage(&error));
+        }
     };
     match run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -130,16 +134,34 @@ fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The error and its causes, but for a cause whose text is in the message already.
+/// The error and its causes, but for a cause whose text is in the message already; with the remedy, where the system is the last
+/// to speak.
 fn message(error: &anyhow::Error) -> String {
     let causes = error.chain().skip(1).map(ToString::to_string);
-    causes.fold(error.to_string(), |text, cause| {
+    let text = causes.fold(error.to_string(), |text, cause| {
         if text.contains(&cause) {
             text
         } else {
             format!("{text}: {cause}")
         }
-    })
+    });
+    let systems = error.chain().find_map(|cause| cause.downcast_ref());
+    let systems = systems.filter(|system: &&io::Error| text.ends_with(&system.to_string()));
+    let remedy = systems.map_or("", |system| remedy(system.kind()));
+    text + remedy
+}
+
+/// What helps where the system refuses to read or write.
+fn remedy(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space there, or choose another place"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; give this user access to it, run dbstow as a user that has it, or choose another place"
+        }
+        _ => "",
+    }
 }
 
 /// The exit code that an error ends with.

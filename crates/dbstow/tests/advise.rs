@@ -54,7 +54,7 @@ impl Place {
 
     fn advise(&self, more: &[&str]) -> Assert {
         let all = [
-            &["advise", "shop.toml", "--today", "today.toml"],
+            &["advise", "shop.toml", "--today", "today.toml", "--force"],
             &USUAL[..],
             more,
         ]
@@ -140,6 +140,24 @@ fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
         .arg("--json")
         .assert()
         .success();
+}
+
+#[test]
+fn an_answer_that_is_there_is_not_overwritten_unless_that_is_said() {
+    let place = Place::new();
+    fs::create_dir(place.path("shop-advice")).expect("it is new");
+    let finalists = place.path("shop-advice/finalists.toml");
+    fs::write(&finalists, "# changed by hand").expect("the folder is ours");
+    let advise = ["advise", "shop.toml", "--today", "today.toml"];
+    let error = said(&place.dbstow(&[&advise[..], &USUAL].concat()).code(2));
+    assert!(
+        error.contains("shop-advice/finalists.toml is there already") && error.contains("--force"),
+        "{error}"
+    );
+    let left = fs::read_to_string(&finalists).expect("it is there");
+    assert_eq!(left, "# changed by hand");
+    place.advice(&[]);
+    assert_ne!(fs::read_to_string(&finalists).expect("it is there"), left);
 }
 
 #[test]

@@ -307,7 +307,7 @@ fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
     // Complete already: what is recorded is judged.
     let again = [&many[..], &["s", "--fail-if-slower", "20%"]].concat();
     code(&again, 3, "p30 vs local-ssd: ");
-    code(&["report", "r", "--fail-if-slower", "5"], 2, "such as 5%");
+    code(&["report", "r", "--fail-if-slower", "5"], 2, "Give 5%");
     // With one block nothing is settled.
     stdout(
         &folder,

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::ValueHint;
 
 use super::choice::{self, MODES, one_of};
+use super::mistaken::Kind;
 use super::output::note;
 use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
@@ -135,7 +136,8 @@ impl Asked {
     /// # Errors
     /// When there is no such layout, or it has a mistake.
     pub fn understand_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
-        let (file, text) = self.text_of_today(today)?;
+        let or_else = ", or name an experiment to run it in";
+        let (file, text) = self.text_of_today(today, or_else)?;
         self.understand_layout(&file, &text)
     }
 
@@ -209,15 +211,19 @@ impl Asked {
     }
 
     /// The layout in the file `today`, or, without one, of the disks that the profile itself names: what its file is called,
-    /// and its text.
+    /// and its text. `or_else` is what helps a user besides `--today`.
     ///
     /// # Errors
     /// When there is no such layout.
-    pub(super) fn text_of_today(&self, today: Option<&str>) -> Result<(String, String)> {
+    pub(super) fn text_of_today(
+        &self,
+        today: Option<&str>,
+        or_else: &str,
+    ) -> Result<(String, String)> {
         let profile = self.profile.as_deref().unwrap_or_default();
         Ok(match today {
-            Some(file) => (file.to_owned(), named(file)?),
-            None => (profile.to_owned(), layout_of(profile)?),
+            Some(file) => (file.to_owned(), today_named(file)?),
+            None => (profile.to_owned(), layout_of(profile, or_else)?),
         })
     }
 
@@ -425,11 +431,33 @@ impl Asked {
 }
 
 /// The text of an experiment's file, with its paths relative to the current folder.
-fn named(file: &str) -> Result<String, SpecError> {
+fn named(file: &str) -> Result<String> {
     let text = input::named(Path::new(file)).map_err(|error| SpecError::Unreadable {
         file: file.to_owned(),
         why: error.to_string(),
     })?;
+    described(file, text)
+}
+
+/// The same of the layout that a server has today.
+fn today_named(file: &str) -> Result<String> {
+    let wanted = |why: &str| {
+        Mistake(format!(
+            "--today {file}: {why}; give a file with the server's machine, volumes and one placement"
+        ))
+    };
+    let text = input::named(Path::new(file)).map_err(|error| wanted(&error.to_string()))?;
+    match text.trim().is_empty() {
+        true => Err(wanted("it is empty").into()),
+        false => described(file, text),
+    }
+}
+
+/// `text` of `file`, if it is an experiment or a layout, with its paths relative to the current folder.
+fn described(file: &str, text: String) -> Result<String> {
+    if let Some(message) = Kind::instead_of(Kind::Experiment, file, &text) {
+        return Err(Mistake(message).into());
+    }
     let Located { text, notes } = located(file, text)?;
     for text in notes {
         note(&format!("dbstow: {text}"));
@@ -437,8 +465,8 @@ fn named(file: &str) -> Result<String, SpecError> {
     Ok(text)
 }
 
-/// The layout that a profile itself names, as an experiment's file has it.
-fn layout_of(file: &str) -> Result<String> {
+/// The layout that a profile itself names, as an experiment's file has it; `or_else` is what helps besides `--today`.
+fn layout_of(file: &str, or_else: &str) -> Result<String> {
     let profile = super::profile::load(Path::new(file))?.in_common_roles();
     let disks = profile.volumes.iter().map(|volume| volume.disk.as_deref());
     let disks: Option<Vec<&str>> = disks.collect();
@@ -446,7 +474,7 @@ fn layout_of(file: &str) -> Result<String> {
     let Some((machine, disks)) = known.filter(|(_, disks)| !disks.is_empty()) else {
         let message = format!(
             "{file}: it does not name the machine and the disks of its server; give them with --today FILE (machine, volumes \
-             and one placement), or name an experiment to run it in"
+             and one placement){or_else}"
         );
         return Err(Mistake(message).into());
     };
@@ -518,11 +546,18 @@ fn only_one(names: &[String]) -> Result<String, Mistake> {
 
 /// The text of a user's catalogue file.
 fn catalogue_text(file: &Path) -> Result<String, Mistake> {
-    input::named(file).map_err(|error| {
+    let text = input::named(file).map_err(|error| {
         Mistake(format!(
             "{error}; give a file of disks and machines, such as `dbstow calibrate` writes"
         ))
-    })
+    })?;
+    match Kind::of(&text) {
+        Some(Kind::Empty) => Err(Mistake(
+            "it is empty; give a file of disks and machines, such as `dbstow calibrate` writes"
+                .to_owned(),
+        )),
+        Some(_) | None => Ok(text),
+    }
 }
 
 /// A name that is built in is that experiment, whatever the current folder holds.

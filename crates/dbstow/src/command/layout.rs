@@ -12,7 +12,7 @@ use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::pair::key_and_value;
 use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
-use experiment::spec::{File, Mode, Role};
+use experiment::spec::{File, Mode, Role, remedy};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
@@ -301,10 +301,10 @@ impl Args {
             }
             (Some(name), names) if names.contains(&name.as_str()) => Ok(name.clone()),
             (Some(name), _) => {
+                let remedy = remedy(name, "arms", names.iter().copied());
                 let message = format!(
-                    "--arm {name}: \"{}\" has no such arm (arms: {})",
-                    plan.experiment,
-                    listed()
+                    "--arm {name}: \"{}\" has no such arm{remedy}",
+                    plan.experiment
                 );
                 Err(Mistake(message).into())
             }

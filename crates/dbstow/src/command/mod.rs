@@ -5,9 +5,11 @@ mod backtest;
 mod captured;
 mod listing;
 mod login;
+mod mistaken;
 mod names;
 pub mod output;
 mod pair;
+mod percentage;
 mod progress;
 mod publish;
 mod range;
@@ -48,7 +50,25 @@ pub use login::{ServerLogin, ServerTimeout};
 pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
 
+use clap::error::{ContextKind, ContextValue};
+use experiment::spec::near;
 use output::{print, print_json};
+
+/// Adds the subcommand that was meant to an error about an unknown one, where clap has found none: it does not take two letters in
+/// the wrong order for likeness.
+pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return;
+    }
+    let known = program.get_subcommands().map(clap::Command::get_name);
+    if let Some(meant) = near(given, known) {
+        let meant = ContextValue::Strings(vec![meant.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, meant);
+    }
+}
 
 /// Something that cannot be as it was asked for, with the remedy.
 #[derive(Debug, thiserror::Error)]

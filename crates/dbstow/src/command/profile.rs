@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Mistake;
 use super::listing::{self, ListFormat};
+use super::mistaken::Kind;
 use super::report;
 use analysis::report::profile::{Shown, page};
 
@@ -60,6 +61,9 @@ pub(super) fn load(file: &Path) -> Result<Profile> {
             "{name}: {error}; give a profile, such as `dbstow import` writes"
         ))
     })?;
+    if let Some(message) = Kind::instead_of(Kind::Profile, &name, &text) {
+        return Err(Mistake(message).into());
+    }
     Ok(profile::read(&name, &text)?)
 }
 

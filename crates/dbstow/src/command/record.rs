@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<()> {
                 .to_owned(),
         );
     }
-    super::import::check_free(&args.out)?;
+    super::import::check_free(&args.out, "remove it, or give another --out")?;
     match product {
         Product::PostgreSql => postgres(args),
         Product::MySql => mysql(args),

@@ -8,6 +8,7 @@ use clap::ValueHint;
 use files::{Folder, Readers, is_stream, write_named};
 
 use super::output::{note, print_styled, width};
+use super::percentage::percentage;
 use super::{Mistake, NotMet, drilled};
 use analysis::findings::{self, Findings};
 use analysis::quantity::percent;
@@ -99,13 +100,9 @@ impl Output {
     }
 }
 
-/// `5%` or `2.5 %` as a share.
+/// Below a million per cent.
 fn share(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').map(|number| number.trim().parse());
-    match number {
-        Some(Ok(percent)) if (0.0..=1e6).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("write a percentage, such as 5%".to_owned()),
-    }
+    percentage(text, 1e4)
 }
 
 /// How findings are printed.

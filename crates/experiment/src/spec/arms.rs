@@ -97,6 +97,10 @@ struct AskedArm {
 
 /// Everything but arms, whether or not an arm uses it.
 fn check_whole(text: &Text, asked: &wire::Experiment, mode: Mode) -> Result<(), Fault> {
+    if asked.name.is_empty() {
+        let message = "the experiment has no name; add one, such as name = \"mine\"";
+        return Err(Fault::at(&["name"], message));
+    }
     named(&["name"], &asked.name)?;
     protocol::check_question(&asked.question)?;
     for (section, names) in [

@@ -11,7 +11,7 @@ use experiment::spec::Disk;
 use files::{Folder, Readers};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::Args;
+use super::{Args, Mistake};
 
 /// The arm of the answer.
 pub(super) const CHEAPEST: &str = "cheapest";
@@ -31,6 +31,9 @@ const LEFT_OUT: [&str; 8] = [
     "real-time",
 ];
 
+/// Files of the folder: the page, the document, the experiment of the finalists.
+const FILES: [&str; 3] = ["advice.html", "advice.json", "finalists.toml"];
+
 /// Where the folder is.
 pub(super) fn name(args: &Args) -> PathBuf {
     match &args.out {
@@ -41,6 +44,22 @@ pub(super) fn name(args: &Args) -> PathBuf {
             name.push("-advice");
             PathBuf::from(name)
         }
+    }
+}
+
+/// Refuses a folder that has an answer already, whose finalists may have been changed by hand.
+///
+/// # Errors
+/// When it has one, unless `--force` says that it is to be replaced.
+pub(super) fn check_free(args: &Args) -> Result<(), Mistake> {
+    let folder = name(args);
+    let there = FILES.iter().find(|name| folder.join(name).exists());
+    match there.filter(|_| !args.force) {
+        None => Ok(()),
+        Some(name) => Err(Mistake(format!(
+            "{} is there already; give another folder with --out, or --force to replace it",
+            folder.join(name).display()
+        ))),
     }
 }
 
@@ -58,11 +77,7 @@ pub(super) fn made(args: &Args) -> Result<Folder> {
 /// When they cannot be written.
 pub(super) fn write(folder: &Folder, advice: &Advice, finalists: &str, page: &str) -> Result<()> {
     let json = advice.json();
-    for (name, text) in [
-        ("advice.html", page),
-        ("advice.json", json.as_str()),
-        ("finalists.toml", finalists),
-    ] {
+    for (name, text) in FILES.into_iter().zip([page, json.as_str(), finalists]) {
         folder.write(name.as_ref(), text.as_bytes(), Readers::Umask)?;
     }
     Ok(())

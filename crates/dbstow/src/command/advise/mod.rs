@@ -22,9 +22,9 @@ use files::input;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
+use super::percentage::percentage;
 use super::progress::Progress;
 use super::{Asked, Mistake, ResolvedRun, backtest, drilled, names, plan};
-use analysis::quantity::percent;
 use analysis::report::advice::{Shown, page};
 use described::Described;
 use folder::Finalists;
@@ -118,6 +118,9 @@ pub struct Args {
     /// Folder for the page, the document and the finalists [default: the profile's name with -advice]
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Replace an answer that is in the folder
+    #[arg(long)]
+    pub force: bool,
     /// Write the simulated trials of the finalists, with the profile, as a plan to this file, to run on a cluster (`dbstow
     /// submit`, `dbstow trial`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -145,10 +148,11 @@ pub enum Temp {
 /// When something that is read has a mistake, the profile does not fit today's layout, or nothing within the budget is fast
 /// enough.
 pub fn run(args: &Args) -> Result<()> {
+    folder::check_free(args)?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
     let asked = today(args);
     // Read once: it may be a pipe.
-    let (file, text_of_today) = asked.text_of_today(args.today.as_deref())?;
+    let (file, text_of_today) = asked.text_of_today(args.today.as_deref(), "")?;
     let layout = asked.understand_layout(&file, &text_of_today)?;
     let prepared = backtest::prepared(&layout)?;
     let tested = backtest::of(&prepared)?;
@@ -353,40 +357,14 @@ fn text(shown: &Shown, folder: &Path) -> String {
     text
 }
 
-/// `5%`, or a share such as `0.05`; below 100 %.
+/// Below 100 %.
 fn share(text: &str) -> Result<f64, String> {
     percentage(text, 1.0)
 }
 
-/// `5%`, or a share such as `0.05`; below 900 %.
+/// Below 900 %.
 fn longer(text: &str) -> Result<f64, String> {
     percentage(text, 9.0)
-}
-
-/// A percentage below `end`, a share. Without a percent sign, 5 is rather 5 % than five times.
-fn percentage(text: &str, end: f64) -> Result<f64, String> {
-    let text = text.trim();
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text, 1.0),
-    };
-    let share: f64 = number
-        .parse()
-        .map_err(|_| "it is no number; give a percentage such as 5%".to_owned())?;
-    let share = share * unit;
-    if !(0.0..end).contains(&share) {
-        return Err(format!(
-            "{} is not from 0 to below {}; give a percentage such as 5%",
-            percent(share),
-            percent(end)
-        ));
-    }
-    if unit == 1.0 && share >= 1.0 {
-        return Err(format!(
-            "{text} has no percent sign; give a percentage such as {text}%, or a share below 1"
-        ));
-    }
-    Ok(share)
 }
 
 fn factor(text: &str) -> Result<f64, String> {

@@ -414,12 +414,8 @@ impl Args {
         }
         let known: Vec<&str> = placed.iter().map(|placed| placed.name.as_str()).collect();
         if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
-            let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
-            return Err(Mistake(format!(
-                "--arm {unknown}: there is no such arm; there are {}",
-                known.join(", ")
-            ))
-            .into());
+            let remedy = remedy(unknown, "arms", known.iter().copied());
+            return Err(Mistake(format!("--arm {unknown}: there is no such arm{remedy}")).into());
         }
         placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
         Ok((resolved.plan.experiment.clone(), placed))

@@ -33,6 +33,9 @@ pub struct Args {
     /// Profile to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Replace the profile that is there
+    #[arg(long)]
+    pub force: bool,
     /// What is on a device of the file: data, log or temp; may be given several times
     #[arg(long, value_name = "ROLE=DEVICE")]
     pub device: Vec<Device>,
@@ -84,7 +87,9 @@ impl Args {
 /// # Errors
 /// When a file cannot be read, understood or put together with the others, or the profile cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    check_free(&args.out)?;
+    if !args.force {
+        check_free(&args.out, "give another --out, or --force to replace it")?;
+    }
     let (from, profile) = match args.file.as_slice() {
         [folder] if folder.is_dir() => {
             for option in args.of_files() {
@@ -97,30 +102,27 @@ pub fn run(args: &Args) -> Result<()> {
         }
         files => imported(files, args)?,
     };
-    save(&args.out, &from, &profile)
+    save(&args.out, &from, &profile, args.force)
 }
 
 /// Refuses a file that is there, or cannot be written: before anything is read or recorded for it.
-pub(super) fn check_free(out: &Path) -> Result<()> {
+pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
     if files::is_stream(out) {
         return Ok(());
     }
     files::check_new(out).map_err(|error| match error {
         FileError::Exists(_) => {
             let out = out.display();
-            Mistake(format!(
-                "{out} already exists; remove it, or give another --out"
-            ))
-            .into()
+            Mistake(format!("{out} already exists; {remedy}")).into()
         }
         other => anyhow::Error::from(other).context("--out"),
     })
 }
 
-/// Writes a profile, and prints what it can answer.
-fn save(file: &Path, from: &str, profile: &Profile) -> Result<()> {
+/// Writes a profile, in place of what is there or not, and prints what it can answer.
+fn save(file: &Path, from: &str, profile: &Profile, replaces: bool) -> Result<()> {
     let text = profile::write(&file.display().to_string(), profile)?;
-    match files::is_stream(file) {
+    match files::is_stream(file) || replaces {
         true => files::write_named(file, text.as_bytes())?,
         false => files::write_new(file, text.as_bytes(), files::Readers::Umask)?,
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use experiment::record::{Cause, Outcome, Phase, Record};
 use experiment::results::Results;
+use experiment::spec::remedy;
 use model::Duration;
 use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume, Wait};
 use reading::Role;
@@ -39,11 +40,8 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
     let is_wanted = |record: &&Record| record.arm == arm && record.outcome == Outcome::Finished;
     let completed = records.iter().filter(is_wanted).count();
     let Some(record) = records.iter().find(is_wanted) else {
-        let arms: Vec<&str> = arms.into_iter().collect();
-        let message = format!(
-            "{name} has no completed trial of \"{arm}\"; it has trials of {}",
-            arms.join(", ")
-        );
+        let remedy = remedy(arm, "arms with trials", arms.iter().copied());
+        let message = format!("{name} has no completed trial of \"{arm}\"{remedy}");
         return Err(Mistake(message).into());
     };
     let settings = results.plan.all_arms().find(|known| known.name == arm);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::ValueHint;
 
+use super::mistaken::Kind;
 use super::output::print;
 use super::run::interruption::{self, Interruption};
 use super::run::shown::Shown;
@@ -105,6 +106,9 @@ pub(super) fn load(path: &Path) -> Result<PlanFile> {
             "{shown}: it is not text in UTF-8; give a plan, as `dbstow plan --out` writes it"
         ))
     })?;
+    if let Some(message) = Kind::instead_of(Kind::Plan, &shown, &text) {
+        return Err(Mistake(message).into());
+    }
     PlanFile::from_json(&text).context(shown)
 }
 

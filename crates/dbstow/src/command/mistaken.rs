@@ -1,0 +1,134 @@
+//! What a file is that was given in place of another: its own reader would complain about a character in it.
+
+use serde_json::Value;
+
+/// A file of dbstow's, by what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing, or blanks.
+    Empty,
+    Experiment,
+    Profile,
+    Plan,
+    Catalogue,
+    /// A document of another kind, in JSON.
+    Document,
+}
+
+impl Kind {
+    /// What `text` looks like; `None` where it looks like nothing of dbstow's.
+    pub(super) fn of(text: &str) -> Option<Kind> {
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            return Some(Kind::Empty);
+        }
+        if text.starts_with('{') {
+            let document: Value = serde_json::from_str(text).ok()?;
+            let schema = document.get("schema")?.as_str()?.strip_prefix("dbstow.")?;
+            let is_plan = schema.split('/').next() == Some("plan");
+            return Some(if is_plan { Kind::Plan } else { Kind::Document });
+        }
+        let table: toml::Table = toml::from_str(text).ok()?;
+        let has = |key: &str| table.contains_key(key);
+        let format = table.get("format").and_then(toml::Value::as_str);
+        if format.is_some_and(|format| format.starts_with("dbstow.profile")) {
+            Some(Kind::Profile)
+        } else if has("placement") || has("workload") || has("question") {
+            Some(Kind::Experiment)
+        } else if has("disk") || has("class") {
+            Some(Kind::Catalogue)
+        } else {
+            None
+        }
+    }
+
+    /// Why `file` is not `wanted`, where it is another kind of file, with what it is for.
+    pub(super) fn instead_of(wanted: Kind, file: &str, text: &str) -> Option<String> {
+        let found = Kind::of(text).filter(|found| *found != wanted)?;
+        let remedy = match (wanted, found) {
+            (_, Kind::Empty) => wanted.made().to_owned(),
+            (Kind::Plan, Kind::Experiment) => {
+                format!("`dbstow plan {file} --out plan.json` makes a plan of it")
+            }
+            (_, Kind::Experiment) => format!("`dbstow run {file}` runs it"),
+            (Kind::Experiment, Kind::Profile) => {
+                format!("`dbstow run EXPERIMENT --profile {file}` replays it")
+            }
+            (_, Kind::Profile) => format!("`dbstow profile {file}` shows it"),
+            (_, Kind::Plan) => format!("`dbstow trial {file} --out FOLDER` runs its trials"),
+            (_, Kind::Catalogue) => format!("give it with --catalogue {file}"),
+            (_, Kind::Document) => wanted.made().to_owned(),
+        };
+        let (found, wanted) = (found.name(), wanted.name());
+        Some(format!("{file}: this is {found}, not {wanted}; {remedy}"))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Empty => "an empty file",
+            Kind::Experiment => "an experiment",
+            Kind::Profile => "a profile",
+            Kind::Plan => "a plan",
+            Kind::Catalogue => "a catalogue file",
+            Kind::Document => "another document of dbstow",
+        }
+    }
+
+    /// How one comes into being.
+    fn made(self) -> &'static str {
+        match self {
+            Kind::Empty | Kind::Document | Kind::Experiment => {
+                "begin with a built-in one: `dbstow experiments tempdb-scale-out > mine.toml`"
+            }
+            Kind::Profile => "`dbstow record` and `dbstow import` write one",
+            Kind::Plan => "`dbstow plan EXPERIMENT --out FILE` writes one",
+            Kind::Catalogue => "`dbstow calibrate` writes one",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::spec::builtin_text;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_is_known_by_what_is_in_it() {
+        let experiment = builtin_text("tempdb-scale-out").expect("built in");
+        let profile = include_str!("../../../../examples/shop.toml");
+        for (text, kind) in [
+            ("", Some(Kind::Empty)),
+            (" \n", Some(Kind::Empty)),
+            (experiment, Some(Kind::Experiment)),
+            (profile, Some(Kind::Profile)),
+            ("{\"schema\": \"dbstow.plan/4\"}", Some(Kind::Plan)),
+            ("{\"schema\": \"dbstow.advice/1\"}", Some(Kind::Document)),
+            (
+                "[disk.\"mine.a\"]\nclass = \"local-nvme\"",
+                Some(Kind::Catalogue),
+            ),
+            ("select 1;", None),
+            ("{", None),
+        ] {
+            assert_eq!(Kind::of(text), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_in_place_of_another_is_named_with_what_it_is_for() {
+        let experiment = builtin_text("tempdb-scale-out").expect("built in");
+        assert_eq!(
+            Kind::instead_of(Kind::Plan, "mine.toml", experiment).as_deref(),
+            Some(
+                "mine.toml: this is an experiment, not a plan; `dbstow plan mine.toml --out plan.json` makes a plan of it"
+            )
+        );
+        assert_eq!(
+            Kind::instead_of(Kind::Experiment, "mine.toml", experiment),
+            None
+        );
+        let empty = Kind::instead_of(Kind::Experiment, "mine.toml", "").expect("it is empty");
+        assert!(empty.contains("an empty file"), "{empty}");
+    }
+}

@@ -1,0 +1,202 @@
+//! What a user gives in place of what was meant: the answer names the file or the option, and what to do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// A folder with one file of each kind.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().expect("there is room"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (from, name) in [
+            ("examples/shop.toml", "shop.toml"),
+            ("examples/today.toml", "today.toml"),
+            (
+                "crates/experiment/experiments/tempdb-scale-out.toml",
+                "mine.toml",
+            ),
+        ] {
+            fs::copy(root.join(from), place.path(name)).expect("it is committed");
+        }
+        fs::write(place.path("empty.toml"), "").expect("the folder is ours");
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// What is said of something that cannot be.
+    fn refused(&self, arguments: &[&str], code: i32) -> String {
+        let mut command = Command::cargo_bin("dbstow").expect("it was built");
+        let command = command.current_dir(self.0.path()).args(arguments);
+        let assert = command.assert().code(code);
+        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+    }
+}
+
+const ADVISE: [&str; 4] = ["advise", "shop.toml", "--cloud", "azure"];
+
+#[test]
+fn a_file_of_another_kind_is_called_by_its_name() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (
+            &["run", "empty.toml"][..],
+            "empty.toml: this is an empty file, not an experiment; begin with",
+        ),
+        (
+            &["check", "empty.toml"],
+            "this is an empty file, not an experiment",
+        ),
+        (
+            &["run", "shop.toml"],
+            "this is a profile, not an experiment; `dbstow run EXPERIMENT --profile shop.toml`",
+        ),
+        (
+            &["profile", "empty.toml"],
+            "this is an empty file, not a profile; `dbstow record`",
+        ),
+        (
+            &["profile", "today.toml"],
+            "this is an experiment, not a profile",
+        ),
+        (
+            &["submit", "mine.toml", "--to", "slurm"],
+            "mine.toml: this is an experiment, not a plan; `dbstow plan mine.toml --out plan.json` makes",
+        ),
+        (
+            &["submit", "empty.toml", "--to", "slurm"],
+            "this is an empty file, not a plan; `dbstow plan",
+        ),
+        (
+            &["trial", "shop.toml", "--index", "0", "--out", "r"],
+            "this is a profile, not a plan",
+        ),
+        (
+            &["run", "mine.toml", "--catalogue", "empty.toml"],
+            "--catalogue empty.toml: it is empty",
+        ),
+    ] {
+        let error = place.refused(arguments, 2);
+        assert!(error.contains(said), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn an_experiment_without_a_name_is_asked_for_one() {
+    let place = Place::new();
+    fs::write(place.path("new.toml"), "question = \"?\"").expect("the folder is ours");
+    let error = place.refused(&["check", "new.toml"], 2);
+    assert!(
+        error.contains("the experiment has no name; add one"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_mistyped_arm_or_command_is_answered_with_the_near_one() {
+    let place = Place::new();
+    let error = place.refused(&["rnu"], 2);
+    assert!(error.contains("'run'"), "{error}");
+    let layout = ["layout", "tempdb-scale-out", "--arm", "one-dsik"];
+    let error = place.refused(&layout, 2);
+    assert!(error.contains("did you mean \"one-disk\"?"), "{error}");
+    let far = ["layout", "tempdb-scale-out", "--arm", "far"];
+    let error = place.refused(&far, 2);
+    assert!(
+        error.contains("(arms: \"one-disk\", \"two-disks\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_layout_of_today_that_is_missing_is_asked_for_as_such() {
+    let place = Place::new();
+    let error = place.refused(&[&ADVISE[..], &["--today", "none.toml"]].concat(), 2);
+    assert!(
+        error.contains("--today none.toml: ")
+            && error.contains("machine, volumes and one placement"),
+        "{error}"
+    );
+    assert!(!error.contains("dbstow experiments"), "{error}");
+    let error = place.refused(&[&ADVISE[..], &["--today", "empty.toml"]].concat(), 2);
+    assert!(error.contains("--today empty.toml: it is empty"), "{error}");
+    // The example names neither machine nor disks.
+    let error = place.refused(&ADVISE, 2);
+    assert!(
+        error.contains("--today FILE") && !error.contains("name an experiment"),
+        "{error}"
+    );
+}
+
+#[test]
+fn percentages_are_read_alike_by_every_option() {
+    let place = Place::new();
+    let advise = [&ADVISE[..], &["--today", "today.toml"]].concat();
+    for (command, option) in [
+        (&advise[..], "--discount"),
+        (&advise, "--not-slower"),
+        (&["run", "tempdb-scale-out"], "--fail-if-slower"),
+    ] {
+        let error = place.refused(&[command, &[option, "30"]].concat(), 2);
+        assert!(
+            error.contains("Give 30%, or 0.3 for the same"),
+            "{option}: {error}"
+        );
+        assert!(!error.contains("3,000 %"), "{option}: {error}");
+        let error = place.refused(&[command, &[option, "x"]].concat(), 2);
+        assert!(
+            error.contains("give a percentage such as 5%"),
+            "{option}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_profile_that_is_there_is_replaced_only_with_force() {
+    let place = Place::new();
+    let recorded = "\
+        Device            r/s     w/s";
+    fs::write(place.path("iostat.txt"), recorded).expect("the folder is ours");
+    let import = ["import", "iostat.txt", "--out", "shop.toml"];
+    let error = place.refused(&import, 2);
+    assert!(
+        error.contains("shop.toml already exists; give another --out, or --force to replace it"),
+        "{error}"
+    );
+    // It gets as far as to the file that cannot be read.
+    let error = place.refused(&[&import[..], &["--force"]].concat(), 2);
+    assert!(error.contains("iostat.txt"), "{error}");
+}
+
+/// Root may write anywhere else.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_has_a_remedy() {
+    let place = Place::new();
+    let plan = ["plan", "mine.toml", "--out", "/dev/full"];
+    let error = place.refused(&plan, 1);
+    assert!(
+        error.contains("free some space there, or choose another place"),
+        "{error}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_may_not_be_written_has_a_remedy() {
+    let place = Place::new();
+    // Files that the kernel lets nobody write.
+    let out = "/sys/kernel/shop.json";
+    let error = place.refused(&["plan", "mine.toml", "--out", out], 1);
+    assert!(
+        error.contains(out) && error.contains("choose another place"),
+        "{error}"
+    );
+}
