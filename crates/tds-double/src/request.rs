@@ -168,14 +168,15 @@ pub(crate) fn transaction(body: &[u8]) -> Result<(Headers, Manage), Violation> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Statement {
     pub(crate) text: String,
-    pub(crate) declared: Vec<String>,
+    /// Names and types.
+    pub(crate) declared: Vec<(String, String)>,
 }
 
 impl Statement {
     pub(crate) fn new(text: &Value, declarations: &Value) -> Result<Statement, Violation> {
         let declared = match declarations {
             Value::Null => Vec::new(),
-            Value::Text(declarations) => names(declarations)?,
+            Value::Text(declarations) => declarations_of(declarations)?,
             other => {
                 return Err(Violation::new(format!(
                     "{other:?} in place of declarations"
@@ -191,14 +192,14 @@ impl Statement {
         }
     }
 
-    /// The values under their declared names, or how SQL Server says that they do not fit.
+    /// The values under their declared names and as their declared types, or how SQL Server says that they do not fit.
     pub(crate) fn bind(&self, values: &[Parameter]) -> Result<Vec<Parameter>, (u32, String)> {
         if values.len() > self.declared.len() {
             let text = "Procedure or function has too many arguments specified.".to_owned();
             return Err((8144, text));
         }
         let mut bound = Vec::new();
-        for (place, name) in self.declared.iter().enumerate() {
+        for (place, (name, declared)) in self.declared.iter().enumerate() {
             let same = |value: &&Parameter| value.name.eq_ignore_ascii_case(name);
             let unnamed = values.get(place).filter(|value| value.name.is_empty());
             let Some(value) = values.iter().find(same).or(unnamed) else {
@@ -208,17 +209,41 @@ impl Statement {
                 );
                 return Err((8178, text));
             };
-            bound.push(Parameter {
+            let value = Parameter {
                 name: name.clone(),
                 ..value.clone()
-            });
+            };
+            bound.push(converted(value, declared));
         }
         Ok(bound)
     }
 }
 
-/// `@P1 int, @x decimal(10, 2) OUTPUT` declares `@P1` and `@x`.
-fn names(declarations: &str) -> Result<Vec<String>, Violation> {
+/// A value as the type that its statement was prepared with: what is too long for an `nvarchar(n)` loses its end, and a
+/// number all digits but six. Source: Microsoft, "CAST and CONVERT", "float and real styles" and "Truncate and round
+/// results", read 2026-11-26.
+fn converted(parameter: Parameter, declared: &str) -> Parameter {
+    let declared = declared.to_ascii_lowercase();
+    let length = declared.trim().strip_prefix("nvarchar(");
+    let length = length.and_then(|rest| rest.split(')').next()?.parse::<u16>().ok());
+    let Some(length) = length else {
+        return parameter;
+    };
+    let text = match &parameter.value {
+        Value::Float(value) => format!("{value:.6}"),
+        Value::Text(text) => text.clone(),
+        Value::Null | Value::Bit(_) | Value::Int(_) | Value::Bytes(_) => return parameter,
+    };
+    let units: Vec<u16> = text.encode_utf16().take(length.into()).collect();
+    Parameter {
+        kind: Kind::Text(length),
+        value: Value::Text(String::from_utf16_lossy(&units)),
+        ..parameter
+    }
+}
+
+/// `@P1 int, @x decimal(10, 2) OUTPUT` declares `@P1` and `@x`; names with what is behind them.
+fn declarations_of(declarations: &str) -> Result<Vec<(String, String)>, Violation> {
     let mut depth = 0_i32;
     let parts = declarations.split(|letter| {
         depth += match letter {
@@ -233,7 +258,9 @@ fn names(declarations: &str) -> Result<Vec<String>, Violation> {
         return Ok(Vec::new());
     }
     let name = |part: &&str| match part.split_whitespace().collect::<Vec<_>>()[..] {
-        [name, _, ..] if name.starts_with('@') => Ok(name.to_owned()),
+        [name, ref kind @ ..] if name.starts_with('@') && !kind.is_empty() => {
+            Ok((name.to_owned(), kind.join(" ")))
+        }
         _ => Err(Violation::new(format!("\"{part}\" declares no parameter"))),
     };
     parts.iter().map(name).collect()
@@ -320,7 +347,8 @@ mod tests {
         let text = Value::from("SELECT @a, @b");
         let declarations = Value::from("@a int, @b decimal(10, 2) OUTPUT");
         let prepared = Statement::new(&text, &declarations).expect("valid");
-        assert_eq!(prepared.declared, ["@a", "@b"]);
+        let names = prepared.declared.iter().map(|(name, _)| name.as_str());
+        assert!(names.eq(["@a", "@b"]));
         let swapped = prepared.bind(&[int("@B", 2), int("@A", 1)]).expect("both");
         assert_eq!(swapped, [int("@a", 1), int("@b", 2)]);
         let placed = prepared.bind(&[int("", 1), int("", 2)]).expect("both");

@@ -1,5 +1,6 @@
 //! dbstow's own session against the double: what it makes of answers that end badly, late, or not at all.
 
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use sqlserver::session::{
     Argument, Credentials as Who, Driver, Encryption as Protection, Failure, Item, Limits, Login,
     Secret, Server, Session,
 };
-use tds_double::{Credentials, Double, Encryption, Item as Part, Reply, Script, fixed};
+use tds_double::{Credentials, Double, Encryption, Item as Part, Reply, Script, Value, fixed};
 
 const PASSWORD: &str = "Double-1433";
 /// Statements of which no word is said: no rows, no count.
@@ -66,6 +67,52 @@ fn rows_counts_messages_and_errors_keep_their_order() {
             vec!["rows", "error", "rows"],
         ]
     );
+    double.settle();
+}
+
+#[test]
+fn an_argument_of_another_type_than_the_first_one_keeps_its_digits_and_its_end() {
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let kept = Arc::clone(&seen);
+    let script = Script::new(Credentials::new("sa", PASSWORD)).on_each(
+        fixed::ECHO[0],
+        move |_, question| {
+            let values = question
+                .parameters
+                .iter()
+                .map(|parameter| parameter.value.clone());
+            kept.lock().expect("no panic").extend(values);
+            Reply::new().done()
+        },
+    );
+    let double = Double::start(script, Encryption::None).expect("a free port");
+    let mut session = connect(&double);
+    let long = "ü".repeat(5_000);
+    // Twice: the first time it is prepared.
+    for argument in [
+        Argument::Null,
+        Argument::Float(0.123_456_789),
+        Argument::Text("ü".to_owned()),
+        Argument::Text(long.clone()),
+        Argument::Int(1),
+        Argument::Float(1e300),
+        Argument::Text(long.clone()),
+        Argument::Null,
+    ] {
+        let done = session.statement(fixed::ECHO[0], &[argument]);
+        done.expect("it is scripted");
+    }
+    let expected: [Value; 8] = [
+        Value::Null,
+        0.123_456_789.into(),
+        "ü".into(),
+        long.clone().into(),
+        1.into(),
+        1e300.into(),
+        long.into(),
+        Value::Null,
+    ];
+    assert_eq!(*seen.lock().expect("no panic"), expected);
     double.settle();
 }
 

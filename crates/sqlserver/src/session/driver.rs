@@ -36,8 +36,31 @@ pub struct Driver {
     runtime: Background,
     /// `None` once it was given up.
     client: Option<TdsClient>,
-    prepared: HashMap<String, PreparedStatement>,
+    /// By text and types: a statement is prepared for those of its first arguments, and the server converts others to them,
+    /// which takes digits of numbers and the end of texts.
+    prepared: HashMap<(String, Vec<Declared>), PreparedStatement>,
     cancel: Canceller,
+}
+
+/// The type that an argument is declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Declared {
+    BigInt,
+    Float,
+    Word,
+    Text,
+}
+
+impl Declared {
+    fn of(argument: &Argument) -> Declared {
+        match argument {
+            Argument::Int(_) => Declared::BigInt,
+            Argument::Float(_) => Declared::Float,
+            Argument::Null => Declared::Word,
+            Argument::Text(text) if text.encode_utf16().count() > WORD_MAX => Declared::Text,
+            Argument::Text(_) => Declared::Word,
+        }
+    }
 }
 
 /// A runtime that ends without waiting for its threads: the one that looks a host's name up may take minutes.
@@ -157,7 +180,7 @@ impl Driver {
         limit: Option<Duration>,
         work: impl AsyncFnOnce(
             &mut TdsClient,
-            &mut HashMap<String, PreparedStatement>,
+            &mut HashMap<(String, Vec<Declared>), PreparedStatement>,
             &CancelHandle,
         ) -> Result<T, Error>,
     ) -> Result<T, Failure> {
@@ -234,6 +257,7 @@ impl Session for Driver {
     }
 
     fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure> {
+        let declared: Vec<Declared> = arguments.iter().map(Declared::of).collect();
         let arguments = (1..)
             .zip(arguments)
             .map(|(number, value)| argument(number, value));
@@ -241,10 +265,8 @@ impl Session for Driver {
         self.with(None, async |client, prepared, cancel| {
             let options = ExecuteOptions::new().cancel(cancel);
             let mut next = if !arguments.is_empty() {
-                if !prepared.contains_key(text) {
-                    prepared.insert(text.to_owned(), PreparedStatement::new(text));
-                }
-                let statement = prepared.get_mut(text).expect("it was put there just now");
+                let statement = prepared.entry((text.to_owned(), declared));
+                let statement = statement.or_insert_with(|| PreparedStatement::new(text));
                 client
                     .execute_prepared(statement, arguments, &mut None, options)
                     .await
@@ -395,11 +417,13 @@ fn argument(number: usize, value: &Argument) -> RpcParameter {
         Argument::Int(value) => SqlType::BigInt(Some(*value)),
         Argument::Float(value) => SqlType::Float(Some(*value)),
         Argument::Text(text) => {
-            let long = text.encode_utf16().count() > WORD_MAX;
+            let declared = Declared::of(value);
             let text = Some(SqlString::from_utf8_string(text.clone()));
-            match long {
-                true => SqlType::NVarcharMax(text),
-                false => SqlType::NVarchar(text, 4000),
+            match declared {
+                Declared::Text => SqlType::NVarcharMax(text),
+                Declared::BigInt | Declared::Float | Declared::Word => {
+                    SqlType::NVarchar(text, 4000)
+                }
             }
         }
     };
