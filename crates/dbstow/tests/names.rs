@@ -201,7 +201,11 @@ fn a_workload_of_ones_own_is_shown_as_it_would_run() {
     let sql = printed(&folder, "workloads query.sql");
     assert!(sql.contains("query.sql: 2 statements"), "{sql}");
     let stress = printed(&folder, "workloads stress.json");
-    for part in ["sessions    3", "15 operations", "1 statements"] {
+    for part in [
+        "sessions    3",
+        "5 operations of each session",
+        "1 statements",
+    ] {
         assert!(stress.contains(part), "no {part} in {stress}");
     }
     let of_ours = concat!(

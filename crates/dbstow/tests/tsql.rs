@@ -118,7 +118,8 @@ fn a_query_of_sqlquerystress_is_tsql_as_it_is_sent() {
     let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
     let mut texts = sent(&workload.run.scripts[0].script);
     assert_eq!(texts.len(), 1);
-    let query = workload.parameter_query.expect("it has one");
+    let stress = workload.stress.expect("it is one");
+    let query = stress.parameter_query.expect("it has one");
     texts.push(("ParamQuery".to_owned(), query.text));
     tsql::parses(&texts);
 }

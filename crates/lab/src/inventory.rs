@@ -12,11 +12,11 @@ use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
-    self, Arrival, EngineName, Known, KnownWorkload, Machine, Mode, Parameter, Recorded, Role,
-    Script, Volume,
+    self, Amount, Arrival, EngineName, Known, KnownWorkload, Machine, Mode, Parameter, Recorded,
+    Role, Script, Volume,
 };
 use files::input::{self, Reach};
-use workload::{Dialect, Files, Value, Workload};
+use workload::{Dialect, Files, Length, Stress, Value, Workload};
 
 /// The catalogue, and where workloads come from.
 #[derive(Default)]
@@ -297,12 +297,39 @@ impl Known for Inventory {
         let mut text = String::new();
         write!(text, "{:?} {:?}", workload.load, workload.run)
             .expect("writing to a string does not fail");
+        let stress = workload.stress.clone().unwrap_or_default();
+        if let Some(query) = &stress.parameter_query {
+            write!(text, " {query:?}").expect("writing to a string does not fail");
+        }
+        if stress.pause > Duration::ZERO {
+            write!(text, " {}", stress.pause).expect("writing to a string does not fail");
+        }
         Ok(KnownWorkload {
             parameters,
             ranges: workload.ranges().clone(),
             digest: experiment::plan::digest_of(text.as_bytes()),
+            sessions: stress.threads,
             recorded: None,
         })
+    }
+
+    fn end(&self, asked: &spec::Workload) -> Result<Option<Amount>, String> {
+        if let Script::Profile { .. } = asked.script {
+            return Ok(None);
+        }
+        let workload = self.workload(asked)?;
+        if let Some(Stress {
+            iterations: None, ..
+        }) = workload.stress
+        {
+            // An `.sql` file does not say how often it is to run.
+            return Ok(None);
+        }
+        let length = workload.length(asked.sessions);
+        Ok(Some(match length.map_err(|error| error.to_string())? {
+            Length::Operations(operations) => Amount::Operations(operations),
+            Length::Duration(duration) => Amount::Duration(duration),
+        }))
     }
 }
 

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use experiment::plan::{Plan, PlanError};
 use experiment::spec::{
-    Arm, Disk, EngineName, Known, KnownWorkload, Machine, Mode, Role, Script, Variant, Volume,
+    Amount, Arm, Disk, EngineName, Known, KnownWorkload, Machine, Mode, Role, Script, Variant,
+    Volume,
 };
 use model::Bytes;
 use serde::{Deserialize, Serialize};
@@ -315,6 +316,10 @@ impl Known for Remembering<'_> {
         let read = || Known::workload(self.inventory, script);
         let known = workloads.entry(format!("{script:?}"));
         known.or_insert_with(read).clone()
+    }
+
+    fn end(&self, workload: &experiment::spec::Workload) -> Result<Option<Amount>, String> {
+        Known::end(self.inventory, workload)
     }
 }
 

@@ -11,6 +11,7 @@ use super::definition::Workload;
 use super::dialect::Dialect;
 use super::error::WorkloadError;
 use super::folder::{self, Folder, OnDisk};
+use super::settings_file::without_logins;
 use super::sqlquerystress::read_file;
 
 /// Texts of files, by their names as the workload calls them.
@@ -50,13 +51,15 @@ impl Workload {
         }
     }
 
-    /// The files that [`Workload::from_path`] reads, and all scripts beside them.
+    /// The files that [`Workload::from_path`] reads, and all scripts beside them; settings without their logins.
     ///
     /// # Errors
     /// As there.
     pub fn files(path: &Path, dialect: Dialect, reach: Reach) -> Result<Files, WorkloadError> {
         match Kind::of(path) {
-            Kind::Sql | Kind::Settings => Ok([(name_of(path), read_file(path)?)].into()),
+            Kind::Sql => Ok([(name_of(path), read_file(path)?)].into()),
+            // It goes into a plan that others may read.
+            Kind::Settings => Ok([(name_of(path), without_logins(&read_file(path)?))].into()),
             Kind::Folder => {
                 let kept = Kept {
                     folder: OnDisk { path, reach },
@@ -156,7 +159,9 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: &str = r#"{"MainQuery": "select 1;", "NumThreads": 2, "NumIterations": 3, "DelayBetweenQueries": 0}"#;
+    const SETTINGS: &str = r#"{"MainDbConnectionInfo": {"Login": "sa",
+        "Password": "hunter2"}, "MainQuery": "select @a;", "NumThreads": 2, "NumIterations": 3, "DelayBetweenQueries": 5,
+        "ParamQuery": "select 1 as a", "ParamMappings": {"@a": "a"}}"#;
 
     #[test]
     fn a_workload_is_the_same_from_its_files_and_from_their_texts() {
@@ -183,6 +188,7 @@ mod tests {
                 let files = Workload::files(&path, dialect, Reach::Beneath).expect("sound");
                 let there = Workload::from_files(&path, &files, dialect).expect("sound");
                 assert_eq!(format!("{here:?}"), format!("{there:?}"), "{name}");
+                assert!(!format!("{files:?}").contains("hunter2"));
             }
         }
     }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::error::WorkloadError;
 use super::script::Script;
+use super::stress::Stress;
 use super::suggest;
 use super::value::Value;
 use super::variables::{Names, Variables};
@@ -38,8 +39,8 @@ pub struct Workload {
     pub claim: Option<Claim>,
     /// How many sessions it was written for, where it says so.
     pub sessions: Option<u32>,
-    /// Where an imported workload takes parameter rows from; kept for engines that can ask it.
-    pub parameter_query: Option<ParameterQuery>,
+    /// How the query runs, where the workload is one by itself.
+    pub stress: Option<Stress>,
     pub(super) parameters: BTreeMap<String, Value>,
     /// What parameters may be, where the workload says so.
     pub(super) ranges: BTreeMap<String, RangeInclusive<i64>>,
@@ -139,6 +140,8 @@ pub struct Weighted {
 pub enum RunLength {
     /// After that many operations of all sessions together.
     Operations(Setting<u64>),
+    /// After that many operations of each session.
+    OperationsEach(u64),
     /// After that time.
     Duration(Setting<Duration>),
 }
@@ -159,18 +162,6 @@ pub enum Length {
     Operations(u64),
     /// After that time.
     Duration(Duration),
-}
-
-/// A query whose rows are parameters of the script, as SQLQueryStress has it.
-///
-/// It is asked once, before the run. In SQL Server's dialect each `@name` is a variable
-/// ([`Variables::set`]), which whoever drives the script sets before each operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParameterQuery {
-    /// The query.
-    pub text: String,
-    /// Parameter of the main query (`@name`) to column of this one.
-    pub mappings: BTreeMap<String, String>,
 }
 
 impl Workload {
@@ -248,6 +239,9 @@ impl Workload {
             RunLength::Operations(Setting::Fixed(operations)) => {
                 Ok(Length::Operations(*operations))
             }
+            RunLength::OperationsEach(operations) => {
+                Ok(Length::Operations(operations * u64::from(sessions)))
+            }
             RunLength::Duration(Setting::Fixed(duration)) => Ok(Length::Duration(*duration)),
             RunLength::Operations(Setting::Parameter(name)) if name == "sessions" => {
                 Ok(Length::Operations(u64::from(sessions)))
@@ -279,20 +273,6 @@ pub(super) fn holds(range: &RangeInclusive<i64>, value: &Value) -> bool {
         Value::Int(value) => range.contains(value),
         Value::Double(value) => (*range.start() as f64..=*range.end() as f64).contains(value),
         Value::Text(_) | Value::Null => false,
-    }
-}
-
-impl ParameterQuery {
-    /// Which of its `rows` rows, from 0, operation number `operation` of all sessions together takes.
-    ///
-    /// One after the other and over again, beginning with the second, as SQLQueryStress does: it counts on
-    /// before it looks. Source: ErikEJ/SqlQueryStress, `LoadEngine.cs`, `GetNextRow_Values` (read 2026-11-21).
-    ///
-    /// # Panics
-    /// When there are no rows.
-    pub fn row(operation: u64, rows: u64) -> u64 {
-        assert!(rows > 0, "operation {operation} has no row to take");
-        (operation % rows + 1) % rows
     }
 }
 
@@ -356,6 +336,9 @@ impl fmt::Display for RunLength {
         match self {
             RunLength::Operations(Setting::Fixed(operations)) => {
                 write!(f, "{operations} operations")
+            }
+            RunLength::OperationsEach(operations) => {
+                write!(f, "{operations} operations of each session")
             }
             RunLength::Duration(Setting::Fixed(duration)) => write!(f, "{duration}"),
             RunLength::Operations(Setting::Parameter(name)) => write!(f, ":{name} operations"),

@@ -133,7 +133,7 @@ pub(super) fn read<F: Folder + ?Sized>(
         load,
         run,
         sessions,
-        parameter_query: None,
+        stress: None,
         parameters,
         ranges,
         names: Arc::new(reader.names),

@@ -19,8 +19,12 @@ pub mod expression;
 mod folder;
 /// Scripts: statements, branches, waits.
 pub mod script;
+/// A settings file of SQLQueryStress as it stands.
+mod settings_file;
 /// Settings and single SQL files of SQLQueryStress users.
 mod sqlquerystress;
+/// How a query runs that is a file by itself.
+mod stress;
 mod suggest;
 /// Numbers, texts and NULL.
 mod value;
@@ -31,8 +35,8 @@ mod wire;
 
 pub use carried::Files;
 pub use definition::{
-    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterQuery, Run,
-    RunLength, Setting, Tables, Weighted, Workload,
+    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, Run, RunLength, Setting,
+    Tables, Weighted, Workload,
 };
 pub use dialect::Dialect;
 pub use error::WorkloadError;
@@ -40,6 +44,7 @@ pub use script::{
     Branch, Command, Driver, ExecutionError, Pause, PauseUnit, Script, ScriptError, ScriptProblem,
     Statement,
 };
+pub use stress::{ParameterQuery, Stress};
 pub use value::Value;
 pub use variables::{BUILTIN_VARIABLES, Names, Slot, Variables};
 

@@ -707,14 +707,22 @@ fn sqlquerystress_settings_import_without_their_password() {
             workload.length(4).expect("a length"),
             Length::Operations(40)
         );
-        let query = workload.parameter_query.clone().expect("kept");
+        let stress = workload.stress.clone().expect("it is one");
+        assert_eq!((stress.threads, stress.iterations), (Some(4), Some(10)));
+        assert_eq!(stress.pause, Duration::from_millis(5));
+        assert_eq!(
+            stress.without_effect[0],
+            "ParamMappings (the query has no @p)"
+        );
+        let query = stress.parameter_query.expect("kept");
         assert_eq!(
             query.mappings,
             BTreeMap::from([("@p".to_owned(), "id".to_owned())])
         );
         assert_eq!(workload.run.scripts[0].script.statements, 2);
         let session = run(&workload, 2);
-        assert_eq!(session.waited, Duration::from_millis(10));
+        // No part of an operation, which has a latency.
+        assert_eq!(session.waited, Duration::ZERO);
         assert!(!format!("{workload:?}").contains("hunter2"));
     }
 }
@@ -784,8 +792,10 @@ fn mapped_parameters_of_sqlquerystress_are_variables_in_tsql() {
          {\"Key\": \"name\", \"Value\": \"name\"}, {\"Key\": \"@a\", \"Value\": null}]}";
     fs::write(&path, settings).expect("a file");
     let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
-    let query = workload.parameter_query.as_ref().expect("kept");
+    let stress = workload.stress.as_ref().expect("it is one");
+    let query = stress.parameter_query.as_ref().expect("kept");
     assert!(query.mappings.keys().eq(["@id", "@name"]));
+    assert_eq!(stress.without_effect, [""; 0]);
     let script = &workload.run.scripts[0].script;
     let Command::Sql(statement) = &script.commands[0] else {
         panic!("{script:?}");
@@ -802,11 +812,30 @@ fn mapped_parameters_of_sqlquerystress_are_variables_in_tsql() {
     script
         .execute(&mut variables, &mut stream(1, "keys"), &mut notebook)
         .expect("both are set");
-    // Rows 1, 2, 0, 1, .. of 3, as SQLQueryStress takes them.
-    let rows: Vec<u64> = (0..4)
-        .map(|operation| ParameterQuery::row(operation, 3))
-        .collect();
-    assert_eq!(rows, [1, 2, 0, 1]);
+}
+
+#[test]
+fn mapped_parameters_of_sqlquerystress_are_variables_in_every_dialect_and_others_stay() {
+    let settings = "{\"MainQuery\": \"SELECT @id + @Name, '@id', @@id, @ids, x@@name FROM t WHERE a <@ b;\", \
+         \"ParamQuery\": \"SELECT 1 AS a, 2 AS b\", \"ParamMappings\": {\"@id\": \"a\", \"@name\": \"b\"}}";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stress.json");
+    fs::write(&path, settings).expect("a file");
+    for (dialect, first) in [
+        (Dialect::Sqlite, "?1 + ?2"),
+        (Dialect::Postgres, "$1 + $2"),
+        (Dialect::SqlServer, "@p1 + @p2"),
+        (Dialect::Mariadb, "? + ?"),
+    ] {
+        let workload = Workload::from_sqlquerystress(&path, dialect).expect("sound");
+        let Command::Sql(statement) = &workload.run.scripts[0].script.commands[0] else {
+            panic!("{workload:?}");
+        };
+        let rest = ", '@id', @@id, @ids, x@@name FROM t WHERE a <@ b";
+        let text = statement.text.trim_end_matches(';');
+        assert_eq!(text, format!("SELECT {first}{rest}"));
+        assert_eq!(statement.parameters, ["@id", "@name"]);
+    }
 }
 
 proptest! {

@@ -78,6 +78,12 @@ impl Names {
         slot
     }
 
+    /// Whether a script reads `name`.
+    pub(super) fn is_read(&self, name: &str) -> bool {
+        let slot = self.find(name);
+        slot.is_some_and(|slot| self.entries[slot.0].first_use.is_some())
+    }
+
     /// The first variable that is read and never set.
     pub(super) fn undefined(&self) -> Option<Undefined<'_>> {
         self.entries.iter().find_map(|entry| {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use model::Duration;
 
 use super::asked::reach;
 use super::choice;
@@ -153,6 +154,24 @@ fn show(workload: &Workload) -> String {
         line("sessions", &sessions.to_string());
     }
     line("run", &workload.run.length.to_string());
+    if let Some(stress) = &workload.stress {
+        if stress.pause > Duration::ZERO {
+            line("pause", &format!("{} behind each", stress.pause));
+        }
+        let mappings = stress
+            .parameter_query
+            .iter()
+            .flat_map(|query| &query.mappings);
+        for (name, column) in mappings {
+            line(
+                "parameter",
+                &format!("{name} from column {column} of ParamQuery"),
+            );
+        }
+        for key in &stress.without_effect {
+            line("no effect", key);
+        }
+    }
     let parameters = workload.parameters();
     for (name, value) in parameters {
         line("parameter", &format!("{name} = {value}"));

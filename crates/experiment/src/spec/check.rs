@@ -137,6 +137,7 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
         parameters,
         ranges,
         digest,
+        sessions,
         recorded,
     } = known
         .workload(&workload.script)
@@ -150,10 +151,32 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     workload.parameters = parameters;
     workload.parameters.extend(given);
     workload.digest = Some(digest);
-    if let Some(recorded) = recorded {
-        as_recorded(workload, recorded)
-            .map_err(|message| Fault::at(&["workload", key], message))?;
-        rules::workload(workload)?;
+    match recorded {
+        Some(recorded) => as_recorded(workload, recorded)
+            .map_err(|message| Fault::at(&["workload", key], message))?,
+        None => as_written(workload, sessions, known)?,
+    }
+    rules::workload(workload)
+}
+
+/// Fills in what the experiment leaves to the workload.
+fn as_written(
+    workload: &mut Workload,
+    sessions: Option<u32>,
+    known: &dyn Known,
+) -> Result<(), Fault> {
+    if workload.sessions == 0 {
+        workload.sessions = sessions.unwrap_or(1);
+    }
+    if workload.amount == Amount::Duration(Duration::ZERO) {
+        let end = known.end(workload);
+        let end = end.map_err(|message| Fault::at(&["workload"], message))?;
+        workload.amount = end.ok_or_else(|| {
+            Fault::at(
+                &["workload"],
+                "the workload has no end; give operations, or a duration such as \"10 s\"",
+            )
+        })?;
     }
     Ok(())
 }

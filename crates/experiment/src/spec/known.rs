@@ -7,7 +7,7 @@ use model::{Bytes, Duration};
 
 use super::mode::{EngineName, Mode};
 use super::placement::Role;
-use super::settings::{Machine, Parameter, Script, Volume};
+use super::settings::{Amount, Machine, Parameter, Script, Volume, Workload};
 
 /// Knows engines, disks, machines and workloads by name.
 ///
@@ -56,6 +56,16 @@ pub trait Known {
     /// # Errors
     /// No such workload, with the near one, or what is wrong with its folder.
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String>;
+
+    /// When a run of `workload` ends by the workload's own word, with its sessions and parameters as they are there; `None`
+    /// where it says nothing of it.
+    ///
+    /// # Errors
+    /// When a parameter that says so is no number of operations, or no span of time.
+    fn end(&self, workload: &Workload) -> Result<Option<Amount>, String> {
+        let _ = workload;
+        Ok(None)
+    }
 }
 
 /// What is known of a workload.
@@ -67,6 +77,8 @@ pub struct KnownWorkload {
     pub ranges: BTreeMap<String, RangeInclusive<i64>>,
     /// Digest of its scripts, so that a changed script is another plan.
     pub digest: String,
+    /// How many sessions a settings file of SQLQueryStress asks for.
+    pub sessions: Option<u32>,
     /// What a profile decides, where the experiment does not.
     pub recorded: Option<Recorded>,
 }

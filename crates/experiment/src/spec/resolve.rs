@@ -117,18 +117,26 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
     }
     rules::sessions(asked.sessions)?;
     rules::parameters(&asked.parameters)?;
-    let (amount, arrival) = (amount(asked)?, arrival(asked)?);
+    let (amount, arrival, script) = (amount(asked)?, arrival(asked)?, script(asked)?);
     let workload = Workload {
-        script: script(asked)?,
-        sessions: asked.sessions.unwrap_or(1),
-        amount,
+        sessions: match &script {
+            Script::BuiltIn(_) | Script::Profile { .. } => asked.sessions.unwrap_or(1),
+            Script::Folder(_) => asked.sessions.unwrap_or(0),
+        },
+        script,
+        amount: amount.unwrap_or(Amount::Duration(Duration::ZERO)),
         warm_up: span(asked.warm_up, Duration::ZERO),
         arrival,
         parameters: asked.parameters.clone(),
         log_bytes_per_row: asked.log_bytes_per_row,
         digest: None,
     };
-    rules::workload(&workload)?;
+    // What is left to the workload follows the rules once it is known.
+    rules::workload(&Workload {
+        sessions: workload.sessions.max(1),
+        amount: amount.unwrap_or(Amount::Operations(1)),
+        ..workload.clone()
+    })?;
     Ok(workload)
 }
 
@@ -202,18 +210,16 @@ fn script(asked: &wire::Workload) -> Result<Script, Fault> {
     }
 }
 
-fn amount(asked: &wire::Workload) -> Result<Amount, Fault> {
+/// When the run ends; `None`: when its workload says.
+fn amount(asked: &wire::Workload) -> Result<Option<Amount>, Fault> {
     match (asked.operations, asked.duration) {
-        (Some(count), None) => Ok(Amount::Operations(count)),
-        (None, Some(Span(duration))) => Ok(Amount::Duration(duration)),
+        (Some(count), None) => Ok(Some(Amount::Operations(count))),
+        (None, Some(Span(duration))) => Ok(Some(Amount::Duration(duration))),
         (Some(_), Some(_)) => Err(Fault::at(
             &["workload", "duration"],
             "the workload ends after its operations and after a duration; keep one",
         )),
-        (None, None) => Err(Fault::at(
-            &["workload"],
-            "the workload has no end; give operations, or a duration such as \"10 s\"",
-        )),
+        (None, None) => Ok(None),
     }
 }
 
@@ -369,7 +375,6 @@ mod tests {
             ("operations = 1", "is empty"),
             ("name = \"\"\noperations = 1", "is empty"),
             ("name = \"w\"\nfolder = \"f\"\noperations = 1", "keep one"),
-            ("name = \"w\"", "has no end"),
             (
                 "name = \"w\"\noperations = 1\nparameters = { x = nan }",
                 "is NaN",

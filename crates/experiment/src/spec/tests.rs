@@ -98,7 +98,11 @@ impl Known for Little {
                 .into(),
                 ranges: [("rows".to_owned(), 1..=1_000)].into(),
                 digest: "d".to_owned(),
-                recorded: None,
+                ..KnownWorkload::default()
+            }),
+            Script::Folder(name) if name == "stress.json" => Ok(KnownWorkload {
+                sessions: Some(3),
+                ..KnownWorkload::default()
             }),
             Script::Profile { file, .. } if file == "shop.toml" => Ok(KnownWorkload {
                 digest: "e".to_owned(),
@@ -113,6 +117,13 @@ impl Known for Little {
                 Err(format!("there is no workload \"{script}\""))
             }
         }
+    }
+
+    /// That of the settings file: seven operations of each session.
+    fn end(&self, workload: &Workload) -> Result<Option<Amount>, String> {
+        let operations = Amount::Operations(7 * u64::from(workload.sessions));
+        let is_known = matches!(workload.script, Script::Folder(_));
+        Ok(is_known.then_some(operations))
     }
 }
 
@@ -306,7 +317,7 @@ fn the_override_that_brings_a_fault_in_is_blamed_and_no_other() {
     }
     // What is wrong in the file stays the file's, whatever is set beside it.
     let text = SPLIT.replacen("operations = 100\n", "", 1);
-    let error = parse(&text, &[("workload.sessions", "2")], false).expect_err("no end");
+    let error = check_text(&text, &[("workload.sessions", "2")]).expect_err("no end");
     assert!(
         error.starts_with("split.toml:19: the workload has no end"),
         "{error}"
@@ -320,6 +331,21 @@ fn names_are_looked_up_and_defaults_of_parameters_added() {
     assert_eq!(workload.parameters["rows"], Parameter::Integer(1000));
     assert_eq!(workload.parameters["skew"], Parameter::Number(0.5));
     assert_eq!(workload.digest.as_deref(), Some("d"));
+}
+
+#[test]
+fn a_settings_file_has_sessions_and_an_end_and_those_of_the_experiment_come_first() {
+    let stress = |keys: &str| {
+        let begins = "name = \"trade\"\noperations = 100\n[workload.parameters]\nrows = 1000\n";
+        let text = SPLIT.replacen(begins, &format!("folder = \"stress.json\"\n{keys}"), 1);
+        let text = text.replacen("\"workload.parameters.rows\" = 10\n", "", 1);
+        let spec = check_text(&text, &[]).expect(&text);
+        let workload = spec.arms.into_iter().next().expect("an arm").settings;
+        (workload.workload.sessions, workload.workload.amount)
+    };
+    assert_eq!(stress(""), (3, Amount::Operations(21)));
+    assert_eq!(stress("sessions = 2\n"), (2, Amount::Operations(14)));
+    assert_eq!(stress("operations = 5\n"), (3, Amount::Operations(5)));
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn hash_murmur2(value: i64, seed: i64) -> i64 {
 ///
 /// It is a shuffle as pgbench's is, but not the same one: each round is a bijection of the next power
 /// of two, repeated until the result falls below `size` (cycle walking; Black and Rogaway, 2002).
-fn permute(value: i64, size: i64, seed: i64) -> Result<i64, EvaluationError> {
+pub(crate) fn permute(value: i64, size: i64, seed: i64) -> Result<i64, EvaluationError> {
     const ROUNDS: u64 = 4;
     if size < 1 {
         return Err(EvaluationError::EmptyRange {

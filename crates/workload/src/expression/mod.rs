@@ -13,6 +13,7 @@ mod token;
 
 pub use error::{EvaluationError, ExpressionError};
 pub use function::Function;
+pub(crate) use function::permute;
 
 use super::value::Value;
 use super::variables::Slot;

@@ -35,25 +35,29 @@ impl Script {
         )
     }
 
-    /// Reads T-SQL of other tools, each batch of which is one statement: what they send at once.
+    /// Reads a query of other tools. Of T-SQL each batch is one statement: what they send at once.
     ///
     /// Batches end at a line with `GO`; a backslash command may stand behind one, or behind a `;`. The words in
     /// `mapped`, such as `@name`, are variables of these names.
     ///
     /// # Errors
     /// The first mistake, with its line.
-    pub(crate) fn parse_batches(
+    pub(crate) fn parse_query(
         name: &str,
         text: &str,
+        dialect: Dialect,
         mapped: &[String],
         names: &mut Names,
     ) -> Result<Script, ScriptError> {
-        let dialect = Dialect::SqlServer;
+        let unit = match dialect {
+            Dialect::SqlServer => Unit::Batch,
+            Dialect::Sqlite | Dialect::Postgres | Dialect::Mariadb => Unit::Statement,
+        };
         let builder = Builder {
             mapped,
             ..Builder::new(name, dialect, names)
         };
-        Script::read(name, pieces(text, dialect, Unit::Batch), builder)
+        Script::read(name, pieces(text, dialect, unit), builder)
     }
 
     fn read(
@@ -83,7 +87,7 @@ impl Script {
 struct Builder<'a> {
     file: &'a str,
     dialect: Dialect,
-    /// Words of T-SQL that are variables, with their `@`.
+    /// Words that are variables, with their `@`.
     mapped: &'a [String],
     names: &'a mut Names,
     statements: usize,

@@ -1,7 +1,7 @@
 //! SQL as a row of lexemes: enough to find the ends of statements and the `:names` within them.
 //!
 //! It is no parser of SQL: it knows quotes, comments and words. Dialects share most of them; T-SQL also has
-//! `[names]`, comments inside one another, and words that begin with `@` or `#`. MariaDB has comments that begin
+//! `[names]`, comments inside one another, and words that begin with `#`. MariaDB has comments that begin
 //! with `#`, and backslashes in texts; its `--` needs a blank behind it, and what is in `/*! .. */` is SQL.
 
 use super::super::dialect::Dialect;
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Quoted,
     /// `:name`
     Parameter,
-    /// A word or a number; in T-SQL also `@name`, `@@name` and `#name`.
+    /// A word or a number, `@name` and `@@name`; in T-SQL also `#name`.
     Word,
     /// `;`
     Semicolon,
@@ -83,6 +83,9 @@ impl<'a> Iterator for Scanner<'a> {
             _ if first.is_whitespace() => (Kind::Blank, run(rest, char::is_whitespace)),
             _ if tsql && continues_name_of_tsql(first) => {
                 (Kind::Word, run(rest, continues_name_of_tsql))
+            }
+            '@' if rest[1..].starts_with(continues_variable) => {
+                (Kind::Word, 1 + run(&rest[1..], continues_variable))
             }
             _ if continues_name(first) => (Kind::Word, word(rest)),
             _ => (Kind::Other, first.len_utf8()),
@@ -173,6 +176,11 @@ fn begins_name(c: char) -> bool {
 
 fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Of MariaDB's `@@variable` too, which is none of ours.
+fn continues_variable(c: char) -> bool {
+    continues_name(c) || c == '@'
 }
 
 fn continues_name_of_tsql(c: char) -> bool {

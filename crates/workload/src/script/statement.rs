@@ -9,8 +9,8 @@ impl Statement {
     /// A statement from its SQL at `line`; a name that comes twice is one parameter where these have numbers.
     ///
     /// Unlike pgbench, which replaces names inside quotes too, quoted texts and comments stay as they
-    /// are: a value cannot become part of a text by accident. `mapped` are words of T-SQL that are variables
-    /// too, with their `@`.
+    /// are: a value cannot become part of a text by accident. `mapped` are words that are variables too, with
+    /// their `@`.
     pub(super) fn new(
         sql: &str,
         (line, index): (u32, usize),
@@ -81,7 +81,7 @@ impl Parameters {
     }
 }
 
-/// The variable that a word of T-SQL stands for; T-SQL takes large letters for small ones.
+/// The variable that a word stands for; T-SQL takes large letters for small ones.
 fn mapped_name<'a>(word: &str, mapped: &'a [String]) -> Option<&'a str> {
     let found = mapped.iter().find(|known| known.eq_ignore_ascii_case(word));
     found.map(String::as_str)

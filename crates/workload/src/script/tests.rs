@@ -264,9 +264,10 @@ fn tsql(text: &str) -> Vec<String> {
 fn batches(text: &str) -> Vec<String> {
     let mut names = Names::new();
     names.define("@id");
-    statements(Script::parse_batches(
+    statements(Script::parse_query(
         "test.sql",
         text,
+        Dialect::SqlServer,
         &["@id".to_owned()],
         &mut names,
     ))
@@ -530,7 +531,7 @@ proptest! {
             for dialect in [Dialect::Sqlite, Dialect::SqlServer, Dialect::Mariadb] {
                 let _ = Script::parse("test.sql", text, dialect, &mut Names::new());
             }
-            let _ = Script::parse_batches("test.sql", text, &["@a".to_owned()], &mut Names::new());
+            let _ = Script::parse_query("test.sql", text, Dialect::SqlServer, &["@a".to_owned()], &mut Names::new());
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn record(
     notes.extend(series.pauses.notes(&phases));
     notes.extend(ran.notes.iter().cloned());
     notes.extend(engine.notes());
-    if subject.workload().sessions.is_some() {
+    if subject.workload().stress.is_some() {
         notes.push(Note::Stress);
     }
     let environment: BTreeMap<String, String> = site.environment().into_iter().collect();
