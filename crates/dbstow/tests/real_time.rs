@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use experiment::record::{Cause, EngineRecord, Note, Outcome, Record, histogram};
 use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
-use lab::engine::{Client, Engine, EngineError, Started, WaitKind, WaitSampler, Waiting, provider};
+use lab::engine::{
+    Client, Engine, EngineError, Started, Table, WaitKind, WaitSampler, Waiting, provider,
+};
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId, Work};
@@ -474,6 +476,10 @@ impl Client for TinyClient<'_> {
 
     fn statements(&self) -> u64 {
         self.statements
+    }
+
+    fn table(&mut self, _query: &str) -> Result<Table, String> {
+        panic!("the trial's workload has no parameters from a query");
     }
 }
 

@@ -19,6 +19,7 @@ mod relay;
 mod restarts;
 mod runs;
 mod script;
+mod stress;
 
 use assert_cmd::Command;
 use bench::Bench;

@@ -50,7 +50,7 @@ pub use provider::{
     TrialVolumes, Users,
 };
 pub use real::{
-    Client, CounterSample, CounterSampler, Engine, EngineError, SAMPLE_EVERY, WaitKind,
+    Client, CounterSample, CounterSampler, Engine, EngineError, SAMPLE_EVERY, Table, WaitKind,
     WaitSampler, Waiting,
 };
 pub use registry::{LEFT_OUT, PROVIDERS, UnknownEngine, provider};

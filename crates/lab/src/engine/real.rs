@@ -6,12 +6,15 @@ use model::Duration;
 
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
-use workload::Driver;
+use workload::{Driver, Value};
 
 /// What to say of a cold start that is asked of a server that others own.
 #[cfg(all(unix, feature = "own-server"))]
 pub(super) const NOT_RESTARTED: &str =
     "the given server was not restarted: its memory is as the load left it";
+
+/// What helps where a statement names a table that is not there.
+pub(super) const NOT_LOADED: &str = "a trial's database holds what its workload loads: load the table (load.scripts in workload.toml)";
 
 /// An engine's own instance for one trial: placed on the volumes' directories, and taken away again.
 ///
@@ -107,6 +110,13 @@ pub trait Client: Driver<Error = String> + Send {
     /// Statements executed so far: what SQL Server counts as batch requests.
     fn statements(&self) -> u64;
 
+    /// The rows of a query of the workload's: of its first statement that gives any columns. It is no statement of a
+    /// session's.
+    ///
+    /// # Errors
+    /// When it fails, or gives more than an answer may take.
+    fn table(&mut self, query: &str) -> Result<Table, String>;
+
     /// Ends statements of its own dialect that leave a transaction open: called once an operation is
     /// over.
     ///
@@ -115,6 +125,15 @@ pub trait Client: Driver<Error = String> + Send {
     fn settle(&mut self) -> Result<(), String> {
         Ok(())
     }
+}
+
+/// The rows of a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// A value for each; `None` for one that is neither a number nor a text nor NULL.
+    pub rows: Vec<Vec<Option<Value>>>,
 }
 
 /// Looks at what the sessions are waiting for, again and again.

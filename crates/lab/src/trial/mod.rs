@@ -6,6 +6,7 @@
 
 mod collect;
 mod needs;
+mod parameters;
 mod sessions;
 mod simulate;
 mod stage;

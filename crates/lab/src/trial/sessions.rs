@@ -6,6 +6,7 @@ use model::random::{self, Stream};
 use model::{Duration, Instant};
 use rand_distr::{Distribution, Exp1};
 
+use super::parameters::ParameterRows;
 use experiment::record::series::Points;
 use experiment::record::{Errors, histogram};
 use experiment::spec::{Amount, Arrival, Workload as Asked};
@@ -55,6 +56,8 @@ pub(super) struct Task<'a> {
     pub(super) operations: Option<u64>,
     /// What is measured.
     pub(super) window: Window,
+    /// Rows whose columns are parameters of the operations.
+    pub(super) rows: Option<&'a ParameterRows>,
 }
 
 impl<'a> Task<'a> {
@@ -77,7 +80,13 @@ impl<'a> Task<'a> {
             arrival: asked.arrival,
             operations,
             window: Window { from, until },
+            rows: None,
         }
+    }
+
+    /// The same, in which each operation has its parameters from one of `rows`.
+    pub(super) fn with_rows(self, rows: Option<&'a ParameterRows>) -> Task<'a> {
+        Task { rows, ..self }
     }
 
     /// Operations of a session: its part of the whole, the first sessions one more where it is uneven.
@@ -206,6 +215,8 @@ pub(super) struct Run<'a, 'b, S> {
     seat: &'b mut S,
     keys: Stream,
     arrivals: Stream,
+    /// What decides the order in which it takes rows with parameters.
+    order: u64,
     tally: Tally,
     /// Statements when the measured time began.
     before: Option<u64>,
@@ -225,6 +236,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
             seat,
             keys,
             arrivals,
+            order: ParameterRows::order(seed),
             tally: Tally::new(),
             before: None,
         }
@@ -235,6 +247,8 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         let mut due = self.seat.now();
         let share = self.task.share(self.session);
         let per_turn = self.task.workload.run.per_turn;
+        let stress = self.task.workload.stress.as_ref();
+        let pause = stress.map_or(Duration::ZERO, |stress| stress.pause);
         let (mut number, mut still) = (0, 0);
         while number < share {
             let Some(start) = self.next_start(&mut due) else {
@@ -243,12 +257,19 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
             let count = per_turn.min(share - number);
             self.begin_measuring();
             variables.set_operation(number);
+            if let Some(rows) = self.task.rows {
+                rows.set(variables, number, self.order);
+            }
             if per_turn > 1 {
                 set_turn(variables, number, count);
             }
             let before = self.seat.now();
             let outcome = self.operation(variables, start, count);
             number += count;
+            if pause > Duration::ZERO && number < share {
+                // One that is cut short is followed by the end of the run.
+                let _ = self.seat.sleep(pause);
+            }
             still = if self.seat.now() > before {
                 0
             } else {

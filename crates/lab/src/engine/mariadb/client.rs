@@ -4,15 +4,21 @@ use model::Duration;
 use mysql_common::value::Value as Argument;
 
 use super::server::MariaDb;
-use super::wire::{self, Connection, Failure};
-use crate::engine::Client;
+use super::wire::{self, ColumnKind, Connection, Failure};
 use crate::engine::interruption::Watch;
 use crate::engine::prepared::PreparedStatements;
+use crate::engine::real::NOT_LOADED;
+use crate::engine::row::Row;
+use crate::engine::{Client, Table};
 use workload::{Driver, Statement, Value};
 
 /// The server cannot prepare this kind of statement: `ER_UNSUPPORTED_PS`.
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1200-to-1299/e1295>, read 2026-11-25.
 const NOT_PREPARABLE: u16 = 1295;
+
+/// The server knows no such table: `ER_NO_SUCH_TABLE`.
+/// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1100-to-1199/e1146>, read 2026-11-26.
+const NO_SUCH_TABLE: u16 = 1146;
 
 /// A session on a MariaDB server. Each statement is prepared when it comes first.
 pub(super) struct Session<'a> {
@@ -107,6 +113,9 @@ impl<'a> Session<'a> {
 
     fn text(&self, failure: &Failure) -> String {
         match failure {
+            Failure::Refused { code, .. } if *code == NO_SUCH_TABLE => {
+                format!("{failure}; {NOT_LOADED}, or name it with its database")
+            }
             Failure::Refused { .. } | Failure::Login(_) | Failure::Unexpected(_) => {
                 failure.to_string()
             }
@@ -166,6 +175,21 @@ impl Client for Session<'_> {
         self.statements
     }
 
+    fn table(&mut self, query: &str) -> Result<Table, String> {
+        self.watch.check()?;
+        let answer = self.connection.table(query);
+        let (columns, rows) = answer.map_err(|failure| self.text(&failure))?;
+        let row = |row: Row| {
+            let values = columns.iter().zip(row.into_columns());
+            values
+                .map(|(column, text)| of_column(column.kind, text))
+                .collect()
+        };
+        let rows = rows.into_iter().map(row).collect();
+        let columns = columns.iter().map(|column| column.name.clone()).collect();
+        Ok(Table { columns, rows })
+    }
+
     fn settle(&mut self) -> Result<(), String> {
         if !self.in_transaction {
             return Ok(());
@@ -186,6 +210,20 @@ fn effect(text: &str) -> Effect {
         (Some("COMMIT" | "ROLLBACK"), None | Some("WORK")) => Effect::Ends,
         _ => Effect::None,
     }
+}
+
+/// The value of a column as an argument has it; `None` for bytes.
+fn of_column(kind: ColumnKind, text: Option<String>) -> Option<Value> {
+    let Some(text) = text else {
+        return Some(Value::Null);
+    };
+    Some(match kind {
+        // One that is too large for it, of an unsigned column, stays a text.
+        ColumnKind::Int => text.parse().map_or(Value::Text(text), Value::Int),
+        ColumnKind::Double => text.parse().map_or(Value::Text(text), Value::Double),
+        ColumnKind::Text => Value::Text(text),
+        ColumnKind::Bytes => return None,
+    })
 }
 
 fn values(arguments: &[Value]) -> Vec<Argument> {

@@ -78,6 +78,55 @@ pub(super) struct Prepared {
     arguments: u16,
 }
 
+/// A column of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) kind: ColumnKind,
+}
+
+/// What a column holds, as far as arguments are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ColumnKind {
+    /// A whole number.
+    Int,
+    /// A number with a fraction that is stored in binary.
+    Double,
+    /// A text, and what an argument of text is converted to: decimals, dates.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+impl Column {
+    /// Of its definition. Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets>
+    /// and `enum_field_types` there, read 2026-11-26.
+    fn of(packet: &[u8]) -> Option<Column> {
+        let mut rest = Bytes(packet);
+        // Catalogue, schema, table and its own name, and the column.
+        for _ in 0..4 {
+            rest.text()?;
+        }
+        let name = String::from_utf8_lossy(rest.text()?).into_owned();
+        rest.text()?;
+        rest.number()?;
+        let charset = rest.u16()?;
+        rest.u32()?;
+        const BINARY: u16 = 63;
+        let kind = match rest.u8()? {
+            // TINY, SHORT, LONG, LONGLONG, INT24, YEAR
+            1..=3 | 8 | 9 | 13 => ColumnKind::Int,
+            // FLOAT, DOUBLE
+            4 | 5 => ColumnKind::Double,
+            // BIT; GEOMETRY; and texts without characters: VARCHAR, the BLOBs, VAR_STRING, STRING
+            16 | 255 => ColumnKind::Bytes,
+            15 | 249..=254 if charset == BINARY => ColumnKind::Bytes,
+            _ => ColumnKind::Text,
+        };
+        Some(Column { name, kind })
+    }
+}
+
 /// How much of a packet is of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keep {
@@ -137,7 +186,7 @@ impl Connection {
         self.begin(Task::Question);
         self.command(QUERY, sql.as_bytes())?;
         let mut rows = Vec::new();
-        while self.result(Keep::All, &mut |row| rows.push(row))? & MORE_RESULTS != 0 {}
+        while self.result(Keep::All, &mut |_| {}, &mut |row| rows.push(row))? & MORE_RESULTS != 0 {}
         Ok(rows)
     }
 
@@ -152,6 +201,27 @@ impl Connection {
         self.begin(Task::Statement);
         self.command(QUERY, sql.as_bytes())?;
         self.drop_results()
+    }
+
+    /// Executes a query of the workload's; gives the columns and the rows of its first result that has any.
+    pub(super) fn table(&mut self, sql: &str) -> Result<(Vec<Column>, Vec<Row>), Failure> {
+        self.begin(Task::Statement);
+        self.command(QUERY, sql.as_bytes())?;
+        let (mut columns, mut rows) = (Vec::new(), Vec::new());
+        loop {
+            let is_first = columns.is_empty();
+            let define = &mut |packet: &[u8]| columns.push(Column::of(packet));
+            let keep_row = &mut |row| rows.push(row);
+            let state = match is_first {
+                true => self.result(Keep::All, define, keep_row)?,
+                false => self.result(Keep::Start, &mut |_| {}, &mut |_| {})?,
+            };
+            if state & MORE_RESULTS == 0 {
+                break;
+            }
+        }
+        let columns: Option<Vec<Column>> = columns.into_iter().collect();
+        Ok((columns.ok_or_else(malformed)?, rows))
     }
 
     /// Enters a database.
@@ -269,12 +339,17 @@ impl Connection {
     }
 
     fn drop_results(&mut self) -> Result<(), Failure> {
-        while self.result(Keep::Start, &mut |_| {})? & MORE_RESULTS != 0 {}
+        while self.result(Keep::Start, &mut |_| {}, &mut |_| {})? & MORE_RESULTS != 0 {}
         Ok(())
     }
 
-    /// Reads a result to its end; gives what the server says of its state.
-    fn result(&mut self, keep: Keep, each: &mut dyn FnMut(Row)) -> Result<u16, Failure> {
+    /// Reads a result to its end; gives what the server says of its state. The definition of each column goes to `define`.
+    fn result(
+        &mut self,
+        keep: Keep,
+        define: &mut dyn FnMut(&[u8]),
+        each: &mut dyn FnMut(Row),
+    ) -> Result<u16, Failure> {
         match self.read(keep)? {
             OK => {
                 let mut told = Bytes(&self.packet[1..]);
@@ -289,7 +364,7 @@ impl Connection {
             LOCAL_FILE => Err(malformed().into()),
             // The number of columns. Their definitions and the rows each end with a packet.
             _ => {
-                self.skip_to_end_keeping(keep)?;
+                self.definitions(keep, define)?;
                 loop {
                     if self.read(keep)? == END && self.length <= END_LENGTH_MAX {
                         return Ok(self.end()?);
@@ -324,11 +399,13 @@ impl Connection {
     }
 
     fn skip_to_end(&mut self) -> Result<u16, Failure> {
-        self.skip_to_end_keeping(Keep::Start)
+        self.definitions(Keep::Start, &mut |_| {})
     }
 
-    fn skip_to_end_keeping(&mut self, keep: Keep) -> Result<u16, Failure> {
-        while self.read(keep)? != END || self.length > END_LENGTH_MAX {}
+    fn definitions(&mut self, keep: Keep, define: &mut dyn FnMut(&[u8])) -> Result<u16, Failure> {
+        while self.read(keep)? != END || self.length > END_LENGTH_MAX {
+            define(&self.packet);
+        }
         Ok(self.end()?)
     }
 

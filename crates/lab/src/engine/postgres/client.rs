@@ -10,10 +10,16 @@ use postgres_protocol::IsNull;
 use super::server::Postgres;
 use super::tablespaces::{self, Which};
 use super::wire::{Connection, Failure};
-use crate::engine::Client;
 use crate::engine::interruption::Watch;
 use crate::engine::prepared::PreparedStatements;
+use crate::engine::real::NOT_LOADED;
+use crate::engine::row::Row;
+use crate::engine::{Client, Table};
 use workload::{Driver, Statement, Tables, Value};
+
+/// The server knows no such table: `undefined_table`.
+/// Source: <https://www.postgresql.org/docs/18/errcodes-appendix.html>, read 2026-11-26.
+const UNDEFINED_TABLE: &str = "42P01";
 
 /// A session on a PostgreSQL server. Each statement is prepared when it comes first.
 pub(super) struct Session<'a> {
@@ -69,6 +75,9 @@ impl<'a> Session<'a> {
 
     fn text(&self, failure: Failure) -> String {
         match failure {
+            Failure::Refused { ref code, .. } if code == UNDEFINED_TABLE => {
+                format!("{failure}; {NOT_LOADED}")
+            }
             Failure::Refused { .. } | Failure::Tls(_) | Failure::Unexpected(_) => {
                 failure.to_string()
             }
@@ -120,6 +129,17 @@ impl Client for Session<'_> {
 
     fn statements(&self) -> u64 {
         self.statements
+    }
+
+    fn table(&mut self, query: &str) -> Result<Table, String> {
+        self.watch.check()?;
+        let answer = self.connection.table(query);
+        let (columns, rows) = answer.map_err(|failure| self.text(failure))?;
+        // Whatever their type: the server takes texts for arguments of any.
+        let value = |text: &Option<String>| Some(text.clone().map_or(Value::Null, Value::Text));
+        let row = |row: &Row| row.columns().iter().map(value).collect();
+        let rows = rows.iter().map(row).collect();
+        Ok(Table { columns, rows })
     }
 
     fn settle(&mut self) -> Result<(), String> {

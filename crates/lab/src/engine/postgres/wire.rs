@@ -120,6 +120,29 @@ impl Connection {
         Ok(rows)
     }
 
+    /// Executes a query of the workload's; gives the columns and the rows of its first statement that has any.
+    pub(super) fn table(&mut self, sql: &str) -> Result<(Vec<String>, Vec<Row>), Failure> {
+        self.stream.socket().begin(Task::Statement);
+        frontend::query(sql, &mut self.outgoing)?;
+        self.send()?;
+        let (mut sets, mut columns, mut rows) = (0, Vec::new(), Vec::new());
+        self.until_ready(&mut |message, budget| {
+            match message {
+                Message::RowDescription(body) => {
+                    sets += 1;
+                    let mut fields = body.fields();
+                    while let Some(field) = fields.next()?.filter(|_| sets == 1) {
+                        columns.push(field.name().to_owned());
+                    }
+                }
+                Message::DataRow(body) if sets == 1 => rows.push(row(&body, budget)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok((columns, rows))
+    }
+
     /// Prepares a statement under `name`, which replaces what had that name.
     pub(super) fn prepare(&mut self, name: &str, sql: &str) -> Result<(), Failure> {
         self.stream.socket().begin(Task::Statement);

@@ -3,9 +3,10 @@
 use model::Duration;
 use volume::real_time::Session;
 
-use super::argument::step_through;
+use super::argument::{TableError, check_parameters, step_through, table};
 use super::sessions::Sessions;
-use crate::engine::Client;
+use crate::engine::real::NOT_LOADED;
+use crate::engine::{Client, Table};
 use workload::{Driver, Statement, Value};
 
 /// How scripts begin a transaction that says nothing of locks.
@@ -44,6 +45,15 @@ impl<'a> SqliteClient<'a> {
     }
 }
 
+/// Why a statement failed, with what helps.
+fn reason(session: &mut Session, error: &rusqlite::Error) -> String {
+    let reason = session.take_reason().unwrap_or_else(|| error.to_string());
+    match reason.contains("no such table") {
+        true => format!("{reason}; {NOT_LOADED}"),
+        false => reason,
+    }
+}
+
 impl Driver for SqliteClient<'_> {
     /// Why the operation failed.
     type Error = String;
@@ -66,12 +76,12 @@ impl Driver for SqliteClient<'_> {
             text => text,
         };
         let session = self.session();
-        let result = session
-            .work(|connection| step_through(&mut *connection.prepare_cached(text)?, arguments));
-        result.map_err(|error| {
-            let reason = session.take_reason().unwrap_or_else(|| error.to_string());
-            format!("line {}: {reason}", statement.line)
-        })
+        let result = session.work(|connection| {
+            let mut prepared = connection.prepare_cached(text)?;
+            check_parameters(&prepared)?;
+            step_through(&mut prepared, arguments)
+        });
+        result.map_err(|error| format!("line {}: {}", statement.line, reason(session, &error)))
     }
 
     fn sleep(&mut self, span: Duration) -> Result<(), String> {
@@ -100,6 +110,15 @@ impl Client for SqliteClient<'_> {
 
     fn statements(&self) -> u64 {
         self.statements
+    }
+
+    fn table(&mut self, query: &str) -> Result<Table, String> {
+        let session = self.session();
+        let result = session.work(|connection| table(connection, query));
+        result.map_err(|error| match error {
+            TableError::Sqlite(error) => reason(session, &error),
+            TableError::TooLarge => error.to_string(),
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use model::Duration;
 use rusqlite::{Connection, Statement as Prepared};
 use volume::virtual_time::Session;
 
-use super::argument::step_through;
+use super::argument::{TableError, check_parameters, step_through, table};
+use crate::engine::Table;
 use workload::{Database, Driver, Statement, Value, Workload};
 
 /// What a session did so far.
@@ -100,6 +101,23 @@ impl<'a> SqliteDriver<'a> {
         Ok(())
     }
 
+    /// The rows of a query of the workload's, which counts as no statement.
+    ///
+    /// # Errors
+    /// When it fails, or gives more than an answer may take.
+    pub fn table(&mut self, query: &str) -> Result<Table, String> {
+        if self.shared {
+            self.session.trace();
+        }
+        let table = table(self.connection, query).map_err(|error| match error {
+            TableError::Sqlite(error) => self.reason(&error),
+            TableError::TooLarge => error.to_string(),
+        })?;
+        self.count_changes()?;
+        self.end_operation()?;
+        Ok(table)
+    }
+
     fn step_through(
         &mut self,
         index: usize,
@@ -108,8 +126,9 @@ impl<'a> SqliteDriver<'a> {
     ) -> rusqlite::Result<()> {
         let key = (self.script, index);
         if !self.prepared.contains_key(&key) {
-            self.prepared
-                .insert(key, self.connection.prepare(&statement.text)?);
+            let prepared = self.connection.prepare(&statement.text)?;
+            check_parameters(&prepared)?;
+            self.prepared.insert(key, prepared);
         }
         let prepared = self.prepared.get_mut(&key).expect("it was prepared above");
         step_through(prepared, arguments)

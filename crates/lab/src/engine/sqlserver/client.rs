@@ -1,12 +1,14 @@
 //! One session's connection: a script's driver.
 
 use model::Duration;
-use sqlserver::session::{Argument, Driver as Connection, Failure, Session as _};
+use sqlserver::session::{
+    Argument, Batch, Cell, Driver as Connection, Failure, Rows, Session as _,
+};
 
 use super::SqlServer;
 use super::tell::in_words;
-use crate::engine::Client;
 use crate::engine::interruption::Watch;
+use crate::engine::{Client, Table};
 use workload::{Driver, Statement, Value};
 
 /// A session on a SQL Server. It gives its connection back in the end: temporary tables live as long as the
@@ -88,6 +90,14 @@ impl Client for Session<'_> {
         self.statements
     }
 
+    fn table(&mut self, query: &str) -> Result<Table, String> {
+        self.watch.check()?;
+        let answer = self.connection().batch(query, None);
+        let answer = answer.and_then(Batch::refused);
+        let answer = answer.map_err(|failure| in_words(&failure))?;
+        Ok(answer.results().next().map_or_else(Table::default, table))
+    }
+
     fn settle(&mut self) -> Result<(), String> {
         if !self.connection().in_transaction() {
             return Ok(());
@@ -106,6 +116,21 @@ impl Drop for Session<'_> {
         {
             self.engine.keep_connection(self.number, connection);
         }
+    }
+}
+
+fn table(rows: &Rows) -> Table {
+    let value = |cell: &Cell| match cell {
+        Cell::Null => Some(Value::Null),
+        Cell::Int(value) => Some(Value::Int(*value)),
+        Cell::Float(value) => Some(Value::Double(*value)),
+        Cell::Text(text) => Some(Value::Text(text.clone())),
+        Cell::Other => None,
+    };
+    let row = |cells: &Vec<Cell>| cells.iter().map(value).collect();
+    Table {
+        columns: rows.columns.clone(),
+        rows: rows.rows.iter().map(row).collect(),
     }
 }
 

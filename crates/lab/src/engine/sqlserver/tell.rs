@@ -106,7 +106,7 @@ pub(super) fn in_words(failure: &Failure) -> String {
 
 const FULL: &str = "the volume is full: make room, or give smaller files";
 
-/// What helps against errors with files. Source: Microsoft, "Database engine events and errors" and "System error
+/// What helps against errors with files and names. Source: Microsoft, "Database engine events and errors" and "System error
 /// codes" (read 2026-11).
 fn remedy(number: u32, text: &str) -> Option<&'static str> {
     match number {
@@ -128,6 +128,10 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
             "restart the server and run this first: a file that nobody has used since the start is empty",
         ),
         5170 => Some("a file of that name already exists: check what uses it, and move it away"),
+        208 => Some(
+            "a trial's database holds what its workload loads: put its database before the name of a table that is there \
+             already (DATABASE.SCHEMA.TABLE), or load it (load.scripts in workload.toml)",
+        ),
         262 | 300 | 297 | 229 | 5011 | 15247 => {
             Some("`dbstow doctor` says which permission is missing")
         }
@@ -153,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_made_is_told_by_the_systems_reason() {
+    fn a_refusal_is_told_with_what_helps_against_its_reason() {
         for (number, text, remedy) in [
             (
                 5123,
@@ -189,6 +193,11 @@ mod tests {
                 262,
                 "CREATE DATABASE permission denied in database 'master'.",
                 "dbstow doctor",
+            ),
+            (
+                208,
+                "Invalid object name 'Customers'.",
+                "DATABASE.SCHEMA.TABLE",
             ),
         ] {
             let words = refused(number, text);

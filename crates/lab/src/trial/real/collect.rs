@@ -8,6 +8,7 @@ use reading::{Reading, fact};
 use volume::site::Site;
 
 use super::super::collect::{self, Counted, Transfers};
+use super::super::parameters;
 use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
@@ -54,6 +55,8 @@ pub(super) fn record(
     if subject.workload().stress.is_some() {
         notes.push(Note::Stress);
     }
+    let asked = &subject.settings.workload;
+    notes.extend(parameters::departures(subject.workload(), asked));
     let environment: BTreeMap<String, String> = site.environment().into_iter().collect();
     notes.extend(no_write_back(subject, &environment));
     let none = Samples::default();

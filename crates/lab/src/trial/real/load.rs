@@ -4,6 +4,7 @@ use std::thread;
 
 use model::{Instant, random};
 
+use super::super::parameters::{self, ParameterRows};
 use super::super::sessions::{self, Window};
 use super::gate::Gate;
 use super::session::RealSession;
@@ -30,6 +31,28 @@ impl Trial<'_> {
                 None => results.into_iter().collect(),
             }
         })
+    }
+
+    /// Runs the query whose rows are parameters, where the workload has one, in a session of its own: before caches are
+    /// emptied, as it is no part of what is measured.
+    pub(super) fn parameters(&self, engine: &dyn Engine) -> Result<Option<ParameterRows>, String> {
+        let Some(query) = parameters::query(self.subject.workload()) else {
+            return Ok(None);
+        };
+        let gate = Gate::new(self.common.clock, 1);
+        let answer = thread::scope(|scope| {
+            let asked = scope.spawn(|| {
+                let _entered = gate.enter();
+                let client = engine.connect(0).map_err(|error| error.to_string());
+                client.and_then(|mut client| client.table(&query.text))
+            });
+            self.wait_until_done(&gate, engine, |_| None);
+            joined(asked)
+        });
+        match self.common.stop.why() {
+            Some(why) => Err(why),
+            None => ParameterRows::of(query, answer).map(Some),
+        }
     }
 
     fn load_one(&self, engine: &dyn Engine, gate: &Gate, session: u32) -> Result<(), String> {

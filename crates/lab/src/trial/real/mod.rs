@@ -242,10 +242,11 @@ impl<'a> Trial<'a> {
             self.load(engine)?;
             phases.until("load", now(), false);
         }
+        let rows = self.parameters(engine)?;
         (self.tell)(Event::Phase("quiesce"));
         let notes = self.quiesce(site, engine)?;
         phases.until("quiesce", now(), false);
-        let ran = self.run(site, engine)?;
+        let ran = self.run(site, engine, rows.as_ref())?;
         phases.run(&ran, self.subject.workload().load.measured);
         Ok((ran, phases.0, notes))
     }

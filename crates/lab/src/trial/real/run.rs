@@ -7,6 +7,7 @@ use std::thread;
 use model::{Duration, Instant};
 use volume::site::Site;
 
+use super::super::parameters::ParameterRows;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task, Window};
 use super::gate::Gate;
 use super::series::{EngineSeries, end_if_gone};
@@ -46,18 +47,34 @@ struct Done {
     end: Instant,
 }
 
+/// What all sessions begin with.
+#[derive(Clone, Copy)]
+struct Start<'a> {
+    gate: &'a Gate,
+    /// Set once the database that all share is loaded, where that is measured.
+    loaded: &'a Stop,
+    /// Rows whose columns are parameters.
+    rows: Option<&'a ParameterRows>,
+}
+
 /// How long after the end of the measured time a session may take for its last operation, which does not
 /// count any more.
 const GRACE: Duration = Duration::SECOND;
 
 impl Trial<'_> {
-    /// Runs the sessions.
-    pub(super) fn run(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Ran, String> {
+    /// Runs the sessions, with parameters from `rows`, if there are any.
+    pub(super) fn run(
+        &self,
+        site: &dyn Site,
+        engine: &dyn Engine,
+        rows: Option<&ParameterRows>,
+    ) -> Result<Ran, String> {
         let sessions = self.subject.settings.workload.sessions;
         let gate = &Gate::new(self.common.clock, sessions);
         let loaded = &Stop::new(self.common.clock);
         thread::scope(|scope| {
-            let one = |number| move || self.session(engine, gate, loaded, number);
+            let start = Start { gate, loaded, rows };
+            let one = |number| move || self.session(engine, start, number);
             let spawn = |n| thread::Builder::new().spawn_scoped(scope, one(n));
             let threads = match (0..sessions).map(spawn).collect::<io::Result<Vec<_>>>() {
                 Ok(threads) => threads,
@@ -103,8 +120,7 @@ impl Trial<'_> {
     fn session(
         &self,
         engine: &dyn Engine,
-        gate: &Gate,
-        loaded: &Stop,
+        Start { gate, loaded, rows }: Start<'_>,
         number: u32,
     ) -> Result<Option<Done>, String> {
         let _entered = gate.enter();
@@ -115,7 +131,7 @@ impl Trial<'_> {
         let Some(start) = gate.ready() else {
             return Ok(None);
         };
-        let task = self.task(start);
+        let task = self.task(start).with_rows(rows);
         let mut seat = RealSession::new(&self.common, client, task.window);
         let mut variables = task.workload.variables(number, task.sessions);
         let mut tally = Tally::new();

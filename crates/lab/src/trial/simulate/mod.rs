@@ -27,9 +27,11 @@ use meter::SharedMeter;
 use progress::Progress;
 use session::{Body, Sums};
 
+use super::parameters::{self, ParameterRows};
 use super::sessions::{Tally, Task, Window};
 use super::{Cancel, Cancelled, Stage, Subject, TrialId};
 use crate::engine::Simulated;
+use crate::engine::sqlite::SqliteDriver;
 use experiment::record::{Phase, Record};
 use experiment::spec::{Settings, Temperature};
 use workload::{Database, Tables, Workload};
@@ -72,7 +74,13 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
         meter: meter.clone(),
     }
     .run(tell);
-    record(id, stage, workload, &meter, result)
+    let ended = result.is_ok();
+    let mut record = record(id, stage, workload, &meter, result);
+    if ended {
+        let departures = parameters::departures(workload, &settings.workload);
+        record.notes.extend(departures);
+    }
+    record
 }
 
 /// SQLite's own cache while a database that all sessions share is loaded, or rows in random order would write each page of
@@ -97,10 +105,12 @@ impl Trial<'_> {
             .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
         simulation.stop_when(Rc::clone(self.cancelled));
         let connections = simulation.timeless(|session| self.prepare(session))?;
+        let rows = simulation.timeless(|session| self.parameters(session, &connections))?;
         self.quiesce(&simulation, &connections);
         let loaded = Snapshot::take(&simulation, Instant::ZERO, self.stage);
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
+        let task = task.with_rows(rows.as_ref());
         let progress = &Progress::of(&task, tell);
         let sums = Rc::new(RefCell::new(Sums {
             tally: Tally::new(),
@@ -203,6 +213,20 @@ impl Trial<'_> {
             }
         }
         Ok(connections)
+    }
+
+    /// Runs the query whose rows are parameters, where the workload has one; as loading, it takes no time.
+    fn parameters(
+        &self,
+        session: &Session,
+        connections: &[Connection],
+    ) -> Result<Option<ParameterRows>, String> {
+        let Some(query) = parameters::query(self.workload) else {
+            return Ok(None);
+        };
+        let connection = connections.first().expect("there is a session");
+        let answer = SqliteDriver::new(session, connection, self.workload).table(&query.text);
+        ParameterRows::of(query, answer).map(Some)
     }
 
     /// After loading: SQLite's own caches are let go, the store's and the host's kept or emptied.

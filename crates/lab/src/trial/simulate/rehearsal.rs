@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use volume::clock::Clock;
 use volume::virtual_time::{Held, Session, Simulation, temporary_space};
 
+use super::super::parameters::ParameterRows;
 use super::super::sessions::SessionContext;
 use super::session::{self, VirtualSession};
 use super::{Trial, meter};
@@ -17,7 +18,7 @@ use crate::engine::Simulated;
 use crate::trial::{Cancel, Subject, memory};
 use experiment::spec::{Amount, Settings};
 use workload::script::Command;
-use workload::{Database, Dialect, Value, Variables, Workload};
+use workload::{Database, Dialect, Stress, Value, Variables, Workload};
 
 /// The parameter that says by convention how many rows a workload has.
 const ROWS: &str = "rows";
@@ -38,8 +39,9 @@ const ASKED_MAX: u64 = 40_000_000;
 /// How often it asks between two looks at how much the data takes.
 const LOOK_EVERY: u64 = 1_024;
 
-/// How SQLite says that a statement is wrong, whatever the data.
-const OF_SQL: [&str; 7] = [
+/// How it is said that a statement is wrong, whatever the data: by SQLite, and of a query for parameters.
+const OF_SQL: [&str; 8] = [
+    "ParamQuery",
     "syntax error",
     "unrecognized token",
     "incomplete input",
@@ -280,7 +282,9 @@ fn rehearsed(
         let loaded = clock.now();
         let held = simulation.held();
         let size = size(connection, workload).map_err(|error| error.to_string())?;
+        let rows = trial.parameters(session, &connections)?;
         let mut scripts = Scripts::of(session, connection, workload, seed);
+        scripts.rows = rows.as_ref();
         scripts.execute(0)?;
         let from = clock.now();
         let mut times = 0;
@@ -325,6 +329,8 @@ struct Scripts<'a> {
     variables: Variables,
     random: Stream,
     context: VirtualSession<'a>,
+    /// Rows whose columns are parameters.
+    rows: Option<&'a ParameterRows>,
 }
 
 impl<'a> Scripts<'a> {
@@ -339,12 +345,16 @@ impl<'a> Scripts<'a> {
             variables: workload.variables(0, 1),
             random: random::stream(seed, "keys"),
             context: VirtualSession::new(session, connection, workload),
+            rows: None,
         }
     }
 
     /// Executes each of them once, as `operation` of the session.
     fn execute(&mut self, operation: u64) -> Result<(), String> {
         self.variables.set_operation(operation);
+        if let Some(rows) = self.rows {
+            rows.set(&mut self.variables, operation, 0);
+        }
         for (number, weighted) in self.workload.run.scripts.iter().enumerate() {
             self.context.enter(number);
             let executed = weighted
@@ -361,12 +371,22 @@ impl<'a> Scripts<'a> {
     }
 }
 
+/// What to do with a settings file of SQLQueryStress that does not run.
+const SETTINGS: &str = "; a settings file of SQLQueryStress has T-SQL, and simulate executes SQLite's SQL in a database without \
+                        tables: write it so, or run it on SQL Server (--mode measure --engine sqlserver), with the database \
+                        before the name of each table that is there already (DATABASE.SCHEMA.TABLE)";
+
 /// What to do where the scripts look like those of another dialect.
 fn hint(workload: &Workload) -> &'static str {
     let scripts = workload.run.scripts.iter().map(|weighted| &weighted.script);
     let mut scripts = scripts
         .chain(&workload.load.schema)
         .chain(&workload.load.scripts);
+    // SQLQueryStress is a tool for SQL Server.
+    let is_settings = |stress: &Stress| stress.iterations.is_some();
+    if workload.stress.as_ref().is_some_and(is_settings) {
+        return SETTINGS;
+    }
     match scripts.find_map(|script| dialect_of(&script.commands)) {
         Some(Dialect::SqlServer) => {
             "; this looks like T-SQL, and simulate executes SQLite's SQL: write it so, or run it on SQL Server \
