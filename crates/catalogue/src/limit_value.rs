@@ -94,17 +94,8 @@ impl LimitValue for Throughput {
         self.0
     }
 
-    /// In the unit the vendor used, as far as the amount tells.
     fn shown(self) -> String {
-        let per_s = |unit: &str, size: u64| format!("{} {unit}/s", self.0 / size);
-        match self.0 {
-            n if n.is_multiple_of(1_000_000) => per_s("MB", 1_000_000),
-            n if n.is_multiple_of(1 << 20) => per_s("MiB", 1 << 20),
-            n if n < 1 << 20 && n.is_multiple_of(1 << 10) => per_s("KiB", 1 << 10),
-            n if n < 1_000_000 && n.is_multiple_of(10_000) => format!("{} MB/s", n as f64 / 1e6),
-            n if n < 1 << 20 => format!("{:.2} MiB/s", n as f64 / f64::from(1 << 20)),
-            _ => self.to_string(),
-        }
+        self.to_string()
     }
 }
 

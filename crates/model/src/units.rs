@@ -184,13 +184,22 @@ impl fmt::Display for Iops {
     }
 }
 
+/// In the unit that its vendor used, as far as the amount tells: 125 MiB/s are 131.072 MB/s.
 impl fmt::Display for Throughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mega = self.0 as f64 / 1e6;
-        if self.0.is_multiple_of(1_000_000) {
-            write!(f, "{} MB/s", self.0 / 1_000_000)
-        } else {
-            write!(f, "{mega:.1} MB/s")
+        let decimal = self.0 as f64 / 1e6;
+        let binary = self.0 as f64 / f64::from(1 << 20);
+        match self.0 {
+            n if n.is_multiple_of(1_000_000) => write!(f, "{decimal} MB/s"),
+            n if n >= 1 << 20 && n.is_multiple_of(1 << 18) => write!(f, "{binary} MiB/s"),
+            n if (1 << 10..1 << 20).contains(&n) && n.is_multiple_of(1 << 10) => {
+                write!(f, "{} KiB/s", n >> 10)
+            }
+            n if n.is_multiple_of(10_000) => write!(f, "{decimal} MB/s"),
+            n if n < 1_000 => write!(f, "{n} B/s"),
+            n if n < 100_000 => write!(f, "{:.1} kB/s", n as f64 / 1e3),
+            n if n < 1 << 20 => write!(f, "{binary:.2} MiB/s"),
+            _ => write!(f, "{decimal:.1} MB/s"),
         }
     }
 }
@@ -270,6 +279,42 @@ mod tests {
         assert_eq!(Throughput::from_mb_per_s(64).to_string(), "64 MB/s");
         assert_eq!(Throughput(1_500_000).to_string(), "1.5 MB/s");
         assert_eq!(Iops(500).to_string(), "500 IOPS");
+    }
+
+    #[test]
+    fn a_throughput_is_shown_in_the_unit_that_its_vendor_used() {
+        let shown = [
+            0,
+            80,
+            8_900,
+            250_000,
+            // 0.28 MiB/s = 293,601 B/s
+            293_601,
+            524_288,
+            // 62.5 and 125 MiB/s
+            65_536_000,
+            131_072_000,
+            // AWS: 81.25 MB/s
+            81_250_000,
+            200_000_000,
+            123_456_789,
+        ]
+        .map(|bytes| Throughput(bytes).to_string());
+
+        let expected = [
+            "0 MB/s",
+            "80 B/s",
+            "8.9 kB/s",
+            "0.25 MB/s",
+            "0.28 MiB/s",
+            "512 KiB/s",
+            "62.5 MiB/s",
+            "125 MiB/s",
+            "81.25 MB/s",
+            "200 MB/s",
+            "123.5 MB/s",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]

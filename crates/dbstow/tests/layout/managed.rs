@@ -229,12 +229,12 @@ fn a_whole_set_without_any_path() {
 
     | file up to | IOPS | throughput |
     |---|---|---|
-    | 128 GiB | 500 | 104.9 MB/s |
-    | 512 GiB | 2300 | 157.3 MB/s |
-    | 1 TiB | 5000 | 209.7 MB/s |
-    | 2 TiB | 7500 | 262.1 MB/s |
-    | 4 TiB | 7500 | 262.1 MB/s |
-    | 8 TiB | 12500 | 262.1 MB/s |
+    | 128 GiB | 500 | 100 MiB/s |
+    | 512 GiB | 2300 | 150 MiB/s |
+    | 1 TiB | 5000 | 200 MiB/s |
+    | 2 TiB | 7500 | 250 MiB/s |
+    | 4 TiB | 7500 | 250 MiB/s |
+    | 8 TiB | 12500 | 250 MiB/s |
 
     So 3 files have 3 times the IOPS of one of their size. 128 GiB are taken behind the scenes by every file,
     however small, hence the limit of 280.
