@@ -3,14 +3,20 @@
 use std::fmt;
 
 use model::Duration;
+use profile::Timestamp;
 
 /// Digits shown of a number whose error is not known.
 const DIGITS: i32 = 3;
+/// Digits shown of an error.
+const DIGITS_OF_ERROR: i32 = 2;
 /// Most digits shown, however small the error.
-const DIGITS_MAX: i32 = 5;
+const DIGITS_MAX: i32 = 4;
 
-/// Most decimals shown: what is below a millionth of its unit is nothing.
-const DECIMALS_MAX: usize = 6;
+/// What is smaller than this is shown as less than it: nobody decides by a thousandth of a unit.
+const SMALLEST: f64 = 0.001;
+
+/// Dollars from which cents are left out: three digits, as of every other figure.
+const CENTS_BELOW: f64 = 100.0;
 
 /// A value with its error and unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +48,7 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// `157.3 ± 1.2 s`: two digits of the error, and the value as far as those.
+/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value as far as those.
 impl fmt::Display for Quantity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit.is_empty() {
@@ -53,9 +59,52 @@ impl fmt::Display for Quantity<'_> {
     }
 }
 
-/// Three digits, or all digits of the whole part: `0.551`, `52.9`, `1,500`; `-` for what is no number.
+/// Three digits: `0.551`, `52.9`, `12,300`. A whole number has all of its digits, as it is a count or was given: `3,125`.
+/// `-` for what is no number.
 pub fn number(value: f64) -> String {
-    fixed(value, decimals(value, DIGITS))
+    match value.abs() {
+        _ if value.fract() == 0.0 => rounded(value, 0),
+        ..SMALLEST if value > 0.0 => format!("<{SMALLEST}"),
+        ..SMALLEST => "0".to_owned(),
+        _ => rounded(value, decimals(value, DIGITS)),
+    }
+}
+
+/// How many: `12,346`.
+pub fn count(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
+/// Dollars: `0.80`, `23.04`, and from a hundred on `135`.
+pub fn usd(amount: f64) -> String {
+    match amount.abs() {
+        0.0 => "0".to_owned(),
+        ..CENTS_BELOW => rounded(amount, 2),
+        _ => rounded(amount, 0),
+    }
+}
+
+/// Dollars of a price list, with cents: `135.17`, `23.00`; the price of a GiB or an I/O with all its decimals: `0.0825`.
+pub fn list_price(amount: f64) -> String {
+    let text = rounded(amount, if amount < 1.0 { 6 } else { 2 });
+    let cents = text.find('.').map_or(text.len(), |point| point + 3);
+    let kept = text.trim_end_matches('0').len().max(cents);
+    text[..kept].to_owned()
+}
+
+/// Bytes per second, in the decimal unit that suits them: `80 B/s`, `9.71 MB/s`.
+pub fn rate(mb_per_s: f64) -> String {
+    match mb_per_s {
+        0.0 | 1.0.. => format!("{} MB/s", number(mb_per_s)),
+        0.001.. => format!("{} kB/s", number(mb_per_s * 1e3)),
+        _ => format!("{} B/s", rounded(mb_per_s * 1e6, 0)),
+    }
+}
+
+/// A point in time, in seconds: `2026-11-20T21:00:00Z`.
+pub fn instant(time: Timestamp) -> String {
+    let whole = Timestamp::from_second(time.as_second());
+    whole.unwrap_or(time).to_string()
 }
 
 /// A share in percent: `71 %`, `0.4 %`.
@@ -66,7 +115,7 @@ pub fn percent(share: f64) -> String {
 /// A share in percent, for a table whose header says so: `71`, `0.4`.
 pub fn percent_bare(share: f64) -> String {
     let percent = share * 100.0;
-    let text = fixed(percent, usize::from(percent.abs() < 9.95));
+    let text = rounded(percent, i32::from(percent.abs() < 9.95));
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
@@ -102,15 +151,23 @@ pub fn percent_signed(share: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// A ratio: `1.04`; three decimals where two would hide that it is not 1.
+/// A ratio: `1.04`; three decimals where two would hide that it is not 1, and two digits of a small one.
 pub fn ratio(value: f64) -> String {
-    let near_one = value != 1.0 && (value - 1.0).abs() < 0.005;
-    let decimals = match (near_one, value < 10.0) {
-        (true, _) => 3,
-        (false, true) => 2,
-        (false, false) => decimals(value, DIGITS),
+    ratios([value; 3])[0].clone()
+}
+
+/// A ratio and the ends of its interval, which end at the same digit: `1.04`, `1.03`, `1.05`.
+pub fn ratios(interval: [f64; 3]) -> [String; 3] {
+    let [mean, ..] = interval;
+    let off_one = interval.map(|value| (value - 1.0).abs());
+    let off_one = off_one.into_iter().fold(0.0, f64::max);
+    let decimals = match (off_one, mean) {
+        (0.000_5..0.005, _) => 3,
+        (_, ..0.1) => decimals(mean, 2).max(2),
+        (_, ..9.995) => 2,
+        (_, _) => decimals(mean, DIGITS),
     };
-    fixed(value, decimals)
+    interval.map(|value| rounded(value, decimals))
 }
 
 /// In the largest binary unit that leaves a whole part: `8 GiB`, `1.46 TiB`.
@@ -132,6 +189,8 @@ pub fn bytes(count: i64) -> String {
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (value, unit) = match seconds {
+        0.0 => (0.0, "s"),
+        ..SMALLEST => (seconds * 1e3, "ms"),
         ..120.0 => (seconds, "s"),
         ..7200.0 => (seconds / 60.0, "min"),
         _ => (seconds / 3600.0, "h"),
@@ -145,33 +204,48 @@ pub fn duration(time: Duration) -> String {
 }
 
 fn with_error(value: f64, error: f64) -> String {
-    let wanted = decimals(error, 2);
-    let decimals = wanted.min(decimals(value, DIGITS_MAX));
-    let error = fixed(error, decimals);
+    let of_error = decimals(error, DIGITS_OF_ERROR);
+    let decimals = match value {
+        0.0 => of_error,
+        _ => of_error.min(decimals(value, DIGITS_MAX)),
+    };
+    let error = rounded(error, decimals);
     if error.chars().any(|digit| ('1'..='9').contains(&digit)) {
-        format!("{} ± {error}", fixed(value, decimals))
+        format!("{} ± {error}", rounded(value, decimals))
     } else {
-        fixed(value, decimals)
+        rounded(value, decimals)
     }
 }
 
-/// Decimals that show `digits` digits of `value`.
-fn decimals(value: f64, digits: i32) -> usize {
-    if value == 0.0 || !value.is_finite() {
-        return 0;
-    }
-    let whole = value.abs().log10().floor() as i32 + 1;
-    usize::try_from(digits - whole)
-        .unwrap_or(0)
-        .min(DECIMALS_MAX)
+/// Decimals that show `digits` digits of `value`, once it is rounded to these; below zero where the last of them stands
+/// before the point.
+fn decimals(value: f64, digits: i32) -> i32 {
+    let after_first = usize::try_from(digits - 1).unwrap_or(0);
+    let text = format!("{value:.after_first$e}");
+    let exponent = text.split_once('e').and_then(|(_, text)| text.parse().ok());
+    exponent.map_or(0, |exponent: i32| digits - 1 - exponent)
 }
 
-/// `value` with `decimals` decimals and commas between thousands.
-fn fixed(value: f64, decimals: usize) -> String {
+/// `value` with `decimals` decimals and commas between thousands; below zero, so many digits before the point are 0.
+fn rounded(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return "-".into();
     }
+    let (value, decimals) = match usize::try_from(decimals) {
+        Ok(decimals) => (value, decimals),
+        Err(_) => {
+            let unit = 10_f64.powi(-decimals);
+            ((value / unit).round() * unit, 0)
+        }
+    };
     let text = format!("{:.decimals$}", value.abs());
+    let zero = text.chars().all(|digit| matches!(digit, '0' | '.'));
+    let sign = if value < 0.0 && !zero { "-" } else { "" };
+    format!("{sign}{}", grouped(&text))
+}
+
+/// Digits with commas between thousands.
+fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
@@ -180,9 +254,7 @@ fn fixed(value: f64, decimals: usize) -> String {
         }
         grouped.push(digit);
     }
-    let zero = text.chars().all(|digit| matches!(digit, '0' | '.'));
-    let sign = if value < 0.0 && !zero { "-" } else { "" };
-    format!("{sign}{grouped}{rest}")
+    grouped + rest
 }
 
 #[cfg(test)]
@@ -190,38 +262,91 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_show_three_digits_or_the_whole_part() {
+    fn numbers_show_three_digits_and_whole_ones_all() {
         let shown = [
             0.0,
-            0.000_551,
+            0.001_234,
             0.551_2,
             52.85,
             157.3,
             1_499.754,
+            12_345.6,
+            3_991_268.3,
             52_711_596.0,
-            -0.000_000_000_1,
+            -12_345.6,
         ]
         .map(number);
 
-        assert_eq!(
-            shown,
-            [
-                "0",
-                "0.000551",
-                "0.551",
-                "52.9",
-                "157",
-                "1,500",
-                "52,711,596",
-                "0.000000"
-            ]
-            .map(String::from)
-        );
+        let expected = [
+            "0",
+            "0.00123",
+            "0.551",
+            "52.9",
+            "157",
+            "1,500",
+            "12,300",
+            "3,990,000",
+            "52,711,596",
+            "-12,300",
+        ];
+        assert_eq!(shown, expected);
         assert_eq!(number(f64::NAN), "-");
     }
 
     #[test]
-    fn the_error_says_how_many_digits_mean_something() {
+    fn a_number_that_is_rounded_up_to_the_next_power_of_ten_has_three_digits_still() {
+        // Three digits of 0.99975 are 1.00, not 1.000.
+        let shown = [0.999_75, 9.999, 99.96, 999.7].map(number);
+
+        assert_eq!(shown, ["1.00", "10.0", "100", "1,000"]);
+        assert_eq!(ratio(9.996), "10.0");
+    }
+
+    #[test]
+    fn what_is_less_than_a_thousandth_has_no_row_of_zeros() {
+        // 80 bytes a second are 0.000080 MB/s.
+        assert_eq!(number(0.000_08), "<0.001");
+        assert_eq!(number(-0.000_000_000_1), "0");
+        let shown = [0.0, 0.000_08, 0.012_34, 0.000_999_9, 9.712, 131.072].map(rate);
+        let expected = [
+            "0 MB/s",
+            "80 B/s",
+            "12.3 kB/s",
+            "1,000 B/s",
+            "9.71 MB/s",
+            "131 MB/s",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(ratio(0.001_23), "0.0012");
+    }
+
+    #[test]
+    fn money_has_cents_up_to_a_hundred_dollars() {
+        let shown = [0.0, 0.8, 23.036, 99.994, 135.17, 1_234.5].map(usd);
+
+        assert_eq!(shown, ["0", "0.80", "23.04", "99.99", "135", "1,234"]);
+    }
+
+    #[test]
+    fn a_price_of_a_list_has_all_its_decimals_and_cents() {
+        let shown = [23.0, 135.17, 60.736, 0.8, 0.0825, 4_058.1].map(list_price);
+
+        assert_eq!(
+            shown,
+            ["23.00", "135.17", "60.74", "0.80", "0.0825", "4,058.10"]
+        );
+    }
+
+    #[test]
+    fn an_instant_has_seconds() {
+        let time: Timestamp = "2026-11-20T21:00:00.123456789Z".parse().unwrap();
+
+        assert_eq!(instant(time), "2026-11-20T21:00:00Z");
+        assert_eq!(count(9_857_123), "9,857,123");
+    }
+
+    #[test]
+    fn a_value_and_its_error_end_at_the_same_digit() {
         let shown = |value, error| {
             Quantity {
                 value,
@@ -233,9 +358,13 @@ mod tests {
 
         assert_eq!(shown(157.345, 1.234), "157.3 ± 1.2 s");
         assert_eq!(shown(157.345, 23.4), "157 ± 23 s");
-        assert_eq!(shown(157.345, 0.000_001), "157.34 s");
+        assert_eq!(shown(157.345, 0.000_001), "157.3 s");
         assert_eq!(shown(157.345, 0.0), "157 s");
-        assert_eq!(shown(12_345.6, 789.0), "12,346 ± 789 s");
+        assert_eq!(shown(12_345.6, 789.0), "12,350 ± 790 s");
+        assert_eq!(shown(3_991_268.0, 35_622.0), "3,991,000 ± 36,000 s");
+        assert_eq!(shown(3_991_268.0, 3.0), "3,991,000 s");
+        assert_eq!(shown(15.73, 0.099_6), "15.73 ± 0.10 s");
+        assert_eq!(shown(0.0, 0.34), "0.00 ± 0.34 s");
     }
 
     #[test]
@@ -288,6 +417,10 @@ mod tests {
         assert_eq!(ratio(1.043), "1.04");
         assert_eq!(ratio(1.0), "1.00");
         assert_eq!(ratio(1.0012), "1.001");
+        assert_eq!(ratio(0.999_93), "1.00");
+        assert_eq!(ratios([1.0, 0.998, 1.002]), ["1.000", "0.998", "1.002"]);
+        assert_eq!(ratios([1.001, 0.998, 1.012]), ["1.00", "1.00", "1.01"]);
+        assert_eq!(ratios([11.5, 8.61, 15.34]), ["11.5", "8.6", "15.3"]);
         assert_eq!(ratio(0.5), "0.50");
         assert_eq!(ratio(12.34), "12.3");
     }

@@ -512,10 +512,10 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
         &bursting.stdout,
         &[
             "Read first ! burst-credits: ",
-            "gb-500: disk one.1: 3,006 IOPS, of which 1,500 are sustained",
+            "gb-500: disk one.1: 3,010 IOPS, of which 1,500 are sustained",
             "run it with --sustained too",
             "gb-1000 and gb-500 tie",
-            "gb-500, at $50.0 a month for its disks instead of $100. This holds while burst credits last; with credits spent, it is \
+            "gb-500, at $50.00 a month for its disks instead of $100. This holds while burst credits last; with credits spent, it is \
              gb-1000, at $100 a month",
         ],
     );
@@ -538,7 +538,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
     let own_burst = dbstow(&folder, &arguments);
     says(
         &own_burst.stdout,
-        &["gb-500: disk one.1: 4,008 IOPS, of which 1,500 are sustained"],
+        &["gb-500: disk one.1: 4,010 IOPS, of which 1,500 are sustained"],
     );
 }
 
@@ -563,7 +563,7 @@ fn sustained_runs_spend_the_machines_credits_too() {
         ],
     );
     let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
-    says(&sustained.stdout, &["gb-500 5,999.6 "]);
+    says(&sustained.stdout, &["gb-500 6,000 "]);
     assert!(!sustained.stdout.contains("burst-credits"));
 }
 

@@ -4,8 +4,9 @@ use super::disks::measured_s;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::quantity::{number, percent};
+use crate::quantity::{self, number, percent};
 use experiment::record::{LimitRecord, Record};
+use model::{Duration, Throughput};
 use reading::cause::{Measure, Owner};
 
 /// Less of a surplus over the sustained rate may be by chance.
@@ -81,9 +82,15 @@ impl Spending<'_> {
     /// `disk d.1: 2,950 IOPS, of which 1,500 are sustained; 2 % of the credits at the start spent, and the rest lasts 59
     /// min at this load`.
     fn words(&self) -> String {
-        let (scale, unit) = match self.limit.name.measure {
-            Some(Measure::Throughput) => (1e6, "MB/s"),
-            Some(Measure::Iops | Measure::Credits) | None => (1.0, "IOPS"),
+        let [used, sustained] = match self.limit.name.measure {
+            Some(Measure::Throughput) => [
+                quantity::rate(self.used_per_s / 1e6),
+                Throughput(self.limit.rate as u64).to_string(),
+            ],
+            Some(Measure::Iops | Measure::Credits) | None => [
+                format!("{} IOPS", number(self.used_per_s)),
+                number(self.limit.rate),
+            ],
         };
         let whose = match &self.limit.name.owner {
             Owner::Machine(name) => format!("the machine's {name} limit"),
@@ -95,23 +102,11 @@ impl Spending<'_> {
             false => "none".to_owned(),
         };
         format!(
-            "{whose}: {} {unit}, of which {} are sustained; {spent} of the credits at the start spent, and the rest lasts {} \
+            "{whose}: {used}, of which {sustained} are sustained; {spent} of the credits at the start spent, and the rest lasts {} \
              at this load",
-            number(self.used_per_s / scale),
-            number(self.limit.rate / scale),
-            time(self.left_s)
+            quantity::duration(Duration::from_secs_f64(self.left_s))
         )
     }
-}
-
-/// `45 s`, `59 min`, `3.2 h`.
-fn time(seconds: f64) -> String {
-    let (amount, unit) = match seconds {
-        ..120.0 => (seconds, "s"),
-        ..7200.0 => (seconds / 60.0, "min"),
-        _ => (seconds / 3600.0, "h"),
-    };
-    format!("{} {unit}", number(amount))
 }
 
 #[cfg(test)]

@@ -219,7 +219,7 @@ fn sentence(
     candidate: &Settings,
 ) -> String {
     let Ratio { mean, low, high } = comparison.ratio;
-    let [mean, low, high] = [mean, low, high].map(quantity::ratio);
+    let [mean, low, high] = quantity::ratios([mean, low, high]);
     let interval = match comparison.blocks {
         0 | 1 => "one block, no interval".to_owned(),
         _ => format!("{low}-{high}"),

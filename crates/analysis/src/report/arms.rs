@@ -57,7 +57,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::csv_only("deviation", |row: &Row| {
             row.published()?.deviation(row.metric?.mean)
         }),
-        Column::figure("disks", |row: &Row| row.arm.usd_per_month)
+        Column::figure("disks", |row: &Row| row.arm.usd_per_month.map(Cell::Usd))
             .unit("$/month")
             .pinned()
             .optional(),

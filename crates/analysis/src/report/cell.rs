@@ -1,7 +1,9 @@
 //! A typed value of a table, and how it is written.
 
 use crate::findings::{Metric, Published};
-use crate::quantity::{Quantity, bytes, number, percent_bare, percent_signed, ratio, used_bare};
+use crate::quantity::{
+    Quantity, bytes, count, number, percent_bare, percent_signed, ratio, usd, used_bare,
+};
 
 /// A value. It knows how it is written; a form only places it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +22,8 @@ pub(super) enum Cell {
     Count(u64),
     /// A value in the unit of its column.
     Number(f64),
+    /// Dollars, in a column of them.
+    Usd(f64),
     /// A share, in a column of percent.
     Percent(f64),
     /// A share of a limit that was used, in a column of percent.
@@ -54,6 +58,7 @@ impl Cell {
             | Cell::Name(..)
             | Cell::Count(_)
             | Cell::Number(_)
+            | Cell::Usd(_)
             | Cell::Percent(_)
             | Cell::Used(_)
             | Cell::Ratio(_)
@@ -78,8 +83,9 @@ impl Cell {
             Cell::Marked(text) => (*text).into(),
             Cell::Name(name, notes) => noted(name.clone(), notes),
             Cell::Trials { finished, planned } => format!("{finished} of {planned}"),
-            Cell::Count(count) => count.to_string(),
+            Cell::Count(how_many) => count(*how_many),
             Cell::Number(value) => number(*value),
+            Cell::Usd(amount) => usd(*amount),
             Cell::Percent(share) => percent_bare(*share),
             Cell::Used(share) => used_bare(*share),
             Cell::Ratio(value) => ratio(*value),
@@ -119,17 +125,17 @@ impl Cell {
             Cell::Missing | Cell::Beside(None, _) => String::new(),
             Cell::Name(name, _) => name.clone(),
             Cell::Trials { finished, .. } => finished.to_string(),
-            Cell::Number(value) | Cell::Percent(value) | Cell::Used(value) | Cell::Ratio(value) => {
-                value.to_string()
-            }
+            Cell::Number(value)
+            | Cell::Usd(value)
+            | Cell::Percent(value)
+            | Cell::Used(value)
+            | Cell::Ratio(value) => value.to_string(),
+            Cell::Count(count) => count.to_string(),
             Cell::Metric(metric) | Cell::Beside(Some(metric), _) => metric.mean.to_string(),
             Cell::Published(Published::Number(value)) => value.to_string(),
             Cell::Bytes(count) => count.to_string(),
             Cell::Pair(both) => both.each_ref().map(Cell::raw).join(" / "),
-            Cell::Text(_)
-            | Cell::Marked(_)
-            | Cell::Count(_)
-            | Cell::Published(Published::Words(_)) => self.line(),
+            Cell::Text(_) | Cell::Marked(_) | Cell::Published(Published::Words(_)) => self.line(),
         }
     }
 }

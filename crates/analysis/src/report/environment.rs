@@ -1,7 +1,7 @@
 //! What a run was run by, where, how well it kept time, and what it is compared with, in words.
 
 use crate::findings::{Engine, Findings, Lateness};
-use crate::quantity::{number, percent};
+use crate::quantity::{count, number, percent};
 use reading::fact;
 
 /// What is known of it, by name.
@@ -51,7 +51,7 @@ fn time_kept(lateness: &Lateness) -> String {
     format!(
         "{} requests through {}, {} late; replies off by {} ms (median) and {} ms (p99){mean}; the \
          emulator used {} cores",
-        number(lateness.requests as f64),
+        count(lateness.requests),
         lateness.transport,
         percent(lateness.late),
         number(lateness.error_p50_ms),

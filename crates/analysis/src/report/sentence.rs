@@ -4,7 +4,7 @@ use super::words;
 use crate::findings::{
     Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
 };
-use crate::quantity::{number, percent, percent_signed, ratio};
+use crate::quantity::{percent, percent_signed, ratios, usd};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
@@ -20,7 +20,8 @@ pub fn verdict(comparison: &Comparison) -> String {
     } = comparison;
     let seen = &comparison.ratio;
     let basis = |seen: &Ratio| basis(seen, comparison.blocks);
-    let times = format!("{}x the {}", ratio(seen.mean), what(metric));
+    let [mean, ..] = shown(seen);
+    let times = format!("{mean}x the {}", what(metric));
     if let Some(withheld) = comparison.withheld {
         return format!(
             "{candidate} vs {baseline}: no verdict: {}; {times} ({}).",
@@ -47,13 +48,12 @@ pub fn verdict(comparison: &Comparison) -> String {
             };
             format!(
                 "{candidate} is {}x faster than {baseline} ({}).",
-                ratio(inverse.mean),
+                shown(&inverse)[0],
                 basis(&inverse)
             )
         }
         Verdict::Slower if metric == ELAPSED => format!(
-            "{candidate} is {}x slower than {baseline} ({}).",
-            ratio(seen.mean),
+            "{candidate} is {mean}x slower than {baseline} ({}).",
             basis(seen)
         ),
         Verdict::Faster => format!(
@@ -122,13 +122,13 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
         undecided,
         ..
     } = cheapest;
-    let price = number(*usd_per_month);
+    let price = usd(*usd_per_month);
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
     let with_credits_spent = cheapest.sustained.as_ref().map(|sustained| {
         let then = match &sustained.arm == arm {
             true => "it is the same arm".to_owned(),
-            false => format!("it is {}, at ${} a month", sustained.arm, number(sustained.usd_per_month)),
+            false => format!("it is {}, at ${} a month", sustained.arm, usd(sustained.usd_per_month)),
         };
         format!(
             " This holds while burst credits last; with credits spent, {then}, estimated from the rates that limits \
@@ -152,7 +152,7 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
         (false, settled) => {
             let instead = cheapest
                 .best_usd_per_month
-                .map_or_else(String::new, |usd| format!(" instead of ${}", number(usd)));
+                .map_or_else(String::new, |best| format!(" instead of ${}", usd(best)));
             let open = match settled {
                 true => String::new(),
                 false => format!(" These cost less, and were not told apart from {best}: {open}."),
@@ -175,7 +175,7 @@ fn undecided(undecided: &Undecided) -> String {
         blocks_needed,
     } = undecided;
     let needed = needed(*blocks_needed);
-    format!("{arm} (${}{needed})", number(*usd_per_month))
+    format!("{arm} (${}{needed})", usd(*usd_per_month))
 }
 
 /// `Median error of 16 predicted figures against the published ones: 2.9 %; largest: +64 %, io1-1000 operations_per_s.`
@@ -191,13 +191,11 @@ pub(super) fn agreement(found: &Agreement) -> String {
 
 /// What the twins say.
 pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
+    let [mean, low, high] = shown(&floor.ratio);
     format!(
-        "Noise floor: {} against its own twin, {} {} times ({} to {}).",
+        "Noise floor: {} against its own twin, {} {mean} times ({low} to {high}).",
         floor.arm,
-        words::metric(&floor.metric),
-        ratio(floor.ratio.mean),
-        ratio(floor.ratio.low),
-        ratio(floor.ratio.high)
+        words::metric(&floor.metric)
     )
 }
 
@@ -222,11 +220,13 @@ fn basis(seen: &Ratio, blocks: u32) -> String {
     if blocks < 2 {
         return "1 block, no interval".into();
     }
-    format!(
-        "95 % CI {}-{}, {blocks} blocks",
-        ratio(seen.low),
-        ratio(seen.high)
-    )
+    let [_, low, high] = shown(seen);
+    format!("95 % CI {low}-{high}, {blocks} blocks")
+}
+
+/// Mean, low and high.
+pub(super) fn shown(seen: &Ratio) -> [String; 3] {
+    ratios([seen.mean, seen.low, seen.high])
 }
 
 /// What would settle a comparison that is not.

@@ -7,6 +7,7 @@ use model::{Bytes, Iops, Throughput};
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
+use analysis::quantity::list_price;
 use catalogue::{CatalogueError, DiskEntry, Limit, LimitValue, Price, Provision, Provisioned};
 
 /// Arguments of `dbstow disks`.
@@ -151,8 +152,8 @@ fn shown<Q: LimitValue>(limit: Option<&Limit<Q>>) -> String {
 fn price_shown(price: Option<&Price>) -> String {
     match price {
         None => String::new(),
-        Some(Price::Whole { usd }) => format!("{usd:.2}"),
-        Some(Price::Parts(parts)) => format!("{:.3} per GiB", parts.per_gib),
+        Some(Price::Whole { usd }) => list_price(*usd),
+        Some(Price::Parts(parts)) => format!("{} per GiB", list_price(parts.per_gib)),
     }
 }
 
@@ -171,7 +172,7 @@ fn price_parts_shown(disk: &DiskEntry) -> String {
         let steps = steps.chain(parts.per_mib_per_s.iter().map(|step| ("MiB/s", step)));
         let steps = steps.chain(parts.per_mb_per_s.iter().map(|step| ("MB/s", step)));
         for (unit, step) in steps {
-            text.push_str(&format!(", {} per {unit}", step.usd));
+            text.push_str(&format!(", {} per {unit}", list_price(step.usd)));
             if step.above > 0 {
                 text.push_str(&format!(" above {}", step.above));
             }
@@ -227,7 +228,7 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
     if let Some(provisioned) = provisioned {
         let price = provisioned
             .usd_per_month
-            .map(|usd| format!(", {usd:.2} USD a month"));
+            .map(|usd| format!(", {} USD a month", list_price(usd)));
         let limits = listing::limits_shown(&provisioned.spec.limits);
         let as_asked = format!(
             "{}: {limits}{}",

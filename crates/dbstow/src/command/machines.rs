@@ -180,7 +180,7 @@ fn overview(machines: &[&MachineEntry]) -> String {
                 .as_ref()
                 .map_or_else(String::new, |cache| cache.size.to_string()),
             local_disks_shown(machine),
-            price_of(machine).map_or_else(String::new, quantity::number),
+            price_of(machine).map_or_else(String::new, quantity::usd),
         ]
     };
     let header = [
@@ -264,7 +264,7 @@ fn details(machine: &MachineEntry) -> String {
     }
     if let Some(price) = machine.price {
         let list = machine.price_list().unwrap_or_default();
-        let usd = |price: Option<f64>| price.map_or("unknown".to_owned(), quantity::number);
+        let usd = |price: Option<f64>| price.map_or("unknown".to_owned(), quantity::usd);
         rows.push((
             "USD a month",
             format!(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use analysis::quantity::{number, percent};
+use analysis::quantity::{number, percent, rate};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -145,7 +145,7 @@ fn draw_volume(volume: &VolumeHistory, frame: &mut Frame<'_>, area: Rect) {
             most: None,
         },
         Chart {
-            label: format!("{} MB/s", number(last.mb_per_s)),
+            label: rate(last.mb_per_s),
             of: |now| now.mb_per_s,
             most: None,
         },

@@ -69,11 +69,11 @@ fn a_run_shows_arms_volumes_and_verdicts() {
     four-disks  ████████░░░░░░░░░░░░  2 of 5
 
     d: most-used limit: disk.d.1.iops, 100 %
-    1,600 IOPS           4.00 MB/s           1.50 ms              % of that limit
+    1,600 IOPS           4 MB/s              1.50 ms              % of that limit
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████      ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█
 
     real: no modelled limit
-    1,600 IOPS           4.00 MB/s           1.50 ms
+    1,600 IOPS           4 MB/s              1.50 ms
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████
 
 

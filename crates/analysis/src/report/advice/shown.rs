@@ -6,7 +6,7 @@ use reading::Role;
 use super::super::table::{Column, Table};
 use super::document::{Advice, Capacity, Figure, Layout, Volume};
 use crate::findings::Survived;
-use crate::quantity::{number, percent, percent_signed};
+use crate::quantity::{self, Quantity, count, number, percent, percent_signed};
 
 /// Limits that are named of a layout.
 const LIMITS_SHOWN: usize = 2;
@@ -79,7 +79,7 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
             .budget_usd_per_month
             .map_or_else(String::new, |usd| format!(
                 ", for at most ${} a month",
-                number(usd)
+                quantity::usd(usd)
             ))
     );
     let mut facts = vec![("profile", asked.profile.clone())];
@@ -143,15 +143,17 @@ fn machine(layout: &Layout) -> String {
 }
 
 fn usd(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "unknown".to_owned(), number)
+    usd.map_or_else(|| "unknown".to_owned(), quantity::usd)
 }
 
 /// As a share of today's time, with its interval.
 fn time(layout: &Layout) -> String {
-    match layout.time_half {
-        half if half > 0.0 => format!("{:.1} ± {:.1}", layout.time * 100.0, half * 100.0),
-        _ => format!("{:.1}", layout.time * 100.0),
-    }
+    let percent = Quantity {
+        value: layout.time * 100.0,
+        error: Some(layout.time_half * 100.0),
+        unit: "%",
+    };
+    percent.bare()
 }
 
 fn volumes(layout: &Layout) -> String {
@@ -277,7 +279,7 @@ fn reasons(advice: &Advice) -> Vec<String> {
             more if more < 0.5 => "The runner-up costs less than $0.50 a month more.".to_owned(),
             more => format!(
                 "The runner-up costs ${} a month more: prices that differ from these by more than that may change the answer.",
-                number(more)
+                quantity::usd(more)
             ),
         });
     }
@@ -311,18 +313,6 @@ fn frontier(advice: &Advice) -> Table {
             Column::figure("time, %\nof today", |layout: &&Layout| time(layout)),
         ],
     )
-}
-
-/// A whole number with a comma at each thousand.
-fn count(count: u64) -> String {
-    let digits = count.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).unwrap_or_default())
-        .collect();
-    groups.join(",")
 }
 
 fn machines(number: u64) -> String {

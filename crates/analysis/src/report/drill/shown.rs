@@ -3,6 +3,7 @@
 use model::Bytes;
 
 use super::super::table::{Column, Table};
+use crate::quantity::count;
 use super::document::{
     BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, Volume, VolumeEvent,
 };
@@ -96,7 +97,7 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
                 ),
                 false => String::new(),
             };
-            format!("{} of {}{early}", recorded.commits, placement.name)
+            format!("{} of {}{early}", count(recorded.commits), placement.name)
         })
         .collect();
     let settings = asked.settings.iter();

@@ -1,7 +1,7 @@
 //! What is shown of a profile, in no form yet.
 
 use super::super::table::{Column, Table};
-use crate::quantity::duration;
+use crate::quantity::{duration, instant};
 use model::{Bytes, Duration};
 use profile::{
     Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Volume, Wait,
@@ -87,7 +87,7 @@ fn facts(profile: &Profile) -> Vec<(&'static str, String)> {
     let known = |text: Option<String>| text.unwrap_or_else(|| "not known".to_owned());
     let time = format!(
         "{}, {}, {} in total",
-        profile.start,
+        instant(profile.start),
         intervals(profile),
         duration(profile.covered())
     );
@@ -233,5 +233,17 @@ mod tests {
         ] {
             assert_eq!(intervals(&profile(lengths)), shown);
         }
+    }
+
+    #[test]
+    fn the_start_of_a_recording_has_seconds_and_no_nanoseconds() {
+        let text = "format = \"dbstow.profile/1\"\nstart = \"2026-11-20T21:00:00.123456789Z\"\n\
+            [origin]\ntool = \"test\"\n[intervals]\nat_s = [0.0]\nlength_s = [10.0]\n\
+            [intervals.data]\nreads = [30.0]\n";
+        let shown = Shown::of(&profile::read("test.toml", text).unwrap());
+
+        let start = shown.facts.iter().find(|(name, _)| *name == "start");
+        let expected = "2026-11-20T21:00:00Z, 1 interval of 10 s, 10 s in total";
+        assert_eq!(start.map(|(_, time)| time.as_str()), Some(expected));
     }
 }

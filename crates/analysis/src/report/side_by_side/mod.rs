@@ -6,9 +6,9 @@ mod document;
 use askama::Template;
 
 use crate::findings::{Findings, Verdict};
-use crate::quantity;
 use crate::report::cell::Cell;
 use crate::report::page::policy;
+use crate::report::sentence;
 use crate::report::table::{Column, Table};
 use crate::report::width::Width;
 use crate::report::{markdown, terminal};
@@ -165,13 +165,8 @@ fn said(said: Said) -> String {
         Verdict::NoDifference => "no difference",
         Verdict::CannotTell => "inconclusive",
     };
-    let ratio = said.ratio;
-    format!(
-        "{word}:\n{} ({} to {})",
-        quantity::ratio(ratio.mean),
-        quantity::ratio(ratio.low),
-        quantity::ratio(ratio.high)
-    )
+    let [mean, low, high] = sentence::shown(&said.ratio);
+    format!("{word}:\n{mean} ({low} to {high})")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use advise::{
     Advice, Found, Headroom, Layouts, Load, Measured, Need, Placed, Ratio, Utilisation, headroom,
 };
-use analysis::quantity::{number, percent};
+use analysis::quantity::{percent, usd};
 use analysis::report::advice::document::{
     self, Asked, Capacity, Counts, Figure, Next, SCHEMA, Used,
 };
@@ -120,12 +120,13 @@ impl Described<'_> {
 
     /// The answer, in a sentence.
     fn answer(&self, document: &document::Advice) -> String {
-        let usd = |layout: &document::Layout| layout.usd_per_month.unwrap_or_default();
-        let price = |layout: &document::Layout| format!("${} a month", number(usd(layout)));
+        let price = |layout: &document::Layout| {
+            format!("${} a month", usd(layout.usd_per_month.unwrap_or_default()))
+        };
         let now = document
             .today
             .usd_per_month
-            .map(|now| format!(" (today ${})", number(now)));
+            .map(|now| format!(" (today ${})", usd(now)));
         let now = now.unwrap_or_default();
         let what = |layout: &document::Layout| {
             let machine = layout.machine.clone().unwrap_or_default();
@@ -141,7 +142,7 @@ impl Described<'_> {
                 return format!(
                     "Keep today's layout, for ${} a month: nothing cheaper keeps {goal}. The cheapest other one is {}, for \
                      {}: operations take {} of today's time.",
-                    number(now),
+                    usd(now),
                     what(cheapest),
                     price(cheapest),
                     percent(cheapest.time)
@@ -154,8 +155,8 @@ impl Described<'_> {
                 percent(cheapest.time)
             );
         }
-        let budget = self.args.budget.map_or_else(String::new, |usd| {
-            format!(" for at most ${} a month", number(usd))
+        let budget = self.args.budget.map_or_else(String::new, |most| {
+            format!(" for at most ${} a month", usd(most))
         });
         let nearest = match (&document.above_budget, &document.fastest) {
             (Some(dearer), _) => format!(

@@ -25,6 +25,7 @@ use super::pair::key_and_value;
 use super::percentage::percentage;
 use super::progress::Progress;
 use super::{Asked, Mistake, ResolvedRun, backtest, drilled, names, plan};
+use analysis::quantity::usd;
 use analysis::report::advice::{Shown, page};
 use described::Described;
 use folder::Finalists;
@@ -323,8 +324,9 @@ fn interruptible(search: &Search<'_>) -> Result<Advice, profile::ReplayError> {
         let now = (step.done * STEPS as f64) as u64;
         progress.step(now.saturating_sub(shown.replace(now)));
         progress.set_message(&format!(
-            "{} simulated, at ${:.0} a month",
-            step.simulated, step.usd_per_month
+            "{} simulated, at ${} a month",
+            step.simulated,
+            usd(step.usd_per_month)
         ));
         !stopped.load(Ordering::Relaxed)
     });

@@ -17,7 +17,7 @@ use volume::clock::Clock;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
-use analysis::quantity::number;
+use analysis::quantity::{self, number};
 
 /// A bar for the trials of a run, and lines for what stays.
 pub(in crate::command) struct Shown {
@@ -203,9 +203,9 @@ fn named(trial: &Trial) -> String {
 /// `, d 1,240 IOPS 9.7 MB/s`
 fn volume(rate: &VolumeRate) -> String {
     format!(
-        ", {} {} IOPS {} MB/s",
+        ", {} {} IOPS {}",
         rate.volume,
         number(rate.iops),
-        number(rate.mb_per_s)
+        quantity::rate(rate.mb_per_s)
     )
 }
