@@ -233,6 +233,10 @@ fn two_results_can_be_compared() {
     stdout(&folder, &[&other[..], &["--out", "s"]].concat());
     let text = stdout(&folder, &["report", "r", "s"]);
     assert!(text.contains("one") && text.contains("two"), "{text}");
+    assert!(
+        text.starts_with("elapsed_s of small (before: r; after: s)\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -246,7 +250,7 @@ fn two_results_have_a_page_where_it_is_wanted() {
         ],
     );
     assert!(
-        text.starts_with("## elapsed\\_s: small and small"),
+        text.starts_with("## elapsed\\_s of small (before: r; after: r)"),
         "{text}"
     );
     let page = fs::read_to_string(folder.path().join("b.html")).expect("it was written");

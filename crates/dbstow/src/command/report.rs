@@ -239,7 +239,9 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     }
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
     let (before_found, after_found) = (found(before).1, found(after).1);
-    let both = SideBySide::of(&before_found, &after_found, metric)?;
+    let folders = [before, after].map(|results| results.folder().display().to_string());
+    let both = SideBySide::of(&before_found, &after_found, metric)?
+        .in_folders(folders.each_ref().map(String::as_str));
     match args.output.format {
         Format::Text => super::print(&both.text(width()))?,
         Format::Json => super::print_json(&both.json())?,

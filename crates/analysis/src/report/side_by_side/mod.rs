@@ -52,10 +52,29 @@ impl SideBySide {
         }
         let tables = [figures(&document), verdicts(&document), bounds(&document)].into_iter();
         Ok(SideBySide {
-            title: format!("{metric}: {} and {}", before.experiment, after.experiment),
+            title: match before.experiment == after.experiment {
+                true => format!("{metric} of {}", before.experiment),
+                false => format!("{metric}: {} and {}", before.experiment, after.experiment),
+            },
             tables: tables.filter(|table| !table.rows.is_empty()).collect(),
             document,
         })
+    }
+
+    /// Names the folders of the two results: their experiment is often the same one.
+    pub fn in_folders(self, [first, second]: [&str; 2]) -> SideBySide {
+        let Document {
+            first: one,
+            second: other,
+            ..
+        } = &self.document;
+        SideBySide {
+            title: format!(
+                "{} ({}: {first}; {}: {second})",
+                self.title, one.name, other.name
+            ),
+            ..self
+        }
     }
 
     /// What the tables are made of.
@@ -182,7 +201,7 @@ mod tests {
         let emulated = make(&question, &records);
 
         insta::assert_snapshot!(SideBySide::of(&simulated, &emulated, "elapsed_s").unwrap().text(Width::default()), @r#"
-        elapsed_s: tempdb-ssd-vs-premium and tempdb-ssd-vs-premium
+        elapsed_s of tempdb-ssd-vs-premium
          arm         published        simulate   emulate, postgres 17.2   second / first   intervals
         ─────────────────────────────────────────────────────────────────────────────────────────────
          local-ssd         157   157.9 ± 1.5 s            157.9 ± 1.5 s             1.00   overlap
@@ -204,6 +223,24 @@ mod tests {
         Warnings of simulate: model-chance, fitted.
         Warnings of emulate, postgres 17.2: fitted.
         "#);
+    }
+
+    #[test]
+    fn two_results_of_one_experiment_are_told_apart_by_their_folders() {
+        let simulated = make(&examples::question(), &examples::records());
+        let both = SideBySide::of(&simulated, &simulated, "elapsed_s").unwrap();
+        let json = both.json();
+
+        let both = both.in_folders(["runs/one", "runs/two"]);
+
+        let title = "elapsed_s of tempdb-ssd-vs-premium (before: runs/one; after: runs/two)";
+        assert!(both.text(Width::default()).starts_with(title));
+        assert!(
+            both.markdown()
+                .contains("before: runs/one; after: runs/two")
+        );
+        assert!(both.page().contains(&format!("<h1>{title}</h1>")));
+        assert_eq!(both.json(), json);
     }
 
     #[test]
