@@ -3,10 +3,10 @@
 use model::Bytes;
 
 use super::super::table::{Column, Table};
-use crate::quantity::count;
 use super::document::{
     BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, Volume, VolumeEvent,
 };
+use crate::quantity::count;
 
 /// Findings that are told of each placement and event.
 const FINDINGS_SHOWN: usize = 3;
@@ -471,10 +471,13 @@ fn notes(drill: &Drill) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.push(
-        "\"500 of 500\": the server came up on each state, had every commit that it had acknowledged, and every row and index was \
+    let placements = drill.placements.iter();
+    let mut events = placements.flat_map(|placement| &placement.events);
+    let survived = events.find(|event| event.states > 0 && event.failed() == 0);
+    let example = survived.map_or_else(|| format!("{0} of {0}", drill.asked.cuts), cell);
+    notes.push(format!(
+        "\"{example}\": the server came up on each state, had every commit that it had acknowledged, and every row and index was \
          right."
-            .to_owned(),
-    );
+    ));
     notes
 }

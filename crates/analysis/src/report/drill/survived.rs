@@ -119,12 +119,7 @@ impl Placement {
 
     /// What it survives, in a sentence without its name and a full stop.
     pub fn sentence(&self) -> String {
-        let states: u64 = self.crash_events().map(|event| event.states).sum();
-        let failed: u64 = self.crash_events().map(Event::failed).sum();
-        let mut sentence = match failed {
-            0 => format!("all of {states} states are intact"),
-            failed => format!("{failed} of {states} states are not intact"),
-        };
+        let mut sentence = self.states_told();
         for (event, what) in [
             ("lost", "it does not survive the loss of volume"),
             ("full", "it is not intact after filling volume"),
@@ -149,5 +144,41 @@ impl Placement {
             }
         }
         sentence
+    }
+
+    /// `15 of 30 snapshots taken apart are not intact (the other 60 states are)`: which events were not survived.
+    fn states_told(&self) -> String {
+        let (failed, survived): (Vec<&Event>, Vec<&Event>) =
+            self.crash_events().partition(|event| event.failed() > 0);
+        let others: u64 = survived.iter().map(|event| event.states).sum();
+        if failed.is_empty() {
+            return format!("all of {others} states are intact");
+        }
+        let parts: Vec<String> = failed
+            .iter()
+            .map(|event| {
+                format!(
+                    "{} of {} {}",
+                    event.failed(),
+                    event.states,
+                    states_of(event)
+                )
+            })
+            .collect();
+        let others = match others {
+            0 => String::new(),
+            others => format!(" (the other {others} states are)"),
+        };
+        format!("{} are not intact{others}", parts.join(" and "))
+    }
+}
+
+/// What the states of an event are called in a sentence.
+fn states_of(event: &Event) -> &str {
+    match event.event.as_str() {
+        "power" => "power cuts",
+        "torn" => "torn writes",
+        "snapshots" => "snapshots taken apart",
+        other => other,
     }
 }

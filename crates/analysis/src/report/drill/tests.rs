@@ -249,11 +249,14 @@ fn what_was_found_is_added_to_arms_of_the_experiment_and_to_layouts_of_the_same_
         others.drill,
         "wal-apart, PostgreSQL 15, write cache safe, fsync = off"
     );
-    assert_eq!(survived.found, "2 of 10 states are not intact");
+    let found = "2 of 5 snapshots taken apart are not intact (the other 5 states are)";
+    assert_eq!(survived.found, found);
     let text = terminal::render(&findings, Width::of(200)).to_string();
     assert!(text.contains("8 of 10"), "{text}");
     assert!(
-        text.contains("apart, drilled (wal-apart, PostgreSQL 15): 2 of 10 states are not intact."),
+        text.contains(&format!(
+            "apart, drilled (wal-apart, PostgreSQL 15): {found}."
+        )),
         "{text}"
     );
 }
@@ -275,8 +278,39 @@ fn a_sentence_has_volumes_that_must_not_be_lost_and_no_bits_that_flip() {
     }
     assert_eq!(
         apart.sentence(),
-        "2 of 10 states are not intact, it is not intact after a failed write to volume wal"
+        "2 of 5 snapshots taken apart are not intact (the other 5 states are), it is not intact after a failed write to volume wal"
     );
+}
+
+#[test]
+fn a_sentence_says_which_events_were_not_survived() {
+    // Three of 30 power cuts and all snapshots; torn writes are survived.
+    let mut apart = drill().placements.remove(1);
+    apart.events = vec![
+        event("power", 30, 3),
+        event("torn", 30, 0),
+        event("snapshots", 30, 30),
+    ];
+    assert_eq!(
+        apart.sentence(),
+        "3 of 30 power cuts and 30 of 30 snapshots taken apart are not intact (the other 30 states are)"
+    );
+    apart.events.remove(1);
+    assert!(apart.sentence().ends_with("are not intact"));
+    apart.events = vec![event("power", 30, 0), event("torn", 30, 0)];
+    assert_eq!(apart.sentence(), "all of 60 states are intact");
+}
+
+#[test]
+fn the_legend_explains_a_cell_of_this_drill() {
+    let mut drill = drill();
+    let legend = |drill: &Drill| Shown::of(drill).notes.pop().expect("there is one");
+    assert!(legend(&drill).starts_with("\"5 of 5\": the server came up"));
+    for event in drill.placements.iter_mut().flat_map(|one| &mut one.events) {
+        (event.intact, event.lost) = (0, event.states);
+    }
+    drill.asked.cuts = 30;
+    assert!(legend(&drill).starts_with("\"30 of 30\": the server came up"));
 }
 
 #[test]
