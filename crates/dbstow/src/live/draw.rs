@@ -22,12 +22,14 @@ const BAR: usize = 20;
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let arms = lines(screen.arms.len(), 8);
     let verdicts = lines(screen.verdicts.len() * 2, 8);
-    let [title, doing, gauge, arms, _, volumes, verdicts, keys] = Layout::vertical([
+    let heading = u16::from(!screen.volumes.is_empty() && !screen.volumes_of.is_empty());
+    let [title, doing, gauge, arms, _, of, volumes, verdicts, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(arms),
         Constraint::Length(1),
+        Constraint::Length(heading),
         Constraint::Min(0),
         Constraint::Length(verdicts),
         Constraint::Length(1),
@@ -47,6 +49,8 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
         frame.render_widget(bar, gauge);
     }
     draw_arms(&screen.arms, frame, arms);
+    let whose = format!("volumes of {}", fit(&screen.volumes_of));
+    frame.render_widget(Line::raw(whose), of);
     draw_volumes(&screen.volumes, frame, volumes);
     let said = screen
         .verdicts

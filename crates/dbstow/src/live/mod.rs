@@ -28,6 +28,8 @@ pub struct Screen {
     pub done: Option<f64>,
     /// Placements and their trials.
     pub arms: Vec<ArmProgress>,
+    /// The trial that the figures of volumes are of; empty where there are no trials.
+    pub volumes_of: String,
     /// Its volumes over time.
     pub volumes: Vec<VolumeHistory>,
     /// What the finished blocks say.

@@ -11,7 +11,7 @@ use lab::trial::Moment;
 use lab::{Event, Observer};
 use parking_lot::Mutex;
 
-use super::{ArmProgress, Screen, volumes};
+use super::{ArmProgress, Screen, VolumeHistory, volumes};
 
 /// What the keys do in a run.
 const KEYS: &str = "q: leave this screen, the run continues   Ctrl-C: stop the run";
@@ -28,6 +28,8 @@ struct State {
     left: String,
     /// Simulated trials under way, by their place in the plan, and the share of each that is done.
     simulated: BTreeMap<u32, f64>,
+    /// What the volumes of each arm did, trial by trial, where nothing was read before a trial ended.
+    by_trial: BTreeMap<String, Vec<VolumeHistory>>,
     /// Whether the volumes of the trial in real time were read.
     is_read: bool,
     /// Blocks that were complete when verdicts were made.
@@ -67,6 +69,7 @@ impl RunLive {
             ended: 0,
             left: String::new(),
             simulated: BTreeMap::new(),
+            by_trial: BTreeMap::new(),
             is_read: false,
             blocks: 0,
         };
@@ -91,6 +94,7 @@ impl Observer for RunLive {
                 if let Some(left) = left {
                     state.left = format!("; left: {left}");
                     state.is_read = false;
+                    state.show_volumes(trial, Vec::new());
                 }
                 if let Some(arm) = state.arm(&trial.arm) {
                     arm.running += 1;
@@ -116,6 +120,12 @@ impl State {
         self.screen.arms.iter_mut().find(|arm| arm.name == name)
     }
 
+    /// In place of those of another arm, whose volumes may have the same names.
+    fn show_volumes(&mut self, trial: &Trial, volumes: Vec<VolumeHistory>) {
+        self.screen.volumes = volumes;
+        self.screen.volumes_of = named(trial);
+    }
+
     fn simulated(&mut self, trial: &Trial, moment: Moment) {
         let (share, at) = match moment {
             Moment::Loading => (0.0, "loading".to_owned()),
@@ -135,7 +145,10 @@ impl State {
         }
         // Of a trial in virtual time, and of plain I/O, nothing was read while it ran.
         if !self.is_read {
-            volumes::add_record(&mut self.screen.volumes, record);
+            let history = self.by_trial.entry(trial.arm.clone()).or_default();
+            volumes::add_record(history, record);
+            let history = history.clone();
+            self.show_volumes(trial, history);
         }
         self.keep(record);
         self.count();

@@ -5,6 +5,13 @@ use std::collections::VecDeque;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use experiment::examples;
+use experiment::plan::{Estimate, Plan};
+use experiment::question::Question;
+use experiment::record::Record;
+use experiment::spec::{Spec, Variant};
+use lab::{Event, Observer};
+
 use super::*;
 
 fn drawn(screen: &Screen, (width, height): (u16, u16)) -> String {
@@ -47,6 +54,7 @@ fn screen() -> Screen {
         doing: "block 3, two-disks: run; left: about 2 min".to_owned(),
         done: Some(0.4),
         arms: vec![arm("one-disk", 3, 0, 0), arm("two-disks", 1, 1, 1), arm("four-disks", 2, 0, 0)],
+        volumes_of: "block 3, two-disks".to_owned(),
         volumes: vec![
             volume("d", Some("disk.d.1.iops")),
             volume("real", None),
@@ -68,6 +76,7 @@ fn a_run_shows_arms_volumes_and_verdicts() {
     two-disks   ████████░░░░░░░░░░░░  2 of 5, 1 running, 1 failed
     four-disks  ████████░░░░░░░░░░░░  2 of 5
 
+    volumes of block 3, two-disks
     d: most-used limit: disk.d.1.iops, 100 %
     1,600 IOPS           4 MB/s              1.50 ms              % of that limit
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████      ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█
@@ -75,7 +84,6 @@ fn a_run_shows_arms_volumes_and_verdicts() {
     real: no modelled limit
     1,600 IOPS           4 MB/s              1.50 ms
       ▁▁▂▂▃▃▄▄▅▅▆▆▇▇█    █▇▇▆▆▆▅▅▄▄▄▃▃▂▂▂▁    ████████████████
-
 
 
     two-disks: 1.41x the batch requests per second of one-disk (95 % CI 1.20-1.62, 2
@@ -109,4 +117,53 @@ fn nothing_yet_is_a_screen_too_and_a_hostile_name_is_shown_not_obeyed() {
         ..Screen::default()
     };
     insta::assert_snapshot!(drawn(&empty, (20, 3)), @r"a\x1b[2Jb");
+}
+
+#[test]
+fn figures_of_an_ended_arm_leave_the_screen_when_the_next_one_begins() {
+    let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+    let plan = Plan::new(&spec.expect("it is built in"), false);
+    let [first, second] = &plan.trials()[..2] else {
+        panic!("the experiment has two arms");
+    };
+    assert_ne!(first.arm, second.arm);
+    let record = Record {
+        arm: first.arm.clone(),
+        ..examples::of_plan(&plan)
+    };
+    let live = RunLive::new(&plan, Question::of(&plan), Vec::new());
+    let left = || Some(Estimate::default());
+
+    live.on(Event::TrialBegan {
+        trial: first,
+        left: left(),
+    });
+    live.on(Event::TrialEnded {
+        trial: first,
+        record: &record,
+        took: None,
+    });
+    let screen = live.screen();
+    assert!(!screen.volumes.is_empty());
+    assert_eq!(screen.volumes_of, format!("block 1, {}", first.arm));
+
+    live.on(Event::TrialBegan {
+        trial: second,
+        left: left(),
+    });
+    assert_eq!(live.screen().volumes, []);
+
+    // In virtual time nothing is read before a trial ends: what is shown is of the last one that did, and says so.
+    live.on(Event::TrialEnded {
+        trial: second,
+        record: &record,
+        took: None,
+    });
+    live.on(Event::TrialBegan {
+        trial: first,
+        left: None,
+    });
+    let screen = live.screen();
+    assert_eq!(screen.volumes_of, format!("block 1, {}", second.arm));
+    assert_eq!(screen.volumes[0].points.len(), 1);
 }
