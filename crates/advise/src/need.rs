@@ -133,8 +133,11 @@ impl Need {
     }
 }
 
-/// Whether a disk is one that is attached to machines: its requests pass one of their limits, and it is no managed service's.
+/// Whether a disk is one that is attached to machines: its requests pass one of their limits, it is no managed service's, and
+/// it is not inside a machine, where it would forget data and log.
 fn is_attached(disk: &DiskEntry) -> bool {
     let is_local = |limit: &String| limit == "cached" || limit == "data";
-    !disk.class.machine_limits.is_empty() && !disk.class.machine_limits.iter().any(is_local)
+    !disk.class.after_stop.forgets()
+        && !disk.class.machine_limits.is_empty()
+        && !disk.class.machine_limits.iter().any(is_local)
 }

@@ -2,6 +2,7 @@
 
 use model::{Bytes, DiskSpec, IoUnit, LimitSpec, Throughput};
 
+use super::after_stop::AfterStop;
 use super::latency::Latency;
 use super::source::Source;
 
@@ -27,6 +28,8 @@ pub struct Class {
     pub host_cache: bool,
     /// Whether it has moving parts: what random requests take then depends on where the last one was.
     pub hard_disk: bool,
+    /// What a disk holds after its machine was stopped.
+    pub after_stop: AfterStop,
     /// Time to serve a read.
     pub read: Latency,
     /// Time to serve a write.

@@ -8,6 +8,7 @@
 //!                                                   -> model::MachineSpec
 //! ```
 
+mod after_stop;
 mod class;
 mod disk;
 mod error;
@@ -32,6 +33,7 @@ mod published_prices;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use after_stop::AfterStop;
 pub use class::Class;
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;

@@ -203,6 +203,7 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
         machine_limits: wire.machine_limits.clone(),
         host_cache: wire.host_cache,
         hard_disk: wire.hard_disk,
+        after_stop: wire.after_stop,
         read: latency("read", &wire.read)?,
         write: latency("write", &wire.write)?,
         flush: latency("flush", &wire.flush)?,
@@ -220,6 +221,7 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
     if let Some(machine_limits) = &wire.machine_limits {
         class.machine_limits.clone_from(machine_limits);
     }
+    class.after_stop = wire.after_stop.unwrap_or(class.after_stop);
     if wire.sources.is_empty() {
         return Err("an entry needs `sources`".into());
     }

@@ -8,6 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
+use super::after_stop::AfterStop;
 use super::source::Confidence;
 
 /// A whole file.
@@ -49,6 +50,8 @@ pub(super) struct ClassWire {
     pub(super) host_cache: bool,
     #[serde(default)]
     pub(super) hard_disk: bool,
+    #[serde(default)]
+    pub(super) after_stop: AfterStop,
     pub(super) read: LatencyWire,
     pub(super) write: LatencyWire,
     pub(super) flush: LatencyWire,
@@ -85,6 +88,7 @@ pub(super) struct DiskWire {
     pub(super) burst: Option<BurstsWire>,
     pub(super) host_cache: Option<bool>,
     pub(super) machine_limits: Option<Vec<String>>,
+    pub(super) after_stop: Option<AfterStop>,
     pub(super) superseded_by: Option<String>,
     pub(super) usd_per_month: Option<f64>,
     pub(super) price: Option<PriceWire>,

@@ -146,6 +146,35 @@ fn files_that_saw_no_io_decide_nothing_and_are_not_priced() {
 }
 
 #[test]
+fn data_and_log_on_a_disk_that_forgets_are_told_whatever_it_is_called() {
+    let folder = folder();
+    let case = include_str!("cases/data-and-log-on-local-nvme.toml");
+    let file = write(&folder, "e.toml", case);
+    let warned = |disk: &str| {
+        let disk = format!("volume.x.disk={disk}");
+        let printed = dbstow(&folder, &["run", file, "--set", &disk, "--out", &disk]);
+        assert!(
+            printed.stdout.contains("p "),
+            "{}{}",
+            printed.stdout,
+            printed.stderr
+        );
+        printed
+            .stdout
+            .contains("! local-data: p: data or log is on a disk inside the machine")
+    };
+    for disk in [
+        "azure.local_nvme.lsv3",
+        "measured.nvme.aws_i4i_large",
+        "aws.instance_store.i4i.2xlarge",
+        "gcp.local_ssd_nvme",
+    ] {
+        assert!(warned(disk), "{disk}");
+    }
+    assert!(!warned("azure.premium.p30"));
+}
+
+#[test]
 fn a_verdict_that_turns_with_a_default_says_so_first() {
     let folder = folder();
     let experiment = r#"

@@ -43,6 +43,7 @@ fn arm(name: &str, elapsed_s: f64, fitted: bool) -> ArmQuestion {
         fitted,
         usd_per_month: None,
         price_lists: Vec::new(),
+        forgets: Vec::new(),
     }
 }
 

@@ -52,8 +52,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// What records of `plan` answer, as far as the plan says it. What disks cost, and whether an engine lets sessions write
-    /// one at a time only, is for whoever looks its names up.
+    /// What records of `plan` answer, as far as the plan says it. What disks cost, whether they forget, and whether an engine
+    /// lets sessions write one at a time only, is for whoever looks its names up.
     pub fn of(plan: &Plan) -> Question {
         let protocol = &plan.protocol;
         let arms = plan.arms.iter();
@@ -141,6 +141,9 @@ pub struct ArmQuestion {
     /// Whose list prices these are, of which region, and the date; without repetitions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
+    /// Its volumes that are empty after the machine was stopped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgets: Vec<String>,
 }
 
 impl ArmQuestion {
@@ -152,6 +155,7 @@ impl ArmQuestion {
             fitted: arm.fitted,
             usd_per_month: None,
             price_lists: Vec::new(),
+            forgets: Vec::new(),
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use catalogue::{AfterStop, Catalogue};
 use model::Bytes;
 
 use super::LayoutError;
 use super::folder::{Folder, Style};
 use super::platform::Platform;
-use experiment::spec::{Disk, File, Role, Settings};
+use experiment::spec::{File, Role, Settings, Volume};
 
 /// What is to live where, whoever asked for it.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct LayoutRequest {
     pub folders: BTreeMap<String, String>,
     /// Volumes that are empty after the machine was moved or stopped.
     pub ephemeral: BTreeSet<String>,
+    /// Those of them that come back without a file system, and how many disks each is striped over.
+    pub raw: BTreeMap<String, u32>,
     /// By how much files grow.
     pub growth: Bytes,
     /// Whether tempdb may be left with fewer data files than are advised.
@@ -67,6 +70,7 @@ impl LayoutRequest {
             doublewrite: Vec::new(),
             folders: BTreeMap::new(),
             ephemeral: BTreeSet::new(),
+            raw: BTreeMap::new(),
             growth: LayoutRequest::GROWTH,
             allow_fewer_files: false,
             log_size: None,
@@ -77,10 +81,18 @@ impl LayoutRequest {
         }
     }
 
-    /// What an arm of an experiment places. Its machine's own disk is taken to be ephemeral.
-    pub fn of(title: impl Into<String>, settings: &Settings) -> LayoutRequest {
+    /// What an arm of an experiment places. `catalogue` says which of its disks forget.
+    pub fn of(
+        title: impl Into<String>,
+        settings: &Settings,
+        catalogue: &Catalogue,
+    ) -> LayoutRequest {
         let placement = &settings.placement;
-        let local = settings.volumes.iter().filter(|v| v.disk == Disk::Local);
+        let machine = settings.machine.kind.as_deref();
+        let after = |volume: &Volume| catalogue.after_stop(&volume.disk.to_string(), machine);
+        let volumes = || settings.volumes.iter();
+        let ephemeral = volumes().filter(|volume| after(volume).forgets());
+        let raw = volumes().filter(|volume| after(volume) == AfterStop::Raw);
         LayoutRequest {
             data: placement.data.clone(),
             temp: placement.temp.clone(),
@@ -88,7 +100,10 @@ impl LayoutRequest {
             binlog: placement.files(Role::Binlog).to_vec(),
             undo: placement.files(Role::Undo).to_vec(),
             doublewrite: placement.files(Role::Doublewrite).to_vec(),
-            ephemeral: local.map(|volume| volume.name.clone()).collect(),
+            ephemeral: ephemeral.map(|volume| volume.name.clone()).collect(),
+            raw: raw
+                .map(|volume| (volume.name.clone(), volume.count))
+                .collect(),
             ..LayoutRequest::new(title)
         }
     }
@@ -103,6 +118,15 @@ impl LayoutRequest {
             Role::Undo => &self.undo,
             Role::Doublewrite => &self.doublewrite,
         }
+    }
+
+    /// Volumes that hold a file of what is laid out, and come back without a file system.
+    pub(super) fn raw_in_use(&self) -> impl Iterator<Item = &str> {
+        let is_used = |volume: &&String| {
+            let mut roles = self.roles.iter();
+            roles.any(|role| self.files(*role).iter().any(|file| file.volume == **volume))
+        };
+        self.raw.keys().filter(is_used).map(String::as_str)
     }
 
     /// Whether a role is to be laid out.

@@ -2,38 +2,36 @@
 
 use super::warnings::{list, warning};
 use super::{Arm, Findings, Warning};
+use experiment::question::Question;
 use experiment::spec::Role;
 
-/// The disk inside a machine: as experiments call it, and parts of the names that the catalogue has for such disks.
-const LOCAL: &str = "local";
-const OF_CATALOGUE: [&str; 2] = ["instance_store", "local_ssd"];
-
-/// Says which arms keep there what has to survive.
-pub(super) fn warnings(findings: &Findings) -> Option<Warning> {
+/// Says which arms keep on a volume that forgets what has to survive.
+pub(super) fn warnings(question: &Question, findings: &Findings) -> Option<Warning> {
     let arms = list(
-        findings
+        question
             .arms
             .iter()
-            .filter(|arm| is_kept(arm))
-            .map(|arm| arm.name.clone()),
+            .zip(&findings.arms)
+            .filter(|(asked, arm)| is_kept(arm, &asked.forgets))
+            .map(|(_, arm)| arm.name.clone()),
     )?;
     Some(warning(
         "local-data",
         format!(
-            "{arms}: data or log is on the machine's local disk, which is empty after the machine was stopped, moved or \
+            "{arms}: data or log is on a disk inside the machine, which is empty after the machine was stopped, moved or \
              failed. Its figures and price are those of temporary files and of databases that can be lost; keep others on \
              disks of their own."
         ),
     ))
 }
 
-/// Whether files that have to last saw I/O on the local disk.
-fn is_kept(arm: &Arm) -> bool {
+/// Whether files that have to last saw I/O on one of the volumes that forget.
+fn is_kept(arm: &Arm, forgets: &[String]) -> bool {
     let lasting = Role::ALL.into_iter().filter(|role| *role != Role::Temp);
-    let mut volumes = arm.volumes.iter().filter(|volume| {
-        let named = OF_CATALOGUE.iter().any(|part| volume.disk.contains(part));
-        volume.disk == LOCAL || named
-    });
+    let mut volumes = arm
+        .volumes
+        .iter()
+        .filter(|volume| forgets.contains(&volume.name));
     volumes.any(|volume| {
         let holds = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         let mut disks = volume.disks.iter();
@@ -56,10 +54,11 @@ mod tests {
             .iter_mut()
             .filter(|record| record.arm == "local-ssd")
         {
-            record.volumes[0].disk = "local".into();
             record.volumes[0].files = BTreeMap::from([(role, 1)]);
         }
-        let warnings = make(&question(), &records).warnings;
+        let mut question = question();
+        question.arms[0].forgets = vec![records[0].volumes[0].name.clone()];
+        let warnings = make(&question, &records).warnings;
         warnings.iter().any(|warning| warning.id == "local-data")
     }
 

@@ -69,7 +69,7 @@ pub fn make(question: &Question, records: &[Record]) -> Findings {
     warned.extend(checkpoint::warnings(&trials, &findings));
     warned.extend(stress::warnings(&trials, &findings));
     warned.extend(inconclusive::warnings(question, &trials, &findings));
-    warned.extend(local_data::warnings(&findings));
+    warned.extend(local_data::warnings(question, &findings));
     warned.extend(published::warnings(&findings));
     findings.warnings = warned;
     findings

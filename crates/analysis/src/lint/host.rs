@@ -40,7 +40,7 @@ struct Wire {
 struct WireVolume {
     mount_point: toml::Spanned<String>,
     allocation_unit_bytes: Option<toml::Spanned<i64>>,
-    ephemeral: Option<bool>,
+    ephemeral: Option<toml::Spanned<bool>>,
     disk: Option<toml::Spanned<String>>,
     disks: Option<toml::Spanned<u32>>,
     host_cache: Option<toml::Spanned<String>>,
@@ -134,6 +134,16 @@ fn meaning(
             Some(found.map_err(fault)?)
         }
     };
+    let forgets = disk.map(|disk| disk.class.after_stop.forgets());
+    if let (Some(told), Some(disk), Some(true)) = (&volume.ephemeral, disk, forgets)
+        && !told.get_ref()
+    {
+        let message = format!(
+            "ephemeral is false, and {} is empty after the machine was stopped; leave ephemeral out, or name another disk",
+            disk.name
+        );
+        return Err(Fault(told.span().start, message));
+    }
     let disks = volume.disks.as_ref().map(|disks| *disks.get_ref());
     let given = |value: &Option<toml::Spanned<i64>>| {
         let value = value.as_ref().map(|value| *value.get_ref());
@@ -159,7 +169,7 @@ fn meaning(
     let sql_server = VolumeTold {
         mount_point,
         allocation_unit_bytes: volume.allocation_unit_bytes.map(toml::Spanned::into_inner),
-        ephemeral: volume.ephemeral,
+        ephemeral: volume.ephemeral.map(toml::Spanned::into_inner).or(forgets),
         disk: disk.map(|disk| disk.name.clone()),
         disks,
         host_cache: volume.host_cache.map(toml::Spanned::into_inner),
@@ -271,6 +281,10 @@ mod tests {
                 "allocation_unit_bytes = 0",
                 "host.toml:3: allocation_unit_bytes is 0",
             ),
+            (
+                "disk = \"azure.local_nvme.lsv3\"\nephemeral = false",
+                "host.toml:4: ephemeral is false, and azure.local_nvme.lsv3 is empty after the machine was stopped; leave",
+            ),
             ("disks = 0", "host.toml:3: disks is 0"),
             ("iops = 0", "host.toml:3: iops is 0; give a number above 0"),
             (
@@ -323,6 +337,24 @@ mod tests {
         );
         assert!(strange.is_empty());
     }
+
+    #[test]
+    fn a_disk_of_the_catalogue_says_whether_it_forgets() {
+        let ephemeral = |line: &str| {
+            let text = format!("[[volumes]]\nmount_point = 'D:\\'\n{line}\n");
+            let told = parse(&text).expect("it makes sense").sql_server;
+            told.volumes[0].ephemeral
+        };
+        assert_eq!(ephemeral("disk = 'gcp.local_ssd_nvme'"), Some(true));
+        assert_eq!(ephemeral("disk = 'azure.premium.p30'"), Some(false));
+        // A disk whose entry does not know better.
+        assert_eq!(
+            ephemeral("disk = 'azure.premium.p30'\nephemeral = true"),
+            Some(true)
+        );
+        assert_eq!(ephemeral("iops = 5000"), None);
+    }
+
     #[test]
     fn a_disk_of_the_catalogue_tells_what_innodb_has_to_know() {
         let told = |text: &str| {

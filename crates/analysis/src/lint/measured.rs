@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::findings::{Comparison, Findings, Ratio, Verdict};
 use crate::quantity;
 use experiment::plan::Plan;
-use experiment::spec::{Disk, EngineName, Mode, Placement, Role, Settings};
+use experiment::question::Question;
+use experiment::spec::{EngineName, Mode, Placement, Role, Settings};
 
 /// What a results folder holds.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub struct Results<'a> {
     pub folder: &'a str,
     /// What was planned.
     pub plan: &'a Plan,
+    /// What that asks.
+    pub question: &'a Question,
     /// What came of it.
     pub findings: &'a Findings,
 }
@@ -72,12 +75,11 @@ pub fn about(change: Change, results: &Results) -> Vec<Measured> {
 }
 
 fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Measured> {
-    let settings = |arm: &str| results.plan.arm(arm).map(|arm| &arm.settings);
-    let baseline = settings(&comparison.baseline)?;
-    let candidate = settings(&comparison.candidate)?;
-    let speaks = if makes(change, baseline, candidate) {
+    let baseline = Side::of(&comparison.baseline, results)?;
+    let candidate = Side::of(&comparison.candidate, results)?;
+    let speaks = if makes(change, &baseline, &candidate) {
         speaks(comparison.verdict)
-    } else if makes(change, candidate, baseline) {
+    } else if makes(change, &candidate, &baseline) {
         speaks(turned(comparison.verdict))
     } else {
         return None;
@@ -90,7 +92,7 @@ fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Mea
     let text = format!(
         "{} ({experiment}): {}: {}",
         how(variant.mode, &variant.engine),
-        sentence(change, comparison, baseline, candidate),
+        sentence(change, comparison, baseline.settings, candidate.settings),
         conclusion(speaks),
     );
     Some(Measured {
@@ -109,8 +111,34 @@ fn one(change: Change, comparison: &Comparison, results: &Results) -> Option<Mea
     })
 }
 
+/// An arm of a comparison.
+struct Side<'a> {
+    settings: &'a Settings,
+    /// Its volumes that are empty after the machine was stopped.
+    forgets: &'a [String],
+}
+
+impl<'a> Side<'a> {
+    fn of(name: &str, results: &Results<'a>) -> Option<Side<'a>> {
+        let mut asked = results.question.arms.iter();
+        Some(Side {
+            settings: &results.plan.arm(name)?.settings,
+            forgets: asked
+                .find(|arm| arm.name == name)
+                .map_or(&[], |arm| &arm.forgets),
+        })
+    }
+}
+
 /// Whether going from one arm to the other is `change`, and nothing else.
-fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
+fn makes(change: Change, from: &Side<'_>, to: &Side<'_>) -> bool {
+    let local = |side: &Side<'_>| -> Vec<bool> {
+        let temp = volumes(&side.settings.placement, Role::Temp);
+        let forgets = |name: &&str| side.forgets.iter().any(|known| known == name);
+        temp.iter().map(forgets).collect()
+    };
+    let (was_local, is_local) = (local(from), local(to));
+    let (from, to) = (from.settings, to.settings);
     let (before, after) = (&from.placement, &to.placement);
     let moved = match change {
         Change::MoreTempFiles | Change::FewerTempFiles | Change::TempApart | Change::TempLocal => {
@@ -124,15 +152,6 @@ fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
         let temp = volumes(placement, Role::Temp);
         let others = [Role::Data, Role::Log].map(|role| volumes(placement, role));
         others.iter().flatten().all(|volume| !temp.contains(volume))
-    };
-    let local = |settings: &Settings| {
-        let temp = volumes(&settings.placement, Role::Temp);
-        temp.iter()
-            .map(|name| {
-                let volume = settings.volume(name);
-                volume.is_some_and(|volume| volume.disk == Disk::Local)
-            })
-            .collect::<Vec<bool>>()
     };
     let log_apart = |placement: &Placement| {
         !volumes(placement, Role::Data).contains(&placement.log.volume.as_str())
@@ -152,7 +171,7 @@ fn makes(change: Change, from: &Settings, to: &Settings) -> bool {
         Change::MoreDataFiles => more(Role::Data, from, to),
         Change::TempApart => !apart(before) && apart(after),
         Change::TempLocal => {
-            local(from).iter().all(|local| !local) && local(to).iter().all(|local| *local)
+            was_local.iter().all(|local| !local) && is_local.iter().all(|local| *local)
         }
         Change::LogApart => !log_apart(before) && log_apart(after),
         Change::BinlogApart => {

@@ -201,6 +201,7 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
             "host cache",
             if class.host_cache { "allowed" } else { "no" }.into(),
         ),
+        ("after a stop", class.after_stop.shown().into()),
         (
             "atomic write",
             class
@@ -304,6 +305,7 @@ fn disk_json(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> Value {
         "flush_latency": listing::latency_json(&class.flush),
         "machine_limits": class.machine_limits,
         "host_cache": class.host_cache,
+        "after_stop": class.after_stop,
         "price_usd_per_month": disk.price,
         "confidence": disk.confidence,
         "assumed": class.assumed.iter().chain(&disk.assumed).collect::<Vec<_>>(),

@@ -67,10 +67,14 @@ pub struct Args {
     /// PostgreSQL, an existing one
     #[arg(long, value_name = "NAME")]
     pub database: Option<String>,
-    /// Volume that loses its contents when the machine is moved or stopped [default: an arm's local disks]; may be
+    /// Volume that loses its contents when the machine is moved or stopped [default: an arm's disks that the catalogue says it of]; may be
     /// given several times
     #[arg(long, value_name = "VOLUME")]
     pub ephemeral: Vec<String>,
+    /// Volume that comes back without a file system: the start-up script formats it [default: an arm's disks that the catalogue
+    /// says it of]; implies --ephemeral; may be given several times
+    #[arg(long, value_name = "VOLUME")]
+    pub raw: Vec<String>,
     /// The service to restart, such as MSSQL$NAME for a named instance [default: the captured or the usual one]
     #[arg(long, value_name = "NAME")]
     pub service: Option<String>,
@@ -166,7 +170,11 @@ impl Args {
         }
         self.check_roles(&wish)?;
         self.check_ephemeral(&wish)?;
-        wish.ephemeral.extend(self.ephemeral.iter().cloned());
+        let forgets = self.ephemeral.iter().chain(&self.raw);
+        wish.ephemeral.extend(forgets.cloned());
+        for volume in &self.raw {
+            wish.raw.entry(volume.clone()).or_insert(1);
+        }
         Ok(LayoutRequest {
             roles: self.role.iter().copied().collect(),
             folders,
@@ -250,14 +258,16 @@ impl Args {
 
     fn check_ephemeral(&self, wish: &LayoutRequest) -> Result<()> {
         let known = |name: &String| self.volume.iter().any(|(volume, _)| volume == name);
-        match self.ephemeral.iter().find(|name| !known(name)) {
+        let ephemeral = self.ephemeral.iter().map(|name| ("--ephemeral", name));
+        let mut all = ephemeral.chain(self.raw.iter().map(|name| ("--raw", name)));
+        match all.find(|(_, name)| !known(name)) {
             None => Ok(()),
-            Some(name) => {
+            Some((option, name)) => {
                 let known: BTreeSet<&str> =
                     wish.temp.iter().map(|file| file.volume.as_str()).collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 let message = format!(
-                    "--ephemeral {name}: there is no --volume {name}=.. (temp files are on: {})",
+                    "{option} {name}: there is no --volume {name}=.. (temp files are on: {})",
                     known.join(", ")
                 );
                 Err(Mistake(message).into())
@@ -283,11 +293,16 @@ impl Args {
             catalogue: self.catalogue.clone(),
             real_time: RealTimeArgs::default(),
         };
-        let plan = asked.understand(false)?.plan;
+        let resolved = asked.understand(false)?;
+        let plan = resolved.plan;
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");
         let title = format!("{}, arm {}", plan.experiment, arm.name);
-        Ok(LayoutRequest::of(title, &arm.settings))
+        Ok(LayoutRequest::of(
+            title,
+            &arm.settings,
+            &resolved.inventory.catalogue,
+        ))
     }
 
     fn arm_of(&self, plan: &Plan) -> Result<String> {

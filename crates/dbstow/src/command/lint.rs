@@ -228,6 +228,7 @@ impl Opened {
         lint::Results {
             folder: &self.folder,
             plan: &self.results.plan,
+            question: &self.results.question,
             findings: &self.findings,
         }
     }

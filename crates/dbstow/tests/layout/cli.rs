@@ -79,6 +79,27 @@ fn an_arm_becomes_a_folder_of_scripts_that_is_not_overwritten() {
     refuses(&folder, &arguments, &["is there already"]);
 }
 
+/// SQL Server does not start after a stop where nothing makes tempdb's folder again.
+#[test]
+fn tempdb_on_an_instance_store_gets_a_start_up_script_that_formats_it() {
+    let folder = folder();
+    let case = include_str!("../cases/tempdb-on-instance-store.toml");
+    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    let given = ["case.toml", "--volume", "store=T:\\tempdb"];
+    let output = dbstow(&folder, &given).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("==> start-up.ps1 <=="), "{text}");
+    assert!(text.contains("comes back without a file system"), "{text}");
+    // Both the script for now and the one for every start.
+    assert_eq!(text.matches("foreach ($place in @('T:\\'))").count(), 2);
+
+    let given = ["case.toml", "--volume", "store=/mnt/store"];
+    let output = dbstow(&folder, &given).assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("==> dbstow-folders.service <=="), "{text}");
+    assert!(text.contains("nothing here"), "{text}");
+}
+
 #[test]
 fn files_can_be_given_without_an_experiment() {
     let folder = folder();
@@ -163,6 +184,18 @@ fn mistakes_are_told_with_their_remedy() {
         (
             [&ARM[..], &["--ephemeral", "x"]].concat(),
             vec!["--ephemeral x", "temp files are on: d"],
+        ),
+        (
+            [&ARM[..], &["--raw", "x"]].concat(),
+            vec!["--raw x", "temp files are on: d"],
+        ),
+        (
+            [&ARM[..3], &["--raw", "d", "--volume", "d=C:\\"]].concat(),
+            vec!["--volume d=C:\\", "the system's drive"],
+        ),
+        (
+            [&ARM[..3], &["--raw", "d", "--volume", "d=\\\\host\\share"]].concat(),
+            vec!["is no share"],
         ),
         (
             [&ARM[..], &["--role", "tmp"]].concat(),

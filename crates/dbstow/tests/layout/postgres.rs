@@ -147,6 +147,27 @@ fn a_whole_set_for_postgresql() {
 }
 
 #[test]
+fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
+    for engine in [Engine::Postgres, Engine::Mariadb] {
+        let raw = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            raw: [("a".to_owned(), 1)].into(),
+            ..wish("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1))
+        };
+        let scripts = made(engine, &raw, None);
+        let readme = crate::text(&scripts, "README.md");
+        let said = readme.find("Volume a comes back without a file system");
+        assert!(said.is_some() && said < readme.find("## Order"), "{readme}");
+        let kept = made(
+            engine,
+            &wish("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1)),
+            None,
+        );
+        assert!(!crate::text(&kept, "README.md").contains("comes back without"));
+    }
+}
+
+#[test]
 fn what_postgresql_refuses_is_refused_before() {
     let quote = refused(Engine::Postgres, &asked("/mnt/it's"), None);
     assert!(

@@ -1,7 +1,8 @@
 //! The question of a results folder, as it was read: all that is known of it is its shape.
 //!
 //! Findings are made from it without another look, and the file may come from anybody. What its plan says, it has to say,
-//! too: the plan was checked. What only the question says is words, prices, and whether an engine has one writer.
+//! too: the plan was checked. What only the question says is words, prices, which
+//! volumes forget, and whether an engine has one writer.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -115,6 +116,7 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
         fitted,
         usd_per_month,
         price_lists: _,
+        forgets: _,
     } = arm;
     same(&["arms", name, "baseline"], baseline, &planned.baseline)?;
     same(&["arms", name, "published"], published, &planned.published)?;

@@ -89,6 +89,8 @@ pub fn fit(samples: &[Sample]) -> Fitted {
             "a request of any size counts as one I/O; only 8 KiB and 1 MiB were measured"
                 .to_owned(),
             "limits let 10 ms pass at once, and there are no burst credits".to_owned(),
+            "it keeps what it holds when its machine is stopped; of a disk inside a machine, say after_stop = \"raw\" or \"empty\""
+                .to_owned(),
         ],
         warnings: client_warnings(samples),
     };

@@ -1,6 +1,6 @@
 //! A placement that is drilled, and its volumes: while they are filled, recorded, and looked at after a crash.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,6 +43,9 @@ pub struct Placed {
     pub volumes: Vec<VolumeSpec>,
     /// What each volume's disks write whole or not at all, as their vendor promises.
     pub atomic: Vec<Bytes>,
+    /// Names of the volumes that are empty after the machine was stopped.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub forgets: BTreeSet<String>,
     /// Settings of its server, in the product's words.
     pub server: Vec<(String, String)>,
 }

@@ -1,6 +1,7 @@
 //! What is stored of a recording beside what was written. It is read from a folder that anybody may have made: a [`Recording`] is
 //! there only once all of it was checked.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use experiment::spec::{Mode, Settings, check_name};
@@ -70,6 +71,8 @@ pub(super) struct UncheckedPlaced {
     machine: MachineSpec,
     volumes: Vec<VolumeSpec>,
     atomic: Vec<Bytes>,
+    #[serde(default)]
+    forgets: BTreeSet<String>,
     server: Vec<(String, String)>,
 }
 
@@ -189,6 +192,12 @@ impl TryFrom<UncheckedPlaced> for Placed {
                 ));
             }
         }
+        let mut forgets = read.forgets.iter();
+        if let Some(strange) = forgets.find(|name| !names.contains(&name.as_str())) {
+            return Err(format!(
+                "placed.forgets has {strange:?}, and placed.volumes are {names:?}"
+            ));
+        }
         if read.atomic.len() != read.volumes.len() {
             return Err(format!(
                 "placed.atomic has {} entries for {} volumes",
@@ -211,6 +220,7 @@ impl TryFrom<UncheckedPlaced> for Placed {
             machine: read.machine,
             volumes: read.volumes,
             atomic: read.atomic,
+            forgets: read.forgets,
             server: read.server,
         })
     }

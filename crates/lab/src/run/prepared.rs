@@ -111,6 +111,7 @@ impl Prepared {
         // The twin, which is not asked for, is the plan's last arm.
         for (arm, ready) in question.arms.iter_mut().zip(&self.arms) {
             ready.price(arm, self.plan.variant.mode);
+            arm.forgets = ready.stage.forgets.iter().cloned().collect();
         }
         question.one_writer = self.has_one_writer();
         question

@@ -30,6 +30,8 @@ pub struct Stage {
     pub usd_per_month: Option<f64>,
     /// Whose list prices these are, of which region, and the date; without repetitions.
     pub price_lists: BTreeSet<String>,
+    /// Names of the volumes that are empty after the machine was stopped.
+    pub forgets: BTreeSet<String>,
 }
 
 /// Why an arm cannot run.
@@ -130,6 +132,7 @@ impl Stage {
             },
             usd_per_month: Some(0.0),
             price_lists: BTreeSet::new(),
+            forgets: BTreeSet::new(),
         };
         for volume in settings
             .volumes
@@ -171,6 +174,13 @@ impl Stage {
         if let Disk::Catalogue(name) = &volume.disk {
             let list = catalogue.disk(name).ok().and_then(DiskEntry::price_list);
             self.price_lists.extend(list);
+        }
+        let kind = settings.machine.kind.as_deref();
+        if catalogue
+            .after_stop(&volume.disk.to_string(), kind)
+            .forgets()
+        {
+            self.forgets.insert(volume.name.clone());
         }
         self.disks.push(volume.disk.to_string());
         self.files.push(files_by_role(settings, &volume.name));

@@ -58,7 +58,7 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
     let folder_script = match target.on {
         Platform::Linux => linux::folders("database-", &folders),
         Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
-            windows::folders("database-", &service, &folders)
+            windows::folders("database-", &service, &folders, &[])
         }
     };
     let undo = Undo {

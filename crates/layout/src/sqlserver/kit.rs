@@ -1,6 +1,6 @@
 //! All that the scripts of one move are made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Bytes;
 use sqlserver::tsql::FileSpec;
@@ -11,6 +11,7 @@ use super::super::{LayoutError, LayoutRequest, Platform, Target};
 use super::changes::Fewer;
 use super::files;
 use super::service::Service;
+use super::windows;
 
 /// What the scripts of one move of tempdb are made of.
 pub(super) struct Kit<'a> {
@@ -25,6 +26,10 @@ pub(super) struct Kit<'a> {
     pub(super) fresh: Vec<Folder>,
     /// Those of them that are empty after the machine was moved.
     pub(super) ephemeral: Vec<Folder>,
+    /// Where disks are mounted that come back without a file system.
+    pub(super) raw: Vec<String>,
+    /// Volumes of such disks that are striped, which is not done here.
+    pub(super) striped: Vec<&'a str>,
 }
 
 impl<'a> Kit<'a> {
@@ -43,17 +48,20 @@ impl<'a> Kit<'a> {
         let plan = moved.plan()?;
         let needs = needs(&moved);
         enough(target, &needs)?;
-        let volumes = wish
-            .ephemeral
-            .iter()
-            .filter(|name| wish.folders.contains_key(*name));
-        let named: Result<Vec<Folder>, LayoutError> = volumes
-            .map(|volume| wish.folder(volume, target.style()))
-            .collect();
-        let named = named?;
+        let named = folders(wish, target, wish.ephemeral.iter())?;
+        let named: Vec<Folder> = named.into_iter().map(|(_, folder)| folder).collect();
         let is_ephemeral =
             |folder: &&Folder| named.contains(folder) || target.told_ephemeral(folder);
         let ephemeral = needs.keys().filter(is_ephemeral).cloned().collect();
+        let raw = folders(wish, target, wish.raw.keys())?;
+        let mut raw: Vec<(&str, Folder)> = raw
+            .into_iter()
+            .filter(|(_, folder)| needs.contains_key(folder))
+            .collect();
+        let striped = raw
+            .extract_if(.., |(volume, _)| wish.raw[*volume] > 1)
+            .map(|(volume, _)| volume)
+            .collect();
         Ok(Kit {
             wish,
             target,
@@ -63,6 +71,8 @@ impl<'a> Kit<'a> {
             needs,
             moved,
             ephemeral,
+            raw: mount_points(target, &raw)?,
+            striped,
         })
     }
 
@@ -74,6 +84,32 @@ impl<'a> Kit<'a> {
     pub(super) fn is_windows(&self) -> bool {
         self.target.on == Platform::Windows
     }
+}
+
+/// The folders of volumes that have one.
+fn folders<'a>(
+    wish: &LayoutRequest,
+    target: &Target,
+    volumes: impl Iterator<Item = &'a String>,
+) -> Result<Vec<(&'a str, Folder)>, LayoutError> {
+    let volumes = volumes.filter(|name| wish.folders.contains_key(*name));
+    volumes
+        .map(|volume| Ok((volume.as_str(), wish.folder(volume, target.style())?)))
+        .collect()
+}
+
+/// Where the disks of volumes are mounted, each once. On Linux that is in nothing that is known here: some folder above.
+fn mount_points(target: &Target, volumes: &[(&str, Folder)]) -> Result<Vec<String>, LayoutError> {
+    let mut places = BTreeSet::new();
+    for (volume, folder) in volumes {
+        places.insert(match target.on {
+            Platform::Windows => windows::mount_point(volume, folder)?,
+            Platform::Linux | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
+                folder.text().to_owned()
+            }
+        });
+    }
+    Ok(places.into_iter().collect())
 }
 
 /// The folder of each file, and the bytes of its files.

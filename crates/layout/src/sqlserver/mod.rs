@@ -41,7 +41,7 @@ fn boxed(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutErr
         scripts.push(match target.on {
             Platform::Linux => linux::folders("", &kit.fresh),
             Platform::Windows | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
-                windows::folders("", &kit.service, &kit.fresh)
+                windows::folders("", &kit.service, &kit.fresh, &kit.raw)
             }
         });
         scripts.push(check::script(&kit));

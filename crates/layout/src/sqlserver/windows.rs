@@ -2,10 +2,11 @@
 //! start, and folders that come back with an empty disk.
 
 use askama::Template;
+use model::Bytes;
 
-use super::super::Script;
 use super::super::folder::Folder;
 use super::super::quote as filters;
+use super::super::{LayoutError, Script};
 use super::kit::Kit;
 use super::service::Service;
 
@@ -18,6 +19,45 @@ use super::service::Service;
 struct Folders<'a> {
     service: &'a Service,
     folders: &'a [Folder],
+    local_disk: Option<LocalDisk<'a>>,
+}
+
+/// What Windows calls a disk inside a machine (`FriendlyName`), as a pattern. Remote disks are called otherwise: `MSFT NVMe
+/// Accelerator`, `NVMe Amazon Elastic B`, `nvme_card-pd`, `Google PersistentDisk`.
+///
+/// Sources, read 2026-11-26: Azure's `Microsoft NVMe Direct Disk` (Lsv2, Lsv3) and `.. v2` (v6 and later)
+/// <https://github.com/Azure/azure-vm-utils/blob/f6b3854b/doc/disk-identification.md>; AWS and Google Cloud
+/// <https://github.com/GoogleCloudPlatform/PerfKitBenchmarker> (`GetLocalSSDNames` in `aws_disk_strategies.py` at 561e34a5 and
+/// `gce_disk_strategies.py` at d37a83d7); `NVMe nvme_card` from Google's own deployment of SQL Server, and a number behind it on
+/// machines with several (`nvme_card0` ..).
+const LOCAL_DISKS: &str = "Microsoft NVMe Direct Disk( v[0-9]+)?|NVMe Amazon EC2 NVMe|(NVMe )?nvme_card[0-9]*|Google EphemeralDisk";
+
+/// Bytes of NTFS's allocation unit, as Microsoft advises for files of SQL Server.
+///
+/// Source: <https://learn.microsoft.com/azure/azure-sql/virtual-machines/windows/performance-guidelines-best-practices-storage>,
+/// read 2026-11.
+const ALLOCATION_UNIT: Bytes = Bytes::kib(64);
+
+/// Formats and mounts a disk that comes back without a file system.
+///
+/// Source: <https://learn.microsoft.com/azure/virtual-machines/enable-nvme-temp-faqs>, read 2026-11-26. Never run: there is no
+/// Windows here.
+#[derive(Template)]
+#[template(path = "sqlserver/windows/local-disk.ps1", escape = "none")]
+struct LocalDisk<'a> {
+    places: &'a [String],
+    models: &'static str,
+    unit: u64,
+}
+
+impl LocalDisk<'_> {
+    fn of(places: &[String]) -> Option<LocalDisk<'_>> {
+        (!places.is_empty()).then_some(LocalDisk {
+            places,
+            models: LOCAL_DISKS,
+            unit: ALLOCATION_UNIT.0,
+        })
+    }
 }
 
 /// The Agent depends on the service: it is stopped with it, and started again if it ran.
@@ -42,6 +82,7 @@ struct StartUp<'a> {
     service: &'a Service,
     folders: &'a [Folder],
     drives: Vec<String>,
+    local_disk: Option<LocalDisk<'a>>,
 }
 
 /// A task at start-up runs it.
@@ -51,9 +92,18 @@ struct Register<'a> {
     service: &'a Service,
 }
 
-/// The script that makes folders; `prefix` begins its name.
-pub(super) fn folders(prefix: &str, service: &Service, folders: &[Folder]) -> Script {
-    let template = Folders { service, folders };
+/// The script that makes folders; `prefix` begins its name. It first mounts what is `raw`.
+pub(super) fn folders(
+    prefix: &str,
+    service: &Service,
+    folders: &[Folder],
+    raw: &[String],
+) -> Script {
+    let template = Folders {
+        service,
+        folders,
+        local_disk: LocalDisk::of(raw),
+    };
     Script::new(&format!("{prefix}0-folders.ps1"), &template)
 }
 
@@ -69,11 +119,36 @@ pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
             service,
             folders: &kit.ephemeral,
             drives: kit.ephemeral.iter().map(drive).collect(),
+            local_disk: LocalDisk::of(&kit.raw),
         };
         scripts.push(Script::new("start-up.ps1", &start_up));
         scripts.push(Script::new("start-up-register.ps1", &Register { service }));
     }
     scripts
+}
+
+/// Where the disk of a volume is mounted: at its drive, or where that is the system's, at the volume's folder.
+///
+/// # Errors
+/// For a share, which is on another machine.
+pub(super) fn mount_point(volume: &str, folder: &Folder) -> Result<String, LayoutError> {
+    let drive = drive(folder);
+    match drive.as_str() {
+        "\\" => Err(LayoutError::Folder {
+            volume: volume.to_owned(),
+            folder: folder.text().to_owned(),
+            why: "a disk inside the machine is no share; give a folder on a drive of its own, such as D:\\tempdb"
+                .to_owned(),
+        }),
+        "C:\\" | "c:\\" if folder.is_root() => Err(LayoutError::Folder {
+            volume: volume.to_owned(),
+            folder: folder.text().to_owned(),
+            why: "this is the system's drive; give a drive of its own, such as D:\\tempdb, or a folder to mount the disk at"
+                .to_owned(),
+        }),
+        "C:\\" | "c:\\" => Ok(format!("{folder}\\")),
+        _ => Ok(drive),
+    }
 }
 
 fn drive(folder: &Folder) -> String {

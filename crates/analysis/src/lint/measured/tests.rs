@@ -29,6 +29,7 @@ fn said(change: Change, a: &str, b: &str, factor: f64) -> Vec<Measured> {
         arms: ["a", "b"]
             .map(|name| crate::findings::ArmQuestion {
                 name: name.into(),
+                forgets: vec!["d".into()],
                 ..Default::default()
             })
             .into(),
@@ -47,6 +48,7 @@ fn said(change: Change, a: &str, b: &str, factor: f64) -> Vec<Measured> {
     let results = Results {
         folder: "r",
         plan: &plan,
+        question: &question,
         findings: &findings,
     };
     about(change, &results)

@@ -115,6 +115,9 @@ pub struct OnVolume {
     pub count: u32,
     /// Bytes that they write whole or not at all, as their vendor promises.
     pub atomic_bytes: u64,
+    /// Whether it is empty after the machine was stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgets: bool,
 }
 
 /// What became of a server when something happened to one of its volumes.

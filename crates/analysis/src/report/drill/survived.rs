@@ -120,15 +120,26 @@ impl Placement {
     /// What it survives, in a sentence without its name and a full stop.
     pub fn sentence(&self) -> String {
         let mut sentence = self.states_told();
-        for (event, what) in [
-            ("lost", "it does not survive the loss of volume"),
-            ("full", "it is not intact after filling volume"),
+        let forgets = |name: &str| {
+            let mut volumes = self.layout.iter();
+            volumes.any(|volume| volume.name == name && volume.forgets)
+        };
+        for (event, stop, what) in [
+            (
+                "lost",
+                true,
+                "it does not survive a stop of the machine, which empties volume",
+            ),
+            ("lost", false, "it does not survive the loss of volume"),
+            ("full", false, "it is not intact after filling volume"),
             (
                 "write-fails",
+                false,
                 "it is not intact after a failed write to volume",
             ),
             (
                 "flush-fails",
+                false,
                 "it is not intact after a failed flush of volume",
             ),
         ] {
@@ -137,6 +148,7 @@ impl Placement {
                 .iter()
                 .filter(|volume| volume.event == event && volume.verdict != "intact")
                 .map(|volume| volume.volume.as_str())
+                .filter(|volume| event != "lost" || forgets(volume) == stop)
                 .collect();
             volumes.dedup();
             if !volumes.is_empty() {

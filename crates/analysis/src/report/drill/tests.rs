@@ -30,6 +30,7 @@ fn placement(name: &str, events: Vec<Event>) -> Placement {
             disk: "aws.gp3".to_owned(),
             count: 1,
             atomic_bytes: 16_384,
+            forgets: false,
         }],
         recorded: Recorded {
             commits: 1_000,
@@ -311,6 +312,31 @@ fn the_legend_explains_a_cell_of_this_drill() {
     }
     drill.asked.cuts = 30;
     assert!(legend(&drill).starts_with("\"30 of 30\": the server came up"));
+}
+
+#[test]
+fn a_volume_that_forgets_is_lost_by_every_stop() {
+    let mut local = drill().placements.remove(0);
+    local.layout[0].forgets = true;
+    local.volumes[0].event = "lost".to_owned();
+    local.volumes[0].volume = "one".to_owned();
+    local.volumes[0].verdict = "does-not-start".to_owned();
+    assert!(
+        local
+            .sentence()
+            .ends_with(", it does not survive a stop of the machine, which empties volume one"),
+        "{}",
+        local.sentence()
+    );
+    // A disk that was detached is another event.
+    local.layout[0].forgets = false;
+    assert!(
+        local
+            .sentence()
+            .ends_with(", it does not survive the loss of volume one"),
+        "{}",
+        local.sentence()
+    );
 }
 
 #[test]

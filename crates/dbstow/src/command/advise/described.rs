@@ -210,7 +210,10 @@ impl Described<'_> {
                 iops: volume.provision.iops.map(|iops| iops.0),
                 throughput: volume.provision.throughput.map(|rate| rate.0),
                 usd_per_month: self.volume_usd(volume),
-                forgets: volume.disk == Disk::Local,
+                forgets: self
+                    .catalogue
+                    .after_stop(&volume.disk.to_string(), self.today.machine)
+                    .forgets(),
             })
             .collect();
         let disks_usd: Option<f64> = volumes.iter().map(|volume| volume.usd_per_month).sum();

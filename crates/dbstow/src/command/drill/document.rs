@@ -127,6 +127,7 @@ fn layout(placed: &Placed) -> Vec<OnVolume> {
             disk: volume.disk.to_string(),
             count: volume.count,
             atomic_bytes: atomic.0,
+            forgets: placed.forgets.contains(&volume.name),
         })
         .collect()
 }

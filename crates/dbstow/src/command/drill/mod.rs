@@ -398,6 +398,7 @@ impl Args {
                 machine: stage.machine.clone(),
                 volumes: stage.volumes.clone(),
                 atomic: atomic.clone(),
+                forgets: stage.forgets.clone(),
                 server: server
                     .iter()
                     .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
