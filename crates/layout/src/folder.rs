@@ -105,6 +105,27 @@ impl Folder {
         self.0.ends_with(['\\', '/'])
     }
 
+    /// Units of systemd for a mount of this folder and of those above it, the root left out.
+    ///
+    /// Source: systemd.unit(5), "String escaping for inclusion in unit names".
+    pub(super) fn mount_units(&self) -> Vec<String> {
+        let parts: Vec<&str> = self.0.split('/').filter(|part| !part.is_empty()).collect();
+        let escaped = |(place, byte): (usize, u8)| match byte {
+            b'/' => "-".to_owned(),
+            b'.' if place == 0 => "\\x2e".to_owned(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b':' | b'_' | b'.' => {
+                char::from(byte).to_string()
+            }
+            other => format!("\\x{other:02x}"),
+        };
+        let unit = |count: usize| {
+            let path = parts[..count].join("/");
+            let name: String = path.bytes().enumerate().map(escaped).collect();
+            format!("{name}.mount")
+        };
+        (1..=parts.len()).map(unit).collect()
+    }
+
     /// Whether a file's path lies directly in it.
     pub(super) fn holds(&self, path: &str) -> bool {
         let end = path.rfind(['\\', '/']).unwrap_or(0);
@@ -198,6 +219,21 @@ mod tests {
             let why = text(given, style).expect_err(given);
             assert!(why.contains(says), "{given}: {why}");
         }
+    }
+
+    /// As `systemd-escape --path --suffix=mount` prints them.
+    #[test]
+    fn a_mount_has_the_name_that_systemd_gives_it() {
+        let units = |text| Folder::new(text, Style::Unix).expect(text).mount_units();
+        assert_eq!(units("/mnt/x2"), ["mnt.mount", "mnt-x2.mount"]);
+        assert_eq!(
+            units("/.a/b-c d/é"),
+            [
+                "\\x2ea.mount",
+                "\\x2ea-b\\x2dc\\x20d.mount",
+                "\\x2ea-b\\x2dc\\x20d-\\xc3\\xa9.mount"
+            ]
+        );
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn shells_and_systemd_understand_every_file() {
 
 /// Asserts that a program says nothing of what it checks; one that this machine lacks is passed over.
 #[cfg(unix)]
-fn silent(command: &mut Command) {
+pub(crate) fn silent(command: &mut Command) {
     match command.output() {
         Ok(output) => {
             let said = [output.stdout, output.stderr].concat();

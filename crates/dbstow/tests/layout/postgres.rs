@@ -39,9 +39,9 @@ fn a_whole_set_for_postgresql() {
     - `temp_tablespaces` is set for the whole server and holds for new sessions and, after the reload, for old
       ones; a transaction takes one of them at random and goes on in turn.
     - **A tablespace belongs to the cluster.** PostgreSQL's manual warns of one on a disk that can vanish: if it is
-      lost, the server may not start, or the cluster may be unreadable. With a disk that is empty after a restart,
-      make the folders again *before* the server starts (folder, owner, and the folder `PG_..` in it), and try it
-      out first. Source: <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
+      lost, the server may not start, or the cluster may be unreadable. Where the disk is empty after a stop, `--ephemeral VOLUME` adds a
+      systemd unit that makes the folders again before the server starts. Source:
+      <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
     - The log must never be on a disk that loses its content: without it the cluster does not start.
     ==> 0-folders.sh
     #!/bin/sh
@@ -205,6 +205,94 @@ pub(crate) fn parse(scripts: &[layout::Script]) {
 #[test]
 fn shell_scripts_parse() {
     parse(&made(Engine::Postgres, &asked("/mnt/it $(x) \"b"), None));
+}
+
+/// Temporary files on a volume that forgets, and on one that does not.
+fn forgetting(folder: &str) -> LayoutRequest {
+    LayoutRequest {
+        ephemeral: ["a".to_owned()].into(),
+        data_directory: Some("/var/lib/postgresql/15/main".to_owned()),
+        ..wish(
+            "by hand",
+            &[("a", folder), ("b", "/mnt/b")],
+            2,
+            Bytes::gib(1),
+        )
+    }
+}
+
+#[test]
+fn a_volume_that_comes_back_empty_gets_its_tablespace_back_before_the_server_starts() {
+    let scripts = made(Engine::Postgres, &forgetting("/mnt/a b"), None);
+    insta::assert_snapshot!(crate::text(&scripts, "dbstow-postgres-temp.service"), @r#"
+    # At every start of the machine: the disk may be new and empty. README.md says how to install it. The server starts whether
+    # this succeeds or not.
+    # The disk itself is formatted and mounted by others (/etc/fstab with nofail, cloud-init): that depends on the machine.
+    [Unit]
+    Description=Temporary tablespaces of PostgreSQL on a disk that may be new
+    Wants=mnt-a\x20b-dbstow_temp_1.mount mnt-a\x20b.mount mnt.mount
+    After=local-fs.target mnt-a\x20b-dbstow_temp_1.mount mnt-a\x20b.mount mnt.mount
+    Before=postgresql.service postgresql@15-main.service
+
+    [Service]
+    Type=oneshot
+    RemainAfterExit=yes
+    User=postgres
+    ExecStartPre=-+/usr/bin/install -d -o postgres -g postgres -m 0700 -- "/mnt/a b/dbstow_temp_1"
+    ExecStart=/usr/local/lib/dbstow/restore-temp.sh
+
+    [Install]
+    WantedBy=postgresql.service postgresql@15-main.service
+    "#);
+    let restore = crate::text(&scripts, "restore-temp.sh");
+    assert!(
+        restore.contains("\nrestore dbstow_temp_1 '/mnt/a b/dbstow_temp_1'\n"),
+        "{restore}"
+    );
+    // What keeps its content is in use whatever becomes of the other.
+    assert!(!restore.contains("restore dbstow_temp_2"), "{restore}");
+    assert!(
+        restore.contains("there=\"$there${there:+, }\"dbstow_temp_2"),
+        "{restore}"
+    );
+    let check = crate::text(&scripts, "1-check.sql");
+    assert!(
+        check.contains("current_setting('data_directory') <> '/var/lib/postgresql/15/main'"),
+        "{check}"
+    );
+    let kept = LayoutRequest {
+        ephemeral: Default::default(),
+        ..forgetting("/mnt/a")
+    };
+    let kept = made(Engine::Postgres, &kept, None);
+    assert!(kept.iter().all(|script| script.name != "restore-temp.sh"));
+    assert!(crate::text(&kept, "README.md").contains("--ephemeral VOLUME"));
+}
+
+#[cfg(unix)]
+#[test]
+fn shells_and_systemd_understand_what_runs_at_every_start() {
+    use std::process::Command;
+
+    use crate::mariadb::silent;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let scripts = made(Engine::Postgres, &forgetting("/mnt/100% of it"), None);
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let restore = write("restore-temp.sh", crate::text(&scripts, "restore-temp.sh"));
+    silent(Command::new("sh").arg("-n").arg(&restore));
+    silent(Command::new("shellcheck").arg("--shell=sh").arg(&restore));
+    let name = "dbstow-postgres-temp.service";
+    // It is not installed here.
+    let unit =
+        crate::text(&scripts, name).replace("/usr/local/lib/dbstow/restore-temp.sh", "/bin/true");
+    let unit = write(name, &unit);
+    let mut verify = Command::new("systemd-analyze");
+    silent(verify.args(["verify", "--man=no"]).arg(unit));
 }
 
 /// A private cluster, with `systemctl` and `psql` as its scripts call them.
@@ -389,6 +477,178 @@ mod real {
                 .status();
             drop(stop);
         }
+    }
+
+    /// A disk of memory, which forgets when it is unmounted.
+    struct Disk(PathBuf);
+
+    impl Disk {
+        fn mount(&self) {
+            let mut mount = Command::new("mount");
+            let mount = mount.args(["-t", "tmpfs", "-o", "size=64m,mode=0755", "dbstow-test"]);
+            let status = mount.arg(&self.0).status().expect("mount");
+            assert!(status.success(), "mount {}", self.0.display());
+        }
+
+        fn unmount(&self) {
+            let status = Command::new("umount").arg(&self.0).status();
+            assert!(status.expect("umount").success(), "{}", self.0.display());
+        }
+    }
+
+    impl Drop for Disk {
+        fn drop(&mut self) {
+            // It may not be mounted.
+            let mut umount = Command::new("umount");
+            drop(umount.arg("-l").arg(&self.0).output());
+        }
+    }
+
+    impl Cluster {
+        /// Runs what the unit has, as systemd would: `+` as root, the rest as the server's user. Gives whether it succeeded, and
+        /// what it said.
+        fn unit(&self, scripts: &[Script]) -> (bool, String) {
+            let (user, group) = self.owner.expect("as root");
+            let unit = text(scripts, "dbstow-postgres-temp.service");
+            let prepare = unit
+                .lines()
+                .filter_map(|line| line.strip_prefix("ExecStartPre=-+"));
+            for command in prepare {
+                let owned =
+                    command.replace("-o postgres -g postgres", &format!("-o {user} -g {group}"));
+                // Its failure is ignored.
+                let done = Command::new("sh").args(["-c", &owned]).output();
+                drop(done.expect("a shell"));
+            }
+            assert!(unit.contains("\nUser=postgres\n"), "{unit}");
+            let start = "\nExecStart=/usr/local/lib/dbstow/restore-temp.sh\n";
+            assert!(unit.contains(start), "{unit}");
+            let script = text(scripts, "restore-temp.sh");
+            let output = self.own(Path::new("/bin/sh"), &["-c", script]).output();
+            let output = output.expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            (output.status.success(), said)
+        }
+
+        /// Where a temporary table is, or why there is none.
+        fn temporary_table(&self) -> Result<String, String> {
+            self.psql(&[
+                "-q",
+                "-c",
+                "CREATE TEMP TABLE t AS SELECT 1 AS one; SELECT pg_relation_filepath('t')",
+            ])
+        }
+    }
+
+    #[test]
+    fn temporary_tables_work_after_the_disk_was_wiped_and_while_it_is_missing() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        if cluster.owner.is_none() {
+            assert!(
+                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+                "mounting needs root"
+            );
+            eprintln!("skipped: mounting needs root");
+            return;
+        }
+        let volume = cluster.path("volume");
+        let disk = Disk(volume.clone());
+        disk.mount();
+        let folder = volume.to_str().expect("text");
+        let wish = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            data_directory: Some(cluster.path("data").to_str().expect("text").to_owned()),
+            ..wish("real", &[("a", folder)], 1, Bytes::gib(1))
+        };
+        let scripts = made(Engine::Postgres, &wish, None);
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster
+            .file(&scripts, "1-check.sql")
+            .expect("nothing in the way");
+        cluster.file(&scripts, "2-apply.sql").expect("applied");
+        assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        let stopped = |change: &dyn Fn()| {
+            cluster.server("stop");
+            change();
+            cluster.server("start");
+        };
+        let wipe = || {
+            disk.unmount();
+            disk.mount();
+        };
+        let is_on_disk = || {
+            let path = cluster.temporary_table().expect("a temporary table");
+            path.starts_with("pg_tblspc/")
+        };
+        assert!(is_on_disk());
+
+        // The symptom: the server starts, and nobody can make a temporary table.
+        stopped(&wipe);
+        let error = cluster.temporary_table().expect_err("its folder is gone");
+        assert!(error.contains("could not create directory"), "{error}");
+
+        stopped(&|| {
+            wipe();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(is_on_disk());
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "dbstow_temp_1");
+
+        // A disk that is not there: the default tablespace, not a full root file system.
+        stopped(&|| {
+            disk.unmount();
+            let (is_restored, said) = cluster.unit(&scripts);
+            assert!(!is_restored);
+            assert!(said.contains("is not mounted"), "{said}");
+        });
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "");
+        assert!(!is_on_disk());
+
+        stopped(&|| {
+            disk.mount();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(is_on_disk());
+
+        // What somebody sets or resets by hand stays.
+        for (by_hand, shown) in [
+            ("SET temp_tablespaces = pg_default", "pg_default"),
+            ("RESET temp_tablespaces", ""),
+        ] {
+            cluster.sql(&format!("ALTER SYSTEM {by_hand}"));
+            stopped(&|| assert!(cluster.unit(&scripts).0));
+            assert_eq!(cluster.sql("SHOW temp_tablespaces"), shown);
+        }
+        // After the rollback it is no matter of the unit, were it still there.
+        cluster.file(&scripts, "undo.sql").expect("undone");
+        stopped(&|| {
+            wipe();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(!is_on_disk());
+    }
+
+    #[test]
+    fn a_unit_for_another_data_directory_is_refused() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let folder = cluster.path("volume");
+        let wish = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            ..wish(
+                "real",
+                &[("a", folder.to_str().expect("text"))],
+                1,
+                Bytes::gib(1),
+            )
+        };
+        let scripts = made(Engine::Postgres, &wish, None);
+        let error = cluster.file(&scripts, "1-check.sql");
+        let error = error.expect_err("its data is not where Debian has it");
+        assert!(error.contains("with --data-directory"), "{error}");
     }
 
     const DATABASE: &str = "o'dd \"$check0$\\ name";

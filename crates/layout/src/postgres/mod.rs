@@ -5,6 +5,7 @@
 //! tablespaces in turn; a table lives in one.
 
 mod scripts;
+mod start_up;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +17,8 @@ use experiment::spec::Role;
 struct Tablespace {
     name: String,
     folder: Folder,
+    /// Whether its volume is empty after the machine was stopped.
+    forgets: bool,
 }
 
 /// What is laid out.
@@ -23,16 +26,11 @@ struct Kit<'a> {
     wish: &'a LayoutRequest,
     temp: Vec<Tablespace>,
     data: Vec<Tablespace>,
-    log: Option<Log>,
-    service: String,
-}
-
-/// A write-ahead log that moves.
-struct Log {
-    /// Where to.
-    folder: Folder,
+    /// Where the write-ahead log moves to.
+    log: Option<Folder>,
     /// Where the server's data is.
     data_directory: Folder,
+    service: String,
 }
 
 /// Data directory of Debian's packages, with the newest version that dbstow drives.
@@ -78,10 +76,7 @@ impl<'a> Kit<'a> {
                 let folder = wish.folder(&file.volume, Style::Unix)?;
                 let folder = Folder::new(&folder.file("pg_wal"), Style::Unix)
                     .expect("a folder in a folder is one");
-                Some(Log {
-                    folder,
-                    data_directory,
-                })
+                Some(folder)
             }
             (_, _) => None,
         };
@@ -97,6 +92,7 @@ impl<'a> Kit<'a> {
             temp: of(Role::Temp)?,
             data: of(Role::Data)?,
             log,
+            data_directory,
             service,
         })
     }
@@ -131,7 +127,11 @@ fn tablespaces(wish: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, Layo
         let name = format!("dbstow_{role}_{}", all.len() + 1);
         let folder = folder.file(&name);
         let folder = Folder::new(&folder, Style::Unix).expect("a folder in a folder is one");
-        all.push(Tablespace { name, folder });
+        all.push(Tablespace {
+            name,
+            folder,
+            forgets: wish.ephemeral.contains(&file.volume),
+        });
     }
     Ok(all)
 }

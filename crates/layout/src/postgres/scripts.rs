@@ -2,9 +2,10 @@
 
 use askama::Template;
 
+use super::super::folder::Folder;
 use super::super::quote as filters;
 use super::super::{README, Script};
-use super::{Kit, Log};
+use super::{Kit, start_up};
 use experiment::spec::Role;
 
 /// Those that this layout needs.
@@ -21,10 +22,10 @@ pub(super) fn all(kit: &Kit<'_>) -> Vec<Script> {
         scripts.push(Script::new("undo.sql", &Undo { kit }));
     }
     if let Some(log) = &kit.log {
-        let service = &kit.service;
-        scripts.push(Script::new("4-move-wal.sh", &MoveWal { log, service }));
-        scripts.push(Script::new("undo-wal.sh", &UndoWal { log, service }));
+        scripts.push(Script::new("4-move-wal.sh", &MoveWal { kit, log }));
+        scripts.push(Script::new("undo-wal.sh", &UndoWal { kit, log }));
     }
+    scripts.extend(start_up::scripts(kit));
     scripts
 }
 
@@ -81,15 +82,15 @@ struct Undo<'a> {
 #[derive(Template)]
 #[template(path = "postgres/move-wal.sh", escape = "none")]
 struct MoveWal<'a> {
-    log: &'a Log,
-    service: &'a str,
+    kit: &'a Kit<'a>,
+    log: &'a Folder,
 }
 
 #[derive(Template)]
 #[template(path = "postgres/undo-wal.sh", escape = "none")]
 struct UndoWal<'a> {
-    log: &'a Log,
-    service: &'a str,
+    kit: &'a Kit<'a>,
+    log: &'a Folder,
 }
 
 impl<'a> Readme<'a> {

@@ -16,6 +16,12 @@ BEGIN
             current_setting('temp_tablespaces');
     END IF;
 {%- endif %}
+{%- if kit.forgetting().next().is_some() %}
+    IF current_setting('data_directory') <> {{ kit.data_directory|sql }} THEN
+        RAISE EXCEPTION 'the data directory is %, and restore-temp.sh was written for %; write the scripts again with --data-directory',
+            current_setting('data_directory'), {{ kit.data_directory|sql }};
+    END IF;
+{%- endif %}
 {%- if let Some((name, _)) = kit.database() %}
     IF NOT EXISTS (SELECT 1 FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
                    WHERE d.datname = {{ name|sql }} AND t.spcname = 'pg_default') THEN

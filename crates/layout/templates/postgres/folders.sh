@@ -5,5 +5,5 @@ set -eu
 install -d -o postgres -g postgres -m 0700 -- {{ tablespace.folder|sh }}
 {%- endfor %}
 {%- if let Some(log) = kit.log %}
-install -d -o postgres -g postgres -m 0700 -- {{ log.folder|sh }}
+install -d -o postgres -g postgres -m 0700 -- {{ log|sh }}
 {%- endif %}
