@@ -31,6 +31,8 @@ pub struct Replayed {
 pub struct BackTest {
     /// Every figure that both have; operations first, then by role.
     pub figures: Vec<Figure>,
+    /// What was taken for granted to replay it; sentences.
+    pub assumptions: Vec<String>,
 }
 
 /// A figure, recorded and simulated.
@@ -78,7 +80,9 @@ pub enum Misfit {
     Slower,
     /// Requests were answered sooner than these disks would.
     Faster,
-    /// Latencies fit, and rates do not.
+    /// Latencies and operations fit, and an operation's requests do not.
+    Requests,
+    /// Latencies fit, and operations do not.
     Otherwise,
 }
 
@@ -144,7 +148,10 @@ impl BackTest {
                 add(Some(role), latency, ms(of(rates)), replayed, decides);
             }
         }
-        BackTest { figures }
+        BackTest {
+            figures,
+            assumptions: demand.assumptions().to_vec(),
+        }
     }
 
     /// Whether every figure that decides is within [`OFF_MAX`].
@@ -167,9 +174,14 @@ impl BackTest {
             true => Misfit::Faster,
             false => Misfit::Slower,
         };
+        let operations = |figure: &Figure| figure.measure == Measure::Operations;
+        let by_rate = || match self.figures.iter().find(|figure| operations(figure)) {
+            Some(figure) if !figure.fits() => Misfit::Otherwise,
+            Some(_) | None => Misfit::Requests,
+        };
         furthest(true)
             .map(|figure| (by_latency(figure), figure))
-            .or_else(|| Some((Misfit::Otherwise, furthest(false)?)))
+            .or_else(|| Some((by_rate(), furthest(false)?)))
     }
 }
 
@@ -228,6 +240,10 @@ impl Misfit {
                 "the server was answered sooner than these disks answer: its disks are faster, or a cache answered in \
                  between"
             }
+            Misfit::Requests => {
+                "the disks' latencies and the operations fit, and the requests do not: other programs' requests were counted, or \
+                 the server gathers its requests otherwise"
+            }
             Misfit::Otherwise => {
                 "the disks' latencies fit, and the rate does not: something else held the server up that was not recorded, \
                  such as locks, or an hour of different loads counts as one"
@@ -245,6 +261,9 @@ impl Misfit {
             Misfit::Faster => {
                 "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and name it in the layout \
                  (--catalogue FILE)"
+            }
+            Misfit::Requests => {
+                "record the server itself (`dbstow record`), with the log on a disk that nothing else uses"
             }
             Misfit::Otherwise => {
                 "record a time of one kind of load, with sessions (`dbstow record`)"

@@ -9,6 +9,7 @@ use reading::Role;
 use thiserror::Error;
 
 use super::definition::{Interval, Io, Requests, Wait};
+use super::log_writer::{LogWriter, Recorded, SECTOR};
 
 /// Most sessions of a demand; what a server with more has is a pool's.
 const SESSIONS_MAX: f64 = 65_536.0;
@@ -74,6 +75,8 @@ pub struct LogDemand {
     pub is_flushed: bool,
     /// Writes are whole pages of this size, the one that the last write ended in once more; above 0.
     pub page: Bytes,
+    /// Most writes in flight, each with its flush, before commits have to share the next; at least 1.
+    pub in_flight_max: u32,
 }
 
 impl Default for LogDemand {
@@ -84,6 +87,7 @@ impl Default for LogDemand {
             commits_per_operation: 0.0,
             is_flushed: false,
             page: SECTOR,
+            in_flight_max: 1,
         }
     }
 }
@@ -123,8 +127,7 @@ pub enum DemandError {
 }
 
 impl Demand {
-    /// What the operations of these intervals of a profile ask for, of a server that writes its log in pages of
-    /// `log_page`.
+    /// What the operations of these intervals of a profile ask for, of a server that writes its log so.
     ///
     /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
     /// recorded, all reads and no writes are. Where commits were not counted, as many operations wait for the log as make up
@@ -136,7 +139,7 @@ impl Demand {
     ///
     /// # Errors
     /// When it lacks what this takes.
-    pub fn of(intervals: &[Interval], log_page: Bytes) -> Result<Demand, DemandError> {
+    pub(crate) fn of(intervals: &[Interval], log_writer: LogWriter) -> Result<Demand, DemandError> {
         let totals = Totals { intervals };
         let operations = totals.sum(|interval| interval.operations);
         let operations = operations.ok_or(DemandError::NoOperations)?;
@@ -163,7 +166,7 @@ impl Demand {
             .unwrap_or(spent);
         let (data, temp) = (totals.data(operations), totals.temp(operations));
         let requests = data.requests() + temp.requests();
-        let log = totals.log(operations, log_page);
+        let log = totals.log(operations, log_writer);
         let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];
         let bytes = sizes.into_iter().fold(0.0, f64::max);
         let is_possible =
@@ -212,26 +215,6 @@ pub(super) fn lock_hold(sessions: u32, cycle_s: f64, wait_s: f64) -> f64 {
     }
     let others = f64::from(sessions - 1);
     ((wait_s * wait_s + 4.0 * wait_s * cycle_s / others).sqrt() - wait_s) / 2.0
-}
-
-/// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
-const POSTGRES_LOG_PAGE: Bytes = Bytes::kib(8);
-
-/// What InnoDB's redo log and the binary log are written in, a page of Linux's cache or a block of the disk, as `dbstow record`
-/// counts it.
-const INNODB_LOG_PAGE: Bytes = Bytes::kib(4);
-
-/// Others write sectors. Source for SQL Server: *Transaction log architecture and management guide*, "log block" (a multiple
-/// of 512 bytes).
-const SECTOR: Bytes = Bytes(512);
-
-/// What a server of this product writes its log in.
-pub(super) fn log_page(product: Option<&str>) -> Bytes {
-    match product {
-        Some("PostgreSQL") => POSTGRES_LOG_PAGE,
-        Some("MariaDB" | "MySQL") => INNODB_LOG_PAGE,
-        Some(_) | None => SECTOR,
-    }
 }
 
 /// Requests of one kind.
@@ -343,7 +326,8 @@ impl Totals<'_> {
         }
     }
 
-    fn log(&self, operations: f64, page: Bytes) -> LogDemand {
+    fn log(&self, operations: f64, writer: LogWriter) -> LogDemand {
+        let page = writer.page;
         let writes = self.requests(Role::Log, |io| &io.writes);
         let flushes = self.requests(Role::Log, |io| &io.flushes).count;
         let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
@@ -352,14 +336,24 @@ impl Totals<'_> {
         // What a write adds: on average half of its first page, and half of its last.
         let added = writes.count.unwrap_or(0.0) * page.0 as f64;
         let bytes = (writes.bytes.unwrap_or(0.0) - added).max(0.0);
+        let commits_per_operation = match (has_log, commits) {
+            (false, _) => 0.0,
+            (true, None) => 1.0,
+            (true, Some(commits)) => (commits / operations).min(1.0),
+        };
+        let count = writes.count.filter(|count| *count > 0.0);
+        let recorded = Recorded {
+            in_flight: count
+                .and(writes.waited)
+                .map(|waited| waited.as_secs_f64() / self.covered().as_secs_f64()),
+            commits_per_write: count
+                .map_or(1.0, |count| commits_per_operation * operations / count),
+        };
         LogDemand {
             page,
+            in_flight_max: writer.in_flight_max(recorded),
             bytes_per_operation: bytes / operations,
-            commits_per_operation: match (has_log, commits) {
-                (false, _) => 0.0,
-                (true, None) => 1.0,
-                (true, Some(commits)) => (commits / operations).min(1.0),
-            },
+            commits_per_operation,
             is_flushed: flushes.is_some_and(|flushes| flushes > 0.0),
         }
     }

@@ -35,6 +35,7 @@ mod definition;
 mod demand;
 mod draft;
 pub mod import;
+mod log_writer;
 mod replay;
 mod series;
 mod summary;

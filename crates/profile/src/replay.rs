@@ -14,7 +14,7 @@
 //! others had to wait for where it was recorded (the wait is in the delay, and comes again where processors are few).
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use model::cores::Cores;
 use model::random::{self, Stream};
@@ -262,10 +262,10 @@ enum Event {
     Begins(u32, u32),
     /// A session goes on.
     GoesOn(u32),
-    /// The log's write is done.
-    LogWritten,
-    /// The log's flush is done.
-    LogFlushed,
+    /// The write of a group of commits is done.
+    LogWritten(u64),
+    /// Its flush is done.
+    LogFlushed(u64),
 }
 
 /// A session within an operation.
@@ -287,18 +287,29 @@ struct Session {
     draw: u32,
 }
 
-/// One write or flush at a time; whoever comes meanwhile is in the next.
+/// So many writes at a time, each with its flush; whoever comes meanwhile is in the next.
 #[derive(Debug, Default)]
 struct Log {
-    is_busy: bool,
+    in_flight: u32,
     waiting: Vec<u32>,
-    group: Vec<u32>,
+    /// Commits whose log is not there yet, the oldest first.
+    groups: VecDeque<Group>,
+    /// Number of the oldest group.
+    oldest: u64,
     /// Bytes that are not written yet.
     bytes: f64,
     /// Where the last write ended.
     end: u64,
-    /// What the group waits for: the write, and the flush after it.
+}
+
+/// Commits that share a write.
+#[derive(Debug, Default)]
+struct Group {
+    sessions: Vec<u32>,
+    /// What they wait for: the write, and the flush after it.
     parts: Vec<Completion>,
+    /// Whether both are done: the log is there once those of all older groups are, too.
+    is_done: bool,
 }
 
 /// Requests of one role that were counted: reads, writes, flushes.
@@ -394,13 +405,13 @@ impl Run<'_> {
             }
             Event::Begins(..) => {}
             Event::GoesOn(session) => self.go_on(now, session),
-            Event::LogWritten if self.demand().log.is_flushed => {
+            Event::LogWritten(group) if self.demand().log.is_flushed => {
                 let log = self.replay.places.log;
                 let flush = self.submit(now, Role::Log, log, Request::flush());
-                self.log.parts.push(flush);
-                self.push(flush.done, Event::LogFlushed);
+                self.log.group(group).parts.push(flush);
+                self.push(flush.done, Event::LogFlushed(group));
             }
-            Event::LogWritten | Event::LogFlushed => self.end_group(now),
+            Event::LogWritten(group) | Event::LogFlushed(group) => self.end_group(now, group),
         }
         Ok(())
     }
@@ -625,18 +636,18 @@ impl Run<'_> {
         if commits {
             self.sessions[session as usize].waits_since = now;
             self.log.waiting.push(session);
-            if !self.log.is_busy {
-                self.write_log(now);
-            }
+            self.write_log(now);
         } else {
             self.end(now, session);
         }
     }
 
-    /// Writes the log of all that wait for it.
+    /// Writes the log of all that wait for it, if there are any and another write may be in flight.
     fn write_log(&mut self, now: Instant) {
-        self.log.is_busy = true;
-        self.log.group = std::mem::take(&mut self.log.waiting);
+        let is_full = self.log.in_flight >= self.demand().log.in_flight_max;
+        if is_full || self.log.waiting.is_empty() {
+            return;
+        }
         let page = self.demand().log.page.0.max(1);
         let bytes = std::mem::take(&mut self.log.bytes).ceil() as u64;
         // From the page that the last write ended in.
@@ -646,21 +657,29 @@ impl Run<'_> {
         let request = Request::write(from, Bytes(length));
         self.log.end = end % LOG_WRAPS;
         let write = self.submit(now, Role::Log, self.replay.places.log, request);
-        self.log.parts = vec![write];
-        self.push(write.done, Event::LogWritten);
+        let group = self.log.oldest + self.log.groups.len() as u64;
+        self.log.groups.push_back(Group {
+            sessions: std::mem::take(&mut self.log.waiting),
+            parts: vec![write],
+            is_done: false,
+        });
+        self.log.in_flight += 1;
+        self.push(write.done, Event::LogWritten(group));
     }
 
-    fn end_group(&mut self, now: Instant) {
-        let parts = std::mem::take(&mut self.log.parts);
-        for session in std::mem::take(&mut self.log.group) {
-            let waited = now.since(self.sessions[session as usize].waits_since);
-            self.wait_for_log(now, waited, &parts);
-            self.end(now, session);
+    /// A group's write and flush are done. A log has no gaps: what is behind an older write that is not done has to wait.
+    fn end_group(&mut self, now: Instant, group: u64) {
+        self.log.group(group).is_done = true;
+        while let Some(group) = self.log.groups.pop_front_if(|group| group.is_done) {
+            self.log.oldest += 1;
+            for session in group.sessions {
+                let waited = now.since(self.sessions[session as usize].waits_since);
+                self.wait_for_log(now, waited, &group.parts);
+                self.end(now, session);
+            }
         }
-        self.log.is_busy = false;
-        if !self.log.waiting.is_empty() {
-            self.write_log(now);
-        }
+        self.log.in_flight -= 1;
+        self.write_log(now);
     }
 
     /// A wait for the log: for its flush, for its write, and before that for those of another group, which was held up by
@@ -739,6 +758,13 @@ impl Run<'_> {
             self.counted[role as usize].add(&request, &completion);
         }
         completion
+    }
+}
+
+impl Log {
+    /// The group of this number, which is under way.
+    fn group(&mut self, number: u64) -> &mut Group {
+        &mut self.groups[(number - self.oldest) as usize]
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{Bytes, Duration};
+use model::Duration;
 use reading::Role;
 
 use super::definition::{Interval, Profile};
-use super::demand::{Demand, DemandError, log_page};
+use super::demand::{Demand, DemandError};
+use super::log_writer::LogWriter;
 
 /// Least number of operations that a mean is taken over: with fewer, a period would be one operation's chance.
 const OPERATIONS_MIN: f64 = 100.0;
@@ -18,6 +19,7 @@ pub struct DemandSeries {
     periods: Vec<Period>,
     separate: BTreeSet<Role>,
     merged: BTreeSet<Role>,
+    assumptions: Vec<String>,
 }
 
 /// A span of time, and what operations asked for in it.
@@ -39,13 +41,9 @@ impl DemandSeries {
     /// # Errors
     /// When the profile lacks what a demand takes.
     pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
-        let intervals = &profile.intervals;
-        let log_page = log_page(profile.origin.product.as_deref());
-        Ok(DemandSeries {
-            periods: periods(intervals, log_page)?,
-            separate: profile.roles(),
-            merged: profile.merged_roles(),
-        })
+        let log_writer = log_writer_of(profile);
+        let periods = periods(&profile.intervals, log_writer)?;
+        Ok(DemandSeries::new(profile, log_writer, periods))
     }
 
     /// The same in at most `parts` periods of as many operations each, the least busy intervals first: how fast disks are
@@ -56,9 +54,9 @@ impl DemandSeries {
     /// # Errors
     /// When the profile lacks what a demand takes.
     pub fn by_load(profile: &Profile, parts: u32) -> Result<DemandSeries, DemandError> {
-        let log_page = log_page(profile.origin.product.as_deref());
+        let log_writer = log_writer_of(profile);
         // What it lacks, is lacking in every part.
-        Demand::of(&profile.intervals, log_page)?;
+        Demand::of(&profile.intervals, log_writer)?;
         let mut busy = profile.intervals.clone();
         let rate = |interval: &Interval| {
             interval.operations.unwrap_or(0.0) / interval.length.as_secs_f64()
@@ -76,15 +74,23 @@ impl DemandSeries {
             let is_due = operations >= each * (periods.len() + 1) as f64 * (1.0 - 1e-9);
             let left = all - operations;
             if is_last || is_due && left >= OPERATIONS_MIN {
-                periods.push(period(&busy[from..=at], log_page)?);
+                periods.push(period(&busy[from..=at], log_writer)?);
                 from = at + 1;
             }
         }
-        Ok(DemandSeries {
+        Ok(DemandSeries::new(profile, log_writer, periods))
+    }
+
+    fn new(profile: &Profile, log_writer: LogWriter, periods: Vec<Period>) -> DemandSeries {
+        DemandSeries {
+            assumptions: log_writer
+                .assumption(profile, &periods)
+                .into_iter()
+                .collect(),
             periods,
             separate: profile.roles(),
             merged: profile.merged_roles(),
-        })
+        }
     }
 
     /// The same demand all the time, in which requests of all roles were counted separately.
@@ -97,6 +103,7 @@ impl DemandSeries {
             }],
             separate: Role::COMMON.into(),
             merged: BTreeSet::new(),
+            assumptions: Vec::new(),
         }
     }
 
@@ -137,6 +144,11 @@ impl DemandSeries {
         &self.merged
     }
 
+    /// What was taken for granted to make a demand of the profile, besides what its maker did; sentences.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
     /// The same, with `sessions` in the period that has the most, and in proportion in the others.
     pub fn with_sessions(mut self, sessions: u32) -> DemandSeries {
         let share = f64::from(sessions) / f64::from(self.sessions_max());
@@ -155,6 +167,12 @@ impl DemandSeries {
         }
         self
     }
+}
+
+/// How the server of a profile writes its log.
+fn log_writer_of(profile: &Profile) -> LogWriter {
+    let origin = &profile.origin;
+    LogWriter::of(origin.product.as_deref(), origin.version.as_deref())
 }
 
 /// Requests in an interval, or operations where none were counted.
@@ -186,7 +204,7 @@ pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
 }
 
 /// Periods of enough operations each, or without any; what is left at the end belongs to the last.
-fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, DemandError> {
+fn periods(intervals: &[Interval], log_writer: LogWriter) -> Result<Vec<Period>, DemandError> {
     let mut parts: Vec<&[Interval]> = Vec::new();
     let (mut from, mut operations) = (0, 0.0);
     for (at, interval) in intervals.iter().enumerate() {
@@ -206,9 +224,9 @@ fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, Deman
         let from = parts.pop().map_or(0, |last| from - last.len());
         parts.push(&intervals[from..]);
     }
-    let all = Demand::of(intervals, log_page)?;
+    let all = Demand::of(intervals, log_writer)?;
     // An idle one has the demand of all, which nobody issues.
-    let period = |intervals| match period(intervals, log_page) {
+    let period = |intervals| match period(intervals, log_writer) {
         Err(DemandError::Idle) => {
             let length: Duration = intervals.iter().map(|interval| interval.length).sum();
             Ok(Period {
@@ -226,13 +244,13 @@ fn periods(intervals: &[Interval], log_page: Bytes) -> Result<Vec<Period>, Deman
 }
 
 /// One period.
-fn period(intervals: &[Interval], log_page: Bytes) -> Result<Period, DemandError> {
+fn period(intervals: &[Interval], log_writer: LogWriter) -> Result<Period, DemandError> {
     let length: Duration = intervals.iter().map(|interval| interval.length).sum();
     let operations = intervals.iter().filter_map(|interval| interval.operations);
     Ok(Period {
         length,
         operations_per_s: operations.sum::<f64>() / length.as_secs_f64(),
-        demand: Demand::of(intervals, log_page)?,
+        demand: Demand::of(intervals, log_writer)?,
     })
 }
 

@@ -48,6 +48,7 @@ prop_compose! {
                 commits_per_operation: commits,
                 is_flushed,
                 page: Bytes(512),
+                in_flight_max: 1,
             },
         }
     }

@@ -125,7 +125,10 @@ pub(super) fn text(backtest: &BackTest) -> String {
         ),
         false => String::new(),
     };
-    format!("Back-test: the profile on the disks that the server has\n\n{table}\n{verdict}")
+    let assumed = super::profile::bullets("Assumed:", &backtest.assumptions);
+    format!(
+        "Back-test: the profile on the disks that the server has\n\n{table}\n{verdict}{assumed}"
+    )
 }
 
 /// What a figure says.
@@ -163,6 +166,7 @@ fn document(backtest: &BackTest) -> String {
         "off_max": profile::OFF_MAX,
         "fits": backtest.fits(),
         "figures": figures,
+        "assumptions": backtest.assumptions,
         "reason": misfit.map(profile::Misfit::reason),
         "remedy": misfit.map(profile::Misfit::remedy),
     });

@@ -111,6 +111,21 @@ fn latencies_say_whether_the_disks_are_slower_or_faster_than_those_that_are_said
 }
 
 #[test]
+fn requests_that_do_not_fit_are_not_blamed_on_what_holds_operations_up() {
+    let mut replay = replayed(100.0, 2.0, 1.0);
+    let shared = rates((0.0, 0.0), (4.0, 1.0), (4.0, 0.3));
+    replay.roles.insert(Role::Log, shared);
+    let backtest = backtest(&[replay]);
+    let (found, figure) = backtest.misfit().expect("it does not fit");
+    assert_eq!(found, Misfit::Requests);
+    assert_eq!(
+        (figure.role, figure.measure),
+        (Some(Role::Log), Measure::Writes)
+    );
+    assert!(!found.reason().contains("locks"), "{}", found.reason());
+}
+
+#[test]
 fn figures_are_means_over_replays() {
     let backtest = backtest(&[replayed(90.0, 2.0, 1.0), replayed(120.0, 2.0, 1.0)]);
     assert_eq!(backtest.figures[0].measure, Measure::Operations);

@@ -31,7 +31,7 @@ fn demand(text: &str) -> Result<Demand, DemandError> {
         &super::super::read("a.toml", text)
             .expect("a profile")
             .intervals,
-        SECTOR,
+        LogWriter::of(None, None),
     )
 }
 
@@ -62,6 +62,7 @@ fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
         commits_per_operation: 1.0,
         is_flushed: true,
         page: Bytes(512),
+        in_flight_max: 1,
     };
     assert_eq!(demand.log, log);
 }

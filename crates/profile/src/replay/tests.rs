@@ -117,6 +117,7 @@ fn commits_that_come_meanwhile_share_the_next_write() {
         commits_per_operation: 1.0,
         is_flushed: true,
         page: Bytes::kib(8),
+        in_flight_max: 1,
     };
     let outcome = run(&demand, &[disk(1_000_000, [2.0, 1.5, 0.5])], 0, 1);
     // One in the first write, seven in the next: 8 in 2 x 2 ms, or, once all fall in step, 8 in each 2 ms.
@@ -128,6 +129,68 @@ fn commits_that_come_meanwhile_share_the_next_write() {
     assert_eq!(log.writes.per_second, log.flushes.per_second);
     let per_write = outcome.operations_per_s() / log.writes.per_second.expect("there were writes");
     assert!(per_write > 3.9, "{per_write}");
+}
+
+/// Sessions that commit every 10 ms, on a log of whose writes so many may be in flight.
+fn committers(sessions: u32, in_flight_max: u32, is_flushed: bool) -> Demand {
+    let mut demand = readers(sessions, 10);
+    demand.data = Access::default();
+    demand.log = LogDemand {
+        bytes_per_operation: 100.0,
+        commits_per_operation: 1.0,
+        is_flushed,
+        page: Bytes(512),
+        in_flight_max,
+    };
+    demand
+}
+
+#[test]
+fn each_commit_has_its_own_write_where_enough_may_be_in_flight() {
+    // 40 sessions of 10 ms and 40 ms for the log: 32 wait for it, each for a write of its own; where only four may be in flight, four
+    // are, and commits share them.
+    for (in_flight_max, is_flushed, in_flight) in [
+        (112, false, 32.0),
+        (112, true, 32.0),
+        (4, false, 4.0),
+        (4, true, 4.0),
+    ] {
+        let write_ms = if is_flushed { 30.0 } else { 40.0 };
+        let demand = committers(40, in_flight_max, is_flushed);
+        let outcome = run(&demand, &[disk(1_000_000, [2.0, write_ms, 10.0])], 0, 1);
+        let log = outcome.rates(Role::Log);
+        let writes = log.writes.per_second.expect("there were writes");
+        let found = writes * 0.040;
+        assert!((found / in_flight - 1.0).abs() < 0.05, "{found}");
+        let flushes = log.flushes.per_second.unwrap_or(0.0);
+        let expected = if is_flushed { writes } else { 0.0 };
+        assert!((flushes - expected).abs() < 1.0, "{flushes} of {writes}");
+        // 40 in 50 ms, or in 90 where each waits for another's write first.
+        let rate = outcome.operations_per_s();
+        assert!((444.0..830.0).contains(&rate), "{rate}");
+    }
+}
+
+#[test]
+fn a_commit_waits_for_the_older_writes_too() {
+    let mut uneven = disk(1_000_000, [2.0, 0.0, 0.0]);
+    uneven.write_latency = LatencySpec::Exponential {
+        mean: Duration::from_millis(20),
+    };
+    let of = |sessions| run(&committers(sessions, 112, false), &[uneven.clone()], 0, 1);
+    let (one, many) = (of(1), of(40));
+    let write_s = |outcome: &Outcome| {
+        let latency = outcome.rates(Role::Log).writes.latency;
+        latency.expect("there were writes").as_secs_f64()
+    };
+    for outcome in [&one, &many] {
+        assert!((write_s(outcome) / 0.020 - 1.0).abs() < 0.05, "{outcome:?}");
+    }
+    assert!((one.operation.as_secs_f64() / write_s(&one) - 1.0).abs() < 0.02);
+    // The longest of n exponential times is 1 + 1/2 + .. + 1/n means. With 3.1 of them, 62 ms, 40 sessions have 11 writes in flight;
+    // the longest of these and one's own is 1 + 1/2 + .. + 1/12 = 3.1.
+    let waited = many.operation.as_secs_f64() / write_s(&many);
+    assert!((2.8..3.4).contains(&waited), "{waited}");
 }
 
 #[test]
@@ -188,6 +251,7 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
             commits_per_operation: 1.0,
             is_flushed: true,
             page: Bytes::kib(8),
+            in_flight_max: 1,
         },
     };
     let gp3 = |iops| disk(iops, [0.36, 0.59, 0.04]);
@@ -314,6 +378,7 @@ fn the_time_of_all_sessions_is_in_the_split() {
         commits_per_operation: 1.0,
         is_flushed: true,
         page: Bytes::kib(8),
+        in_flight_max: 1,
     };
     let outcome = run(&demand, &[disk(2_000, [2.0, 1.5, 0.5])], 0, 1);
     // 8 sessions of 60 s.

@@ -346,6 +346,7 @@ impl Described<'_> {
     /// What was taken for granted: by whoever recorded the profile, and here.
     fn assumptions(&self) -> Vec<String> {
         let mut all = self.today.profile.assumptions.clone();
+        all.extend(self.backtest.assumptions.iter().cloned());
         let mut assume = |text: &str| all.push(text.to_owned());
         if self.args.capacity.is_empty() {
             assume(

@@ -150,7 +150,7 @@ fn length(settings: &Settings) -> Duration {
 
 /// What a reader has to know of this placement and profile.
 fn notes(replayed: &Replayed<'_>) -> Vec<Note> {
-    let mut notes = Vec::new();
+    let mut notes = replayed.demand.assumptions().to_vec();
     if !replayed.demand.separate().contains(&Role::Temp)
         && !replayed.demand.merged().contains(&Role::Temp)
     {

@@ -1,0 +1,201 @@
+//! How database products write their log: in which units, and how many writes at the same time.
+//!
+//! Sources of the numbers, read 2026-11-26:
+//! - PostgreSQL holds `WALWriteLock` while it writes and flushes, and whoever commits meanwhile is in the next group
+//!   (`XLogFlush`, <https://github.com/postgres/postgres/blob/c360594/src/backend/access/transam/xlog.c>).
+//! - InnoDB has one write and one flush (`log_write_up_to`,
+//!   <https://github.com/MariaDB/server/blob/1146e98/storage/innobase/log/log0sync.cc>; `log_writer` and `log_flusher`,
+//!   <https://github.com/mysql/mysql-server/blob/08f46b3/storage/innobase/log/log0write.cc>). That a write may begin during the
+//!   flush of the one before is not modelled.
+//! - SQL Server has up to 32 writes for a database until 2008 R2, and up to 112 since 2012 (Paul Randal, "Trimming More
+//!   Transaction Log Fat", <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat>). No statement about
+//!   later versions or Azure was found.
+
+use model::Bytes;
+
+use super::definition::Profile;
+use super::series::Period;
+use reading::Role;
+
+/// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
+const POSTGRES_PAGE: Bytes = Bytes::kib(8);
+
+/// What InnoDB's redo log and the binary log are written in, a page of Linux's cache or a block of the disk, as `dbstow record`
+/// counts it.
+const INNODB_PAGE: Bytes = Bytes::kib(4);
+
+/// Others write sectors. Source for SQL Server: *Transaction log architecture and management guide*, "log block" (a multiple
+/// of 512 bytes).
+pub(super) const SECTOR: Bytes = Bytes(512);
+
+/// The major version of SQL Server 2012.
+const SQL_SERVER_2012: u32 = 11;
+
+/// By which share there may be more commits than writes before commits are taken to share writes, since both are not counted at the
+/// same instants; and by which more writes may have been in flight than a product has.
+const MORE_MAX: f64 = 0.05;
+
+/// How a server writes its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogWriter {
+    /// It writes whole pages of this size; above 0.
+    pub(super) page: Bytes,
+    in_flight: InFlight,
+}
+
+/// How many writes a product has in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InFlight {
+    /// One for each of so many logs; commits that come meanwhile share the next.
+    One { logs: u32 },
+    /// One for each commit, and no more than this for a database; `is_known` where the version decided.
+    UpTo { limit: u32, is_known: bool },
+    /// As many as were recorded: the product is not known.
+    Recorded,
+}
+
+/// A log's writes, as they were recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Recorded {
+    /// How many were in flight, on average: their rate by their latency (Little's law). `None`: the latency is not known.
+    pub(super) in_flight: Option<f64>,
+    /// Operations that waited for the log, for each of them.
+    pub(super) commits_per_write: f64,
+}
+
+impl LogWriter {
+    /// How this product writes; a version is `major.minor..`.
+    pub(crate) fn of(product: Option<&str>, version: Option<&str>) -> LogWriter {
+        let (page, in_flight) = match product {
+            Some("PostgreSQL") => (POSTGRES_PAGE, InFlight::One { logs: 1 }),
+            // The redo log and the binary log.
+            Some("MariaDB" | "MySQL") => (INNODB_PAGE, InFlight::One { logs: 2 }),
+            Some("SQL Server" | "Azure SQL Managed Instance") => {
+                let major = version.and_then(|version| version.split('.').next()?.parse().ok());
+                let limit = match major {
+                    Some(0..SQL_SERVER_2012) => 32,
+                    Some(_) | None => 112,
+                };
+                let is_known = major.is_some();
+                (SECTOR, InFlight::UpTo { limit, is_known })
+            }
+            Some(_) | None => (SECTOR, InFlight::Recorded),
+        };
+        LogWriter { page, in_flight }
+    }
+
+    /// Most writes in flight; at least 1.
+    pub(super) fn in_flight_max(self, recorded: Recorded) -> u32 {
+        match (self.in_flight, recorded.in_flight) {
+            (InFlight::One { .. }, _) | (InFlight::Recorded, None) => 1,
+            (InFlight::UpTo { limit, .. }, None) => limit,
+            (InFlight::UpTo { limit, .. }, Some(mean)) if mean > f64::from(limit) => {
+                databases(mean, limit).saturating_mul(limit)
+            }
+            (InFlight::UpTo { limit, .. }, Some(mean)) => {
+                shared(recorded.commits_per_write, mean, limit)
+            }
+            (InFlight::Recorded, Some(mean)) => (mean.round() as u32).max(1),
+        }
+    }
+
+    /// What is taken for granted about the log of `profile`, whose demand these periods are; `None` where that is what is known
+    /// of the product, or where nobody waits for a log.
+    pub(super) fn assumption(self, profile: &Profile, periods: &[Period]) -> Option<String> {
+        let logs = periods.iter().map(|period| period.demand.log);
+        let waited_for = logs.filter(|log| log.commits_per_operation > 0.0);
+        let most = waited_for.map(|log| log.in_flight_max);
+        let (low, high) = (most.clone().min()?, most.max()?);
+        let waited = profile.total(|interval| {
+            let waited = interval.roles.get(&Role::Log)?.writes.waited?;
+            Some(waited.as_secs_f64())
+        });
+        let mean = waited.map(|waited| waited / profile.covered().as_secs_f64());
+        let recorded = match mean {
+            Some(mean) => format!("{mean:.1} were recorded on average"),
+            None => "how many there were was not recorded".to_owned(),
+        };
+        match self.in_flight {
+            InFlight::One { logs }
+                if mean.is_none_or(|mean| mean <= f64::from(logs) * (1.0 + MORE_MAX)) =>
+            {
+                None
+            }
+            InFlight::One { .. } => {
+                let product = profile.origin.product.as_deref().unwrap_or("the server");
+                Some(format!(
+                    "One log write at a time is replayed, as {product} writes; {recorded}, so that other requests are counted \
+                     among them."
+                ))
+            }
+            InFlight::UpTo { limit, is_known } => {
+                let since = match (is_known, limit) {
+                    (true, 32) => "until 2008 R2",
+                    (true, _) => "since 2012",
+                    (false, _) => {
+                        "since 2012; the version was not recorded, and until 2008 R2 it is 32"
+                    }
+                };
+                let why = match high {
+                    high if high > limit => ", of several databases",
+                    high if high < limit => ", as commits were recorded to share writes",
+                    _ => "",
+                };
+                Some(format!(
+                    "Up to {} are in flight{why}; {recorded}, and SQL Server's limit for a database is {limit} ({since}).",
+                    log_writes(low, high)
+                ))
+            }
+            InFlight::Recorded => Some(format!(
+                "The product was not recorded: up to {} are in flight; {recorded}.",
+                log_writes(low, high)
+            )),
+        }
+    }
+}
+
+/// A number of log writes, or from one to another.
+fn log_writes(low: u32, high: u32) -> String {
+    match (low, high) {
+        (1, 1) => "1 log write".to_owned(),
+        (low, high) if low == high => format!("{high} log writes"),
+        (low, high) => format!("{low} to {high} log writes"),
+    }
+}
+
+/// How many databases have so many writes in flight.
+fn databases(mean: f64, limit: u32) -> u32 {
+    (mean / f64::from(limit)).ceil() as u32
+}
+
+/// How many writes can be in flight, up to `limit`, when on average `mean` are: commits that share writes do so because others
+/// have to end first.
+///
+/// Writes in flight are the servers of a queue with one place to wait, which all commits that come meanwhile share. With
+/// `offered` = commits per second x latency, and Erlang's loss probability `B`, `offered / (1 + offered x B / servers)` are busy.
+/// Source: Kleinrock, *Queueing Systems*, volume 1, 1975, chapter 3 (M/M/m/K).
+fn shared(commits_per_write: f64, mean: f64, limit: u32) -> u32 {
+    let offered = commits_per_write * mean;
+    if offered <= mean * (1.0 + MORE_MAX) {
+        return limit;
+    }
+    let (mut all_busy, mut fewer) = (1.0, 0.0);
+    for servers in 1..=limit {
+        let count = f64::from(servers);
+        all_busy = offered * all_busy / (count + offered * all_busy);
+        let busy = offered / (1.0 + offered * all_busy / count);
+        if busy >= mean {
+            let is_nearer = mean - fewer < busy - mean;
+            return if is_nearer {
+                (servers - 1).max(1)
+            } else {
+                servers
+            };
+        }
+        fewer = busy;
+    }
+    limit
+}
+
+#[cfg(test)]
+mod tests;

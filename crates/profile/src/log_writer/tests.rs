@@ -1,0 +1,137 @@
+use super::*;
+
+fn recorded(in_flight: f64, commits_per_write: f64) -> Recorded {
+    Recorded {
+        in_flight: Some(in_flight),
+        commits_per_write,
+    }
+}
+
+fn sql_server(version: Option<&str>) -> LogWriter {
+    LogWriter::of(Some("SQL Server"), version)
+}
+
+#[test]
+fn sql_server_has_as_many_log_writes_in_flight_as_its_version_allows() {
+    // 16 in flight by Little's law, and as many writes as commits: nobody waits for another's write.
+    let alone = recorded(16.0, 0.95);
+    for (version, limit) in [
+        (None, 112),
+        (Some("10.50.6000.34"), 32),
+        (Some("11.0.2100.60"), 112),
+        (Some("16.0.4165.4"), 112),
+        (Some("unknown"), 112),
+    ] {
+        assert_eq!(
+            sql_server(version).in_flight_max(alone),
+            limit,
+            "{version:?}"
+        );
+    }
+    let managed = LogWriter::of(Some("Azure SQL Managed Instance"), Some("12.0.2000.8"));
+    assert_eq!(managed.in_flight_max(alone), 112);
+    // Its limit is all that is known where no latency is.
+    assert_eq!(sql_server(None).in_flight_max(Recorded::default()), 112);
+}
+
+#[test]
+fn commits_that_were_recorded_to_share_writes_do_so_again() {
+    let most = |in_flight, commits_per_write| {
+        sql_server(None).in_flight_max(recorded(in_flight, commits_per_write))
+    };
+    // Ten commits a write with one in flight: one at a time, of 10 / (1 + 10 x 10 / 11) = 0.99.
+    assert_eq!(most(1.0, 10.0), 1);
+    // 2.5 commits a write: of 16 writes that may be in flight, 15.8 are; of 17, 16.7.
+    assert_eq!(most(16.0, 2.5), 16);
+    // 1.1: of 19, 15.8; of 20, 16.1.
+    assert_eq!(most(16.0, 1.1), 20);
+    // A log that is seldom written tells nothing about how many it could be.
+    assert_eq!(most(0.05, 1.0), 112);
+}
+
+#[test]
+fn more_in_flight_than_one_database_has_are_several_databases() {
+    // 112 for each: 230 take three.
+    assert_eq!(sql_server(None).in_flight_max(recorded(230.0, 1.0)), 336);
+    // However many a file says.
+    assert!(sql_server(None).in_flight_max(recorded(1e300, 1.0)) >= 65_536);
+}
+
+#[test]
+fn others_write_one_after_the_other_and_unknown_ones_as_recorded() {
+    for product in ["PostgreSQL", "MariaDB", "MySQL"] {
+        let writer = LogWriter::of(Some(product), None);
+        assert_eq!(writer.in_flight_max(recorded(16.0, 1.0)), 1, "{product}");
+    }
+    let unknown = LogWriter::of(None, None);
+    assert_eq!(unknown.in_flight_max(recorded(16.0, 1.0)), 16);
+    assert_eq!(unknown.in_flight_max(recorded(0.2, 1.0)), 1);
+    assert_eq!(unknown.in_flight_max(Recorded::default()), 1);
+}
+
+/// 100 operations, commits and log writes a second for 10 s, each of which takes `write_ms`.
+fn assumption(origin: &str, write_ms: f64) -> Option<String> {
+    let text = format!(
+        "format = \"dbstow.profile/1\"\nstart = \"2026-11-22T10:00:00Z\"\n[origin]\ntool = \"test\"\n{origin}\n\
+         [intervals]\nat_s = [0.0]\nlength_s = [10.0]\noperations = [1000.0]\ncommits = [1000.0]\n\
+         [intervals.data]\nreads = [0.0]\nread_bytes = [0.0]\n\
+         [intervals.log]\nwrites = [1000.0]\nwrite_bytes = [1e6]\nwrite_wait_s = [{write_ms:.3}]\n"
+    );
+    let profile = crate::read("a.toml", &text).expect("a profile");
+    let series = crate::DemandSeries::of(&profile).expect("it has all that it takes");
+    series.assumptions().first().cloned()
+}
+
+#[test]
+fn what_is_assumed_of_a_log_is_said_and_what_is_known_is_not() {
+    let sql_server = "product = \"SQL Server\"";
+    for (origin, write_ms, parts) in [
+        (
+            sql_server.to_owned(),
+            20.0,
+            [
+                "up to 112 log writes",
+                "2.0 were recorded",
+                "the version was not recorded",
+            ],
+        ),
+        (
+            format!("{sql_server}\nversion = \"16.0.4165.4\""),
+            1_500.0,
+            [
+                "up to 224 log writes",
+                "of several databases",
+                "112 (since 2012)",
+            ],
+        ),
+        (
+            String::new(),
+            30.0,
+            [
+                "The product was not recorded",
+                "up to 3 log writes",
+                "3.0 were recorded",
+            ],
+        ),
+        (
+            "product = \"PostgreSQL\"".to_owned(),
+            160.0,
+            [
+                "one log write at a time",
+                "as PostgreSQL writes",
+                "16.0 were recorded",
+            ],
+        ),
+    ] {
+        let said = assumption(&origin, write_ms).expect("something is assumed");
+        for part in parts {
+            assert!(
+                said.to_lowercase().contains(&part.to_lowercase()),
+                "no {part:?} in: {said}"
+            );
+        }
+    }
+    assert_eq!(assumption("product = \"PostgreSQL\"", 9.0), None);
+    // Redo log and binary log.
+    assert_eq!(assumption("product = \"MariaDB\"", 18.0), None);
+}
