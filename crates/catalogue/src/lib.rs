@@ -12,6 +12,7 @@ mod after_stop;
 mod class;
 mod disk;
 mod error;
+mod host_caching;
 mod latency;
 mod limit_value;
 mod limits;
@@ -37,6 +38,7 @@ pub use after_stop::AfterStop;
 pub use class::Class;
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
+pub use host_caching::{CACHED_LIMIT, HostCaching};
 pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
@@ -75,6 +77,12 @@ const MACHINES: (&str, &str) = (
     include_str!("../entries/machines.csv"),
 );
 
+/// Whether hosts cache, one series a row.
+const HOST_CACHES: (&str, &str) = (
+    "catalogue/host_caches.csv",
+    include_str!("../entries/host_caches.csv"),
+);
+
 /// Every disk and machine that is known by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
@@ -102,7 +110,9 @@ impl Catalogue {
             }
         }
         let (file, text) = MACHINES;
-        if let Err(error) = read::table(&mut catalogue, text, file) {
+        let tables = read::table(&mut catalogue, text, file)
+            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0));
+        if let Err(error) = tables {
             panic!("the embedded catalogue is broken: {error}");
         }
         catalogue.shipped_sources = std::mem::take(&mut catalogue.sources);

@@ -3,6 +3,7 @@
 use model::MachineSpec;
 use serde::Serialize;
 
+use super::host_caching::HostCaching;
 use super::source::{Confidence, Source};
 
 /// Hours of a month, as the vendors count them.
@@ -44,6 +45,8 @@ pub struct MachineEntry {
     pub arm: bool,
     /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
+    /// Whether its host caches remote disks.
+    pub host_caching: HostCaching,
     /// Disks inside the machine; 0 also where they are not known.
     pub local_disks: u32,
     /// Whether they come back without a file system after every stop, where that is known.
@@ -84,6 +87,16 @@ impl MachineEntry {
         self.price = self.price.or(other.price);
         self.disks_max = self.disks_max.or(other.disks_max);
         self.local_disks_raw = self.local_disks_raw.or(other.local_disks_raw);
+        if let (None, Some(cache)) = (&self.spec.host_cache, other.spec.host_cache)
+            && let Some(limit) = other.spec.limits.get(&cache.limit)
+        {
+            let limits = &mut self.spec.limits;
+            limits
+                .entry(cache.limit.clone())
+                .or_insert_with(|| limit.clone());
+            self.spec.host_cache = Some(cache);
+            self.host_caching = other.host_caching;
+        }
         if self.spec.local_disk.is_none() {
             self.spec.local_disk = other.spec.local_disk;
             self.local_disks = self.local_disks.max(other.local_disks);

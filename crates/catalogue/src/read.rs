@@ -11,6 +11,7 @@ use super::Catalogue;
 use super::class::Class;
 use super::disk::{DiskEntry, Provision};
 use super::error::CatalogueError;
+use super::host_caching::{HostCaching, Series};
 use super::latency::Latency;
 use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
@@ -70,11 +71,7 @@ pub(super) fn table(
     text: &str,
     file: &str,
 ) -> Result<(), CatalogueError> {
-    let at = |line: u64, message: String| CatalogueError::File {
-        file: file.to_owned(),
-        line: usize::try_from(line).unwrap_or(usize::MAX),
-        message,
-    };
+    let at = |line: u64, message: String| at_line(file, line, message);
     let rows = rows::read(text).map_err(|error| at(error.line, error.message))?;
     for MachineRow { line, name, wire } in rows {
         let row = machine(catalogue, &name, &wire);
@@ -87,6 +84,39 @@ pub(super) fn table(
         }
     }
     Ok(())
+}
+
+/// Class of the disks that a host caches on: how long a hit takes where nobody published it.
+const HOST_CACHE_CLASS: &str = "azure-local-ssd";
+
+/// Reads which series' hosts cache, for machines whose cache has no known size.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn host_caches(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    let at = |line: u64, message: String| at_line(file, line, message);
+    let series = Series::read(text).map_err(|error| at(error.line, error.message))?;
+    let class = lookup(&catalogue.classes, "class", HOST_CACHE_CLASS);
+    let hit_latency = class.map_err(|message| at(1, message))?.read.spec;
+    for machine in catalogue.machines.values_mut() {
+        if machine.host_caching == HostCaching::NotInCatalogue {
+            machine.host_caching = series.of(&machine.family, &machine.name, hit_latency);
+        }
+    }
+    Ok(())
+}
+
+/// A mistake on a line of a table.
+fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
+    CatalogueError::File {
+        file: file.to_owned(),
+        line: usize::try_from(line).unwrap_or(usize::MAX),
+        message,
+    }
 }
 
 /// A file's text and name, to say where a mistake is.
@@ -266,6 +296,7 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
     }
     let host_cache = wire.host_cache.as_ref();
     let host_cache = host_cache.map(|wire| self::host_cache(catalogue, wire, &limits));
+    let host_cache = host_cache.transpose()?;
     let local_disk = wire.local_disk.as_ref();
     let local_disk = local_disk.map(|wire| self::local_disk(catalogue, wire));
     Ok(MachineEntry {
@@ -274,6 +305,10 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         aliases: wire.aliases.clone(),
         family: wire.family.clone(),
         arm: wire.arm,
+        host_caching: match host_cache {
+            Some(_) => HostCaching::Sized,
+            None => HostCaching::NotInCatalogue,
+        },
         local_disks: wire
             .local_disks
             .unwrap_or(u32::from(wire.local_disk.is_some())),
@@ -285,7 +320,7 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         spec: MachineSpec {
             cores: wire.cores,
             memory: wire.memory,
-            host_cache: host_cache.transpose()?,
+            host_cache,
             local_disk: local_disk.transpose()?,
             limits,
         },

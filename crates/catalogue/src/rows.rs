@@ -222,7 +222,7 @@ pub(super) fn read(text: &str) -> Result<Vec<MachineRow>, RowError> {
     rows.collect()
 }
 
-fn of_csv(error: csv::Error) -> RowError {
+pub(super) fn of_csv(error: csv::Error) -> RowError {
     RowError {
         line: error.position().map_or(1, csv::Position::line),
         message: said(&error),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catalogue::MachineEntry;
+use catalogue::{HostCaching, MachineEntry};
 use clap::{Args as ClapArgs, ValueEnum};
 use model::{Bytes, DiskSpec, MachineSpec};
 use serde_json::{Value, json};
@@ -176,9 +176,7 @@ fn overview(machines: &[&MachineEntry]) -> String {
             spec.cores.to_string(),
             spec.memory.to_string(),
             limits.collect::<Vec<_>>().join("\n"),
-            spec.host_cache
-                .as_ref()
-                .map_or_else(String::new, |cache| cache.size.to_string()),
+            host_cache_shown(machine),
             local_disks_shown(machine),
             price_of(machine).map_or_else(String::new, quantity::usd),
         ]
@@ -206,6 +204,16 @@ fn overview(machines: &[&MachineEntry]) -> String {
                 lists.join("; ")
             )
         }
+    }
+}
+
+/// How much it holds, as far as that is known.
+fn host_cache_shown(machine: &MachineEntry) -> String {
+    match (&machine.host_caching, &machine.spec.host_cache) {
+        (HostCaching::Sized, Some(cache)) => cache.size.to_string(),
+        (HostCaching::SizeUnknown { .. }, _) => "yes".to_owned(),
+        (HostCaching::Unsupported { .. }, _) => "no".to_owned(),
+        (HostCaching::Sized | HostCaching::NotInCatalogue, _) => String::new(),
     }
 }
 
@@ -237,10 +245,20 @@ fn details(machine: &MachineEntry) -> String {
             format!("{name}: {}", listing::limits_shown(limits)),
         ));
     }
-    if let Some(cache) = &spec.host_cache {
-        let text = format!("{}, within the limit {}", cache.size, cache.limit);
-        rows.push(("host cache", text));
-    }
+    let host_cache = match (&machine.host_caching, &spec.host_cache) {
+        (HostCaching::Sized, Some(cache)) => {
+            Some(format!("{}, within the limit {}", cache.size, cache.limit))
+        }
+        (HostCaching::SizeUnknown { source, .. }, _) => Some(format!(
+            "yes ({}, {}); its size is not published: experiments give it ([machine] host_cache)",
+            source.title, source.date
+        )),
+        (HostCaching::Unsupported { source }, _) => {
+            Some(format!("no ({}, {})", source.title, source.date))
+        }
+        (HostCaching::Sized | HostCaching::NotInCatalogue, _) => None,
+    };
+    rows.extend(host_cache.map(|text| ("host cache", text)));
     if let Some(disk) = &spec.local_disk {
         let count = match machine.local_disks {
             0 | 1 => String::new(),
@@ -311,6 +329,11 @@ fn machine_json(machine: &MachineEntry) -> Value {
         "family": machine.family,
         "arm": machine.arm,
         "spec": machine.spec,
+        "host_cache_supported": match machine.host_caching {
+            HostCaching::Sized | HostCaching::SizeUnknown { .. } => Some(true),
+            HostCaching::Unsupported { .. } => Some(false),
+            HostCaching::NotInCatalogue => None,
+        },
         "local_disks": machine.local_disks,
         "local_disks_raw": machine.local_disks_raw,
         "usd_per_hour": machine.price,

@@ -41,6 +41,8 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         .iter()
         .map(|arm| resolved(text, &asked, arm, origin))
         .collect::<Result<Vec<Arm>, Fault>>()?;
+    let layouts = arms.iter().map(|arm| &arm.settings);
+    rules::check_host_cache_is_used(layouts.map(|of| (&of.machine, of.volumes.as_slice())))?;
     let fitted = protocol::fitted(text, &asked.fitted, &arms)?;
     for arm in &mut arms {
         arm.fitted = fitted.iter().any(|entry| entry.to.contains(&arm.name));

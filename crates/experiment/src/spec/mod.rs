@@ -51,8 +51,8 @@ pub use postgres::{IoMethod, Postgres};
 pub(crate) use protocol::errors_max_default;
 pub use protocol::{Fitted, Protocol, Source};
 pub use settings::{
-    Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, Machine, Override, Parameter, Provision,
-    ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
+    Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, HostCache, Machine, Override, Parameter,
+    Provision, ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
 };
 pub use volumes::Volumes;
 

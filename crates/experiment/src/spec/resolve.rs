@@ -10,8 +10,8 @@ use super::mariadb;
 use super::postgres;
 use super::rules::{self, MEMORY_MIN};
 use super::settings::{
-    Amount, Arrival, Burst, Cpu, Disk, Engine, Machine, Override, Provision, Script, Versions,
-    Volume, Workload,
+    Amount, Arrival, Burst, Cpu, Disk, Engine, HostCache, Machine, Override, Provision, Script,
+    Versions, Volume, Workload,
 };
 use super::{Mode, amount::Span, wire};
 
@@ -22,6 +22,11 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
         cores: asked.cores,
         memory: asked.memory,
         credits: asked.credits,
+        host_cache: asked.host_cache.as_ref().map(|cache| HostCache {
+            size: cache.size,
+            iops: cache.iops.map(Iops),
+            throughput: cache.throughput,
+        }),
         entry: None,
     };
     rules::machine(&machine)?;

@@ -46,9 +46,25 @@ pub struct Machine {
     /// Share of its burst credits that are there at the start, 0 to 1; `None`: as the catalogue has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<f64>,
+    /// What its host caches, where it is not what the catalogue has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_cache: Option<HostCache>,
     /// Digest of the entry of `kind`, as [`Volume::entry`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
+}
+
+/// What a machine's host caches of its remote disks; above zero each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCache {
+    /// What it holds, for all disks together.
+    pub size: Bytes,
+    /// Requests per second through it, where that is not the catalogue's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<Iops>,
+    /// Bytes per second through it, where that is not the catalogue's limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<Throughput>,
 }
 
 /// A volume: like disks, striped.

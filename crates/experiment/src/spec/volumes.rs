@@ -43,13 +43,12 @@ fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
     let volume = |(name, volume): (&String, &wire::Volume)| resolve::volume(name, volume);
     let volumes: Vec<Volume> = asked.volume.iter().map(volume).collect::<Result<_, _>>()?;
     rules::check_disks(&volumes)?;
-    Ok(Volumes {
-        machine: match &asked.machine {
-            Some(machine) => resolve::machine(machine)?,
-            None => Machine::default(),
-        },
-        volumes,
-    })
+    let machine = match &asked.machine {
+        Some(machine) => resolve::machine(machine)?,
+        None => Machine::default(),
+    };
+    rules::check_host_cache_is_used([(&machine, volumes.as_slice())].into_iter())?;
+    Ok(Volumes { machine, volumes })
 }
 
 #[cfg(test)]

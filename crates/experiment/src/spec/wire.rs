@@ -102,6 +102,20 @@ pub(crate) struct Machine {
     pub(crate) memory: Option<Bytes>,
     /// Share of its burst credits that are there at the start.
     pub(crate) credits: Option<f64>,
+    /// What its host caches of its disks, where the catalogue does not say.
+    pub(crate) host_cache: Option<HostCache>,
+}
+
+/// What a machine's host caches of its remote disks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HostCache {
+    /// What it holds.
+    pub(crate) size: Bytes,
+    /// Requests per second through it.
+    pub(crate) iops: Option<u64>,
+    /// Bytes per second through it.
+    pub(crate) throughput: Option<Throughput>,
 }
 
 /// A volume: one disk, or a stripe of like disks.

@@ -5,6 +5,7 @@
 //! ```
 
 mod collect;
+mod host_cache;
 mod needs;
 mod parameters;
 mod sessions;

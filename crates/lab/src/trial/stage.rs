@@ -9,8 +9,10 @@ use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Stora
 use profile::Places;
 use volume::virtual_time::CpuCosts;
 
-use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
+use catalogue::{Catalogue, CatalogueError, DiskEntry, MachineEntry, Provision};
 use experiment::spec::{self, Disk, Settings};
+
+use super::host_cache;
 
 /// An arm, ready to run.
 pub struct Stage {
@@ -67,6 +69,35 @@ pub enum StageError {
         volume: String,
         /// Which disk.
         disk: String,
+    },
+    /// The machine's host caches nothing.
+    #[error(
+        "volume \"{volume}\" asks for a host cache, which {machine} does not have ({why}); set host_cache = \"none\", or name \
+         another machine"
+    )]
+    MachineCachesNothing {
+        /// Which volume.
+        volume: String,
+        /// Which machine.
+        machine: String,
+        /// Who says so.
+        why: String,
+    },
+    /// It caches, and nobody says how much.
+    #[error(
+        "volume \"{volume}\" asks for a host cache; {machine} has one, but the vendor does not publish {unknown}; give \
+         [machine] host_cache = {{ {example} }} (series that publish it have 25 GiB per vCPU, E8s_v3 200 GiB), or set \
+         host_cache = \"none\""
+    )]
+    HostCacheUnknown {
+        /// Which volume.
+        volume: String,
+        /// Which machine.
+        machine: String,
+        /// What is not known.
+        unknown: &'static str,
+        /// The keys that are missing, with values.
+        example: &'static str,
     },
     /// A burst of a limit that the disk does not have.
     #[error(
@@ -287,6 +318,7 @@ fn disk(
             disk: volume.disk.to_string(),
         });
     }
+    host_cache::check(volume, asked, entry(asked, catalogue)?, machine)?;
     let mut disk = replaced(disk, &volume.replaced);
     check_burst_limits(volume, &disk)?;
     start_with(volume.credits, disk.limits.iter_mut());
@@ -294,15 +326,23 @@ fn disk(
 }
 
 fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, StageError> {
-    let mut machine = match &asked.kind {
-        Some(kind) => catalogue.machine(kind).map_err(Box::new)?.spec.clone(),
-        None => MachineSpec::unlimited(),
-    };
+    let entry = entry(asked, catalogue)?;
+    let mut machine = entry.map_or_else(MachineSpec::unlimited, |entry| entry.spec.clone());
+    host_cache::apply(asked.host_cache, entry, &mut machine);
     let limits = machine.limits.values_mut().flatten();
     start_with(asked.credits, limits);
     machine.cores = asked.cores.unwrap_or(machine.cores);
     machine.memory = asked.memory.unwrap_or(machine.memory);
     Ok(machine)
+}
+
+/// The machine's entry, if it has a type.
+fn entry<'a>(
+    asked: &spec::Machine,
+    catalogue: &'a Catalogue,
+) -> Result<Option<&'a MachineEntry>, StageError> {
+    let entry = asked.kind.as_ref().map(|kind| catalogue.machine(kind));
+    Ok(entry.transpose().map_err(Box::new)?)
 }
 
 fn provision(asked: &spec::Provision) -> Provision {

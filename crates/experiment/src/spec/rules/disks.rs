@@ -8,7 +8,7 @@ use crate::spec::bounds::{
     not_zero, size_at_most, span_at_most,
 };
 use crate::spec::error::Fault;
-use crate::spec::settings::{Burst, Disk, Machine, Override, Volume};
+use crate::spec::settings::{Burst, Disk, HostCache, Machine, Override, Volume};
 
 /// The machine, which has a type, or cores and memory.
 pub(crate) fn machine(machine: &Machine) -> Result<(), Fault> {
@@ -25,7 +25,40 @@ pub(crate) fn machine(machine: &Machine) -> Result<(), Fault> {
         &["machine", "memory"],
         machine.memory.map(|memory| memory.0),
     )?;
-    share(&["machine", "credits"], machine.credits)
+    share(&["machine", "credits"], machine.credits)?;
+    machine.host_cache.as_ref().map_or(Ok(()), host_cache)
+}
+
+fn host_cache(cache: &HostCache) -> Result<(), Fault> {
+    let key = |key: &'static str| ["machine", "host_cache", key];
+    let iops = cache.iops.map(|iops| iops.0);
+    let throughput = cache.throughput.map(|rate| rate.0);
+    not_zero(&key("size"), Some(cache.size.0))?;
+    not_zero(&key("iops"), iops)?;
+    not_zero(&key("throughput"), throughput)?;
+    size_at_most(&key("size"), Some(cache.size), VOLUME_MAX)?;
+    at_most(&key("iops"), iops, LIMIT_MAX)?;
+    at_most(&key("throughput"), throughput, LIMIT_MAX)
+}
+
+/// Refuses a host cache of the machine that no volume of any of `layouts` uses.
+pub(crate) fn check_host_cache_is_used<'a>(
+    layouts: impl Iterator<Item = (&'a Machine, &'a [Volume])>,
+) -> Result<(), Fault> {
+    let mut given = layouts
+        .filter(|(machine, _)| machine.host_cache.is_some())
+        .peekable();
+    let is_used = |(_, volumes): (&Machine, &[Volume])| {
+        let mut volumes = volumes.iter();
+        volumes.any(|volume| volume.host_cache != HostCacheMode::None)
+    };
+    if given.peek().is_none() || given.any(is_used) {
+        return Ok(());
+    }
+    Err(Fault::at(
+        &["machine", "host_cache"],
+        "no volume uses the machine's host cache; set host_cache = \"read-only\" for a volume, or leave it out here",
+    ))
 }
 
 /// A volume by itself; whether its disk exists is the catalogue's to say.

@@ -8,7 +8,7 @@ mod engine;
 mod files;
 mod workload;
 
-pub(crate) use disks::{check_disks, machine, volume};
+pub(crate) use disks::{check_disks, check_host_cache_is_used, machine, volume};
 pub(crate) use engine::{MEMORY_MIN, engine};
 pub(crate) use files::{check_fits, file_count, file_size, placement, undefined};
 pub(crate) use workload::{arrival, parameters, sessions, workload};

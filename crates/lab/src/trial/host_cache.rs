@@ -1,0 +1,101 @@
+//! The cache on a machine's host: the catalogue's, the experiment's, or none, which is refused where a volume asks for it.
+
+use catalogue::{CACHED_LIMIT, HostCaching, MachineEntry};
+use experiment::spec;
+use model::{HostCacheMode, HostCacheSpec, LimitSpec, MachineSpec, Rate};
+
+use super::stage::StageError;
+
+/// Gives `machine` the host cache that the experiment describes, where the machine can have one.
+pub(super) fn apply(
+    asked: Option<spec::HostCache>,
+    entry: Option<&MachineEntry>,
+    machine: &mut MachineSpec,
+) {
+    let (Some(asked), Some(entry)) = (asked, entry) else {
+        return;
+    };
+    let hit_latency = match (&entry.host_caching, &machine.host_cache) {
+        (HostCaching::Sized, known) => known.as_ref().map(|cache| cache.hit_latency),
+        (HostCaching::SizeUnknown { hit_latency, .. }, _) => Some(*hit_latency),
+        (HostCaching::Unsupported { .. } | HostCaching::NotInCatalogue, _) => None,
+    };
+    let Some(hit_latency) = hit_latency else {
+        return;
+    };
+    let mut limits = machine
+        .limits
+        .get(CACHED_LIMIT)
+        .cloned()
+        .unwrap_or_default();
+    if let Some(iops) = asked.iops {
+        limits.retain(|limit| !matches!(limit.rate, Rate::Iops(_)));
+        limits.push(LimitSpec::iops(iops));
+    }
+    if let Some(throughput) = asked.throughput {
+        limits.retain(|limit| !matches!(limit.rate, Rate::Throughput(_)));
+        limits.push(LimitSpec::throughput(throughput));
+    }
+    // Without them, hits would come as fast as they are asked for.
+    if is_whole(&limits) {
+        machine.limits.insert(CACHED_LIMIT.to_owned(), limits);
+        machine.host_cache = Some(HostCacheSpec {
+            size: asked.size,
+            hit_latency,
+            limit: CACHED_LIMIT.to_owned(),
+        });
+    }
+}
+
+/// Whether both requests and bytes are limited.
+fn is_whole(limits: &[LimitSpec]) -> bool {
+    let has = |is: fn(&Rate) -> bool| limits.iter().any(|limit| is(&limit.rate));
+    has(|rate| matches!(rate, Rate::Iops(_))) && has(|rate| matches!(rate, Rate::Throughput(_)))
+}
+
+/// Refuses a volume that asks for a host cache which its machine does not have, or of which too little is known.
+pub(super) fn check(
+    volume: &spec::Volume,
+    asked: &spec::Machine,
+    entry: Option<&MachineEntry>,
+    machine: &MachineSpec,
+) -> Result<(), StageError> {
+    if volume.host_cache == HostCacheMode::None || machine.host_cache.is_some() {
+        return Ok(());
+    }
+    let (volume, kind) = (volume.name.clone(), asked.kind.clone());
+    let without = |why: String| StageError::MachineCachesNothing {
+        volume: volume.clone(),
+        machine: kind.clone().unwrap_or_else(|| "this machine".to_owned()),
+        why,
+    };
+    let Some(entry) = entry else {
+        return Err(without("it has no type of the catalogue".to_owned()));
+    };
+    match &entry.host_caching {
+        HostCaching::Sized => unreachable!("{} has a host cache of a known size", entry.name),
+        HostCaching::Unsupported { source } => Err(without(format!(
+            "{}: not supported, {}",
+            source.title, source.date
+        ))),
+        HostCaching::NotInCatalogue => {
+            Err(without("its entry in the catalogue has none".to_owned()))
+        }
+        HostCaching::SizeUnknown { .. } => {
+            let limits = machine.limits.get(CACHED_LIMIT);
+            let (unknown, example) = match limits.is_some_and(|limits| is_whole(limits)) {
+                true => ("how much it holds", "size = \"..\""),
+                false => (
+                    "how much it holds and how fast it is",
+                    "size = \"..\", iops = .., throughput = \"..\"",
+                ),
+            };
+            Err(StageError::HostCacheUnknown {
+                volume,
+                machine: entry.name.clone(),
+                unknown,
+                example,
+            })
+        }
+    }
+}
