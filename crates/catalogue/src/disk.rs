@@ -6,6 +6,7 @@ use super::class::Class;
 use super::error::CatalogueError;
 use super::limit_value::LimitValue;
 use super::limits::{Chosen, Limit, Limits};
+use super::on_machines::OnMachines;
 use super::price::Price;
 use super::size::SizeRule;
 use super::source::{Confidence, Source};
@@ -25,6 +26,8 @@ pub struct DiskEntry {
     pub size: SizeRule,
     /// Its own limits.
     pub limits: Limits,
+    /// On which machines it has these limits.
+    pub on_machines: OnMachines,
     /// The entry of the rules that it is sold by now, where these are old ones.
     pub superseded_by: Option<String>,
     /// What it costs, where that is known.

@@ -16,6 +16,7 @@ use super::latency::Latency;
 use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
 use super::near::{near, suggestion};
+use super::on_machines::OnMachines;
 use super::price::{self, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
@@ -266,6 +267,7 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
             wire.throughput.as_ref(),
             wire.burst.as_ref(),
         )?,
+        on_machines: OnMachines::read(&wire.machines, &wire.missed, wire.count_max)?,
         superseded_by: wire.superseded_by.clone(),
         own_price_list: None,
         price: Price::read(wire.usd_per_month, wire.price.as_ref())?,

@@ -89,6 +89,11 @@ pub(super) struct DiskWire {
     pub(super) host_cache: Option<bool>,
     pub(super) machine_limits: Option<Vec<String>>,
     pub(super) after_stop: Option<AfterStop>,
+    #[serde(default)]
+    pub(super) machines: Vec<MachinesWire>,
+    #[serde(default)]
+    pub(super) missed: Vec<MissedWire>,
+    pub(super) count_max: Option<u32>,
     pub(super) superseded_by: Option<String>,
     pub(super) usd_per_month: Option<f64>,
     pub(super) price: Option<PriceWire>,
@@ -98,6 +103,27 @@ pub(super) struct DiskWire {
     pub(super) assumed: Vec<String>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
+}
+
+/// Machines that a disk's limits are published for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MachinesWire {
+    #[serde(default)]
+    pub(super) families: Vec<String>,
+    #[serde(default)]
+    pub(super) types: Vec<String>,
+    #[serde(default)]
+    pub(super) cores: u32,
+}
+
+/// Machines on which less than a disk's limits was measured.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MissedWire {
+    pub(super) families: Vec<String>,
+    pub(super) cores_below: Option<u32>,
+    pub(super) measured: String,
 }
 
 #[derive(Deserialize)]

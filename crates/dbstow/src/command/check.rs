@@ -17,7 +17,7 @@ pub struct Args {
     pub asked: Asked,
 }
 
-/// Prints that all is well, and, of simulated arms, how large the data is.
+/// Prints that all is well, what is taken to hold, and, of simulated arms, how large the data is.
 ///
 /// # Errors
 /// The first mistake.
@@ -29,6 +29,9 @@ pub fn run(args: &Args) -> Result<()> {
             "dbstow: sessions write to one database: SQLite lets one of them write at a time, so that locks may limit \
              it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
+    }
+    for text in prepared.notes() {
+        note(&format!("dbstow: {text}"));
     }
     let trials = prepared.plan().trials();
     let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;

@@ -197,6 +197,11 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
         ("write", listing::latency_shown(&class.write)),
         ("flush", listing::latency_shown(&class.flush)),
         ("machine limits", class.machine_limits.join(", or else ")),
+        ("limits hold on", disk.on_machines.shown()),
+        (
+            "of a machine",
+            (disk.on_machines.count_max).map_or_else(String::new, |most| format!("at most {most}")),
+        ),
         (
             "host cache",
             if class.host_cache { "allowed" } else { "no" }.into(),
@@ -226,6 +231,8 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
             .chain(&disk.notes)
             .map(|text| ("note", text.clone())),
     );
+    let missed = disk.on_machines.missed();
+    rows.extend(missed.map(|text| ("measured less", text.to_owned())));
     if let Some(provisioned) = provisioned {
         let price = provisioned
             .usd_per_month
@@ -306,6 +313,7 @@ fn disk_json(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> Value {
         "machine_limits": class.machine_limits,
         "host_cache": class.host_cache,
         "after_stop": class.after_stop,
+        "on_machines": disk.on_machines,
         "price_usd_per_month": disk.price,
         "confidence": disk.confidence,
         "assumed": class.assumed.iter().chain(&disk.assumed).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
-use experiment::record::Record;
+use experiment::record::{Note, Record};
 use experiment::spec::{Arm, Arrival, Mode, Role};
 use profile::{BackTest, Profile, ReplayError};
 use workload::{Database, Workload};
@@ -195,11 +195,32 @@ impl Prepared {
         tell: &Tell<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
-        match &ready.work {
+        let record = match &ready.work {
             Work::Statements(_) => trial::simulate(&self.subject(id), cancelled, tell),
             Work::Recording(recording) => {
                 trial::replay(&replayed(id, arm, ready, recording), cancelled, tell)
             }
+        }?;
+        Ok(self.noted(id, record))
+    }
+
+    /// The record, with what of its modelled disks is taken to hold.
+    pub(super) fn noted(&self, id: &TrialId, mut record: Record) -> Record {
+        let notes = self.notes_of(self.of(id).1).iter().cloned();
+        record.notes.extend(notes.map(Note::Other));
+        record
+    }
+
+    /// What of the arms' modelled disks nobody says of their machines, and is taken to hold.
+    pub fn notes(&self) -> BTreeSet<&str> {
+        let notes = self.arms.iter().flat_map(|ready| self.notes_of(ready));
+        notes.map(String::as_str).collect()
+    }
+
+    fn notes_of<'a>(&self, ready: &'a Ready) -> &'a [String] {
+        match self.plan.variant.mode {
+            Mode::Simulate | Mode::Emulate => &ready.stage.notes,
+            Mode::Measure => &[],
         }
     }
 

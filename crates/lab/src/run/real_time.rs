@@ -80,7 +80,8 @@ impl Run<'_> {
             });
         };
         let stop = || self.is_interrupted();
-        real::run_trial(&self.prepared.subject(&id), supply, &tell, &stop).ok()
+        let record = real::run_trial(&self.prepared.subject(&id), supply, &tell, &stop).ok()?;
+        Some(self.prepared.noted(&id, record))
     }
 }
 

@@ -4,6 +4,7 @@
 //! stage ─► load ─► quiesce, go cold or stay warm ─► run (warm-up left out) ─► collect ─► record
 //! ```
 
+mod attached;
 mod collect;
 mod host_cache;
 mod needs;

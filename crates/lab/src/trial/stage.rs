@@ -12,6 +12,7 @@ use volume::virtual_time::CpuCosts;
 use catalogue::{Catalogue, CatalogueError, DiskEntry, MachineEntry, Provision};
 use experiment::spec::{self, Disk, Settings};
 
+use super::attached::{Attached, AttachedError};
 use super::host_cache;
 
 /// An arm, ready to run.
@@ -34,6 +35,8 @@ pub struct Stage {
     pub price_lists: BTreeSet<String>,
     /// Names of the volumes that are empty after the machine was stopped.
     pub forgets: BTreeSet<String>,
+    /// What of its disks nobody says of this machine, and is taken to hold.
+    pub notes: Vec<String>,
 }
 
 /// Why an arm cannot run.
@@ -86,7 +89,7 @@ pub enum StageError {
     /// It caches, and nobody says how much.
     #[error(
         "volume \"{volume}\" asks for a host cache; {machine} has one, but the vendor does not publish {unknown}; give \
-         [machine] host_cache = {{ {example} }} (series that publish it have 25 GiB per vCPU, E8s_v3 200 GiB), or set \
+         [machine] host_cache = {{ {example} }} (Dsv3, Esv3 and Ddsv4 have 25 GiB per vCPU, E8s_v3 200 GiB), or set \
          host_cache = \"none\""
     )]
     HostCacheUnknown {
@@ -99,6 +102,9 @@ pub enum StageError {
         /// The keys that are missing, with values.
         example: &'static str,
     },
+    /// Its limits are those on other machines.
+    #[error(transparent)]
+    Attached(#[from] Box<AttachedError>),
     /// A burst of a limit that the disk does not have.
     #[error(
         "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"
@@ -164,14 +170,16 @@ impl Stage {
             usd_per_month: Some(0.0),
             price_lists: BTreeSet::new(),
             forgets: BTreeSet::new(),
+            notes: Vec::new(),
         };
-        for volume in settings
-            .volumes
-            .iter()
+        let volumes = settings.volumes.iter();
+        let volumes: Vec<&spec::Volume> = volumes
             .filter(|volume| used.contains(volume.name.as_str()))
-        {
+            .collect();
+        for volume in &volumes {
             stage.add(volume, settings, catalogue)?;
         }
+        stage.notes = noted(&settings.machine, &volumes, catalogue)?;
         Ok(stage)
     }
 
@@ -221,19 +229,23 @@ impl Stage {
 
     /// Volumes by themselves, and the machine they share.
     ///
+    /// Third, what of them nobody says of this machine, and is taken to hold.
+    ///
     /// # Errors
     /// When a name is unknown, or a vendor does not sell what is asked for.
     pub fn volumes(
         asked: &spec::Volumes,
         catalogue: &Catalogue,
-    ) -> Result<(MachineSpec, Vec<VolumeSpec>), StageError> {
+    ) -> Result<(MachineSpec, Vec<VolumeSpec>, Vec<String>), StageError> {
         let machine = machine(&asked.machine, catalogue)?;
         let volumes = asked.volumes.iter().map(|volume| {
             let (disk, _) = disk(volume, &machine, &asked.machine, catalogue)?;
             Ok(striped(volume, disk))
         });
         let volumes = volumes.collect::<Result<_, StageError>>()?;
-        Ok((machine, volumes))
+        let all: Vec<&spec::Volume> = asked.volumes.iter().collect();
+        let notes = noted(&asked.machine, &all, catalogue)?;
+        Ok((machine, volumes, notes))
     }
 
     /// Place of the volume of each of `files`.
@@ -319,6 +331,7 @@ fn disk(
         });
     }
     host_cache::check(volume, asked, entry(asked, catalogue)?, machine)?;
+    attached(asked, catalogue)?.check(volume)?;
     let mut disk = replaced(disk, &volume.replaced);
     check_burst_limits(volume, &disk)?;
     start_with(volume.credits, disk.limits.iter_mut());
@@ -343,6 +356,28 @@ fn entry<'a>(
 ) -> Result<Option<&'a MachineEntry>, StageError> {
     let entry = asked.kind.as_ref().map(|kind| catalogue.machine(kind));
     Ok(entry.transpose().map_err(Box::new)?)
+}
+
+fn attached<'a>(
+    machine: &'a spec::Machine,
+    catalogue: &'a Catalogue,
+) -> Result<Attached<'a>, StageError> {
+    Ok(Attached {
+        machine,
+        entry: entry(machine, catalogue)?,
+        catalogue,
+    })
+}
+
+/// Refuses more of a disk than a machine has, and gives what is taken to hold of `volumes`.
+fn noted(
+    machine: &spec::Machine,
+    volumes: &[&spec::Volume],
+    catalogue: &Catalogue,
+) -> Result<Vec<String>, StageError> {
+    let attached = attached(machine, catalogue)?;
+    attached.check_counts(volumes)?;
+    Ok(attached.notes(volumes))
 }
 
 fn provision(asked: &spec::Provision) -> Provision {

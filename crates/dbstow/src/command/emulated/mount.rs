@@ -130,7 +130,10 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
         crate::command::screen::check()?;
     }
     let asked = asked(args, &inventory.catalogue)?;
-    let (machine, volumes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
+    let (machine, volumes, notes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
+    for text in notes {
+        note(&format!("dbstow: {text}"));
+    }
     clear_leftovers()?;
     let order = order(args, &asked, machine, volumes)?;
     let mounted = mounted(args, &order);

@@ -1,0 +1,191 @@
+//! Disks whose limits hold on some machines only: refused where the vendor says that they do not, else said beside the answer.
+
+mod place;
+
+use std::fs;
+
+use assert_cmd::Command;
+use catalogue::Catalogue;
+use experiment::spec::{Spec, Variant, builtin_names};
+use lab::trial::Stage;
+use place::Place;
+use serde_json::Value;
+
+/// Random reads of 128 KiB, as many as the volume takes.
+fn experiment(machine: &str, volume: &str) -> String {
+    format!(
+        "name = \"attached\"
+question = \"What do the disks do on this machine?\"
+[machine]
+{machine}
+[volume.s]
+{volume}
+[placement.p]
+data = {{ volumes = \"s\" }}
+temp = {{ volumes = \"s\" }}
+log = {{ volumes = \"s\" }}
+[workload]
+name = \"raw\"
+duration = \"3 s\"
+warm_up = \"1 s\"
+[workload.parameters]
+block_size = \"128 KiB\"
+read_percent = 100
+pattern = \"random\"
+span = \"4 GiB\"
+depth = 512
+[engine]
+name = \"raw\"
+memory = \"8 MiB\"
+[protocol]
+blocks = 1
+metric = \"mb_per_s\"
+"
+    )
+}
+
+/// What the program does with the experiment: its exit code, and what it prints and says.
+fn dbstow(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, String) {
+    let place = Place::new();
+    let text = experiment(machine, volume);
+    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
+    let output = Command::cargo_bin("dbstow")
+        .expect("it was built")
+        .current_dir(place.0.path())
+        .args(words)
+        .output()
+        .expect("it starts");
+    let text = |bytes| String::from_utf8(bytes).expect("output is text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn checked(machine: &str, volume: &str) -> (Option<i32>, String) {
+    let (code, _, said) = dbstow(&["check", "attached.toml"], machine, volume);
+    (code, said)
+}
+
+const OF_24: &str = "disk = \"gcp.local_ssd_nvme.24\"";
+
+/// 9,360 MiB/s are published for 24 cores or more, and 6,372 MB/s were measured with 32.
+#[test]
+fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_measured_beside_it() {
+    let machine = "type = \"gcp.n2-highmem-32\"";
+    let words = ["run", "attached.toml", "--format", "json"];
+    let (code, printed, said) = dbstow(&words, machine, OF_24);
+    assert_eq!(code, Some(0), "{said}");
+    let findings: Value = serde_json::from_str(&printed).expect("it is JSON");
+    let rate = findings["arms"][0]["metrics"]["mb_per_s"]["mean"].as_f64();
+    // 9,360 MiB/s = 9,815 MB/s
+    let rate = rate.expect("a number");
+    assert!((9_600.0..9_900.0).contains(&rate), "{rate}");
+    let warnings = findings["warnings"].as_array().expect("a list");
+    let is_told = |warning: &Value| {
+        let text = warning["text"].as_str().unwrap_or_default();
+        warning["id"] == "noted" && text.contains("6,372 MB/s of reads with 32 cores")
+    };
+    assert!(warnings.iter().any(is_told), "{warnings:?}");
+
+    let (code, said) = checked(machine, OF_24);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("measured on machines such as gcp.n2-highmem-32"),
+        "{said}"
+    );
+    // At 64 the published figure was reached.
+    let (code, said) = checked("type = \"gcp.n2-highmem-64\"", OF_24);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_machine_with_fewer_cores_than_the_vendor_names_is_refused_unless_limits_are_given() {
+    let small = "type = \"gcp.n2-highmem-16\"";
+    let (code, said) = checked(small, OF_24);
+    assert_eq!(code, Some(2), "{said}");
+    for part in [
+        "n2 or n2d with 24 cores or more, n1 with 32 cores or more",
+        "gcp.n2-highmem-16 has 16",
+        "[volume.s.override] iops_limit and throughput_limit",
+    ] {
+        assert!(said.contains(part), "no {part}: {said}");
+    }
+    let given =
+        format!("{OF_24}\noverride = {{ iops_limit = 1_000_000, throughput_limit = \"4 GB/s\" }}");
+    let (code, said) = checked(small, &given);
+    assert_eq!(code, Some(0), "{said}");
+    let extreme = "disk = \"gcp.pd_extreme\"\nsize = \"1 TiB\"\niops = 50_000";
+    let (code, said) = checked("type = \"gcp.n2-highmem-32\"", extreme);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("n2 with 64 cores or more"), "{said}");
+}
+
+/// Eight are slices of one card: 2,650 MiB/s, and not eight times 660.
+#[test]
+fn more_local_ssds_than_have_limits_of_their_own_are_refused() {
+    let machine = "type = \"gcp.n2-highmem-32\"";
+    let four = "disk = \"gcp.local_ssd_nvme\"\ncount = 4";
+    let (code, said) = checked(machine, four);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    for (volume, most) in [
+        (
+            "disk = \"gcp.local_ssd_nvme\"\ncount = 8",
+            "those of 4 on a machine",
+        ),
+        (
+            "disk = \"gcp.local_ssd_nvme.4\"\ncount = 2",
+            "those of 1 on a machine",
+        ),
+    ] {
+        let (code, said) = checked(machine, volume);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(most), "{said}");
+    }
+}
+
+#[test]
+fn what_nobody_says_of_a_machine_is_said_to_be_assumed() {
+    for (machine, volume, part) in [
+        (
+            "aws.m6i.2xlarge",
+            "disk = \"aws.instance_store.i4i.2xlarge\"",
+            "are those on aws.i4i.2xlarge; that they hold on aws.m6i.2xlarge is assumed",
+        ),
+        (
+            "gcp.c3-standard-44",
+            OF_24,
+            "that they hold on gcp.c3-standard-44 is assumed",
+        ),
+        (
+            "aws.m6i.2xlarge",
+            "disk = \"azure.premium.p30\"",
+            "does not know what aws.m6i.2xlarge lets through to azure.premium.p30 (limit uncached)",
+        ),
+        (
+            "azure.D2ads_v5",
+            "disk = \"azure.premium.p30\"\ncount = 10",
+            "the volumes have 10 disks, and azure.D2ads_v5 takes 4",
+        ),
+    ] {
+        let (code, said) = checked(&format!("type = \"{machine}\""), volume);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(part), "no {part}: {said}");
+    }
+}
+
+/// What stands beside every answer is no longer read. Of the machines of 2013, no limit on all disks was ever published.
+#[test]
+fn little_is_assumed_of_the_disks_of_built_in_experiments() {
+    let catalogue = Catalogue::builtin();
+    for name in builtin_names() {
+        let spec = Spec::builtin(name, &[], Variant::default()).expect("it makes sense");
+        for arm in &spec.arms {
+            let stage = Stage::new(&arm.settings, &catalogue).expect("its disks are sold");
+            let is_old = |note: &String| note.contains("azure.A4_ExtraLarge lets through");
+            let new: Vec<&String> = stage.notes.iter().filter(|note| !is_old(note)).collect();
+            assert!(new.is_empty(), "{name}, {}: {new:?}", arm.name);
+        }
+    }
+}
