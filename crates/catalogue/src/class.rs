@@ -45,6 +45,21 @@ pub struct Class {
 }
 
 impl Class {
+    /// What nobody published of its disks, and why it was chosen so: of its latencies too.
+    pub fn assumptions(&self) -> Vec<String> {
+        let latencies = [
+            ("read", &self.read),
+            ("write", &self.write),
+            ("flush", &self.flush),
+        ];
+        let of_latency = |(name, latency): (&str, &Latency)| {
+            let assumed = latency.assumed.as_ref()?;
+            Some(format!("{name} latency {}: {assumed}", latency.shown()))
+        };
+        let latencies = latencies.into_iter().filter_map(of_latency);
+        latencies.chain(self.assumed.iter().cloned()).collect()
+    }
+
     /// A disk of this class.
     pub(super) fn spec(&self, size: Bytes, limits: Vec<LimitSpec>) -> DiskSpec {
         DiskSpec {

@@ -103,6 +103,19 @@ impl DiskEntry {
         self.own_price_list.clone().or_else(of_sources)
     }
 
+    /// What nobody published of it, and why it was chosen so: of its class too.
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut all = self.class.assumptions();
+        all.extend(self.assumed.iter().cloned());
+        match self.confidence {
+            Confidence::Documented | Confidence::Measured => {}
+            Confidence::SecondHand | Confidence::Inferred | Confidence::Assumed => {
+                all.push(format!("its limits are {}", self.confidence));
+            }
+        }
+        all
+    }
+
     fn choose_iops(
         &self,
         asked: &Provision,

@@ -65,6 +65,8 @@ pub struct MachineEntry {
     pub sources: Vec<Source>,
     /// What nobody published, and why it was chosen so.
     pub assumed: Vec<String>,
+    /// The same of its local disk.
+    pub local_assumed: Vec<String>,
     /// What to know.
     pub notes: Vec<String>,
 }
@@ -100,6 +102,7 @@ impl MachineEntry {
         if self.spec.local_disk.is_none() {
             self.spec.local_disk = other.spec.local_disk;
             self.local_disks = self.local_disks.max(other.local_disks);
+            self.local_assumed = other.local_assumed;
         }
         let known: Vec<String> = self
             .sources

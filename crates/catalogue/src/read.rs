@@ -329,6 +329,10 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         confidence: wire.confidence,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),
+        local_assumed: match &wire.local_disk {
+            Some(wire) => local_assumed(catalogue, wire)?,
+            None => Vec::new(),
+        },
         notes: wire.notes.clone(),
     })
 }
@@ -395,5 +399,14 @@ fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, S
         (Some(_) | None, Some(_) | None, Some(_) | None) => {
             Err("`local_disk` is a `disk` by its name, or a `class` with a `size`".into())
         }
+    }
+}
+
+/// What nobody published of a local disk: of its entry, or of its class.
+fn local_assumed(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<Vec<String>, String> {
+    match (&wire.disk, &wire.class) {
+        (Some(disk), _) => Ok(lookup(&catalogue.disks, "disk", disk)?.assumptions()),
+        (None, Some(class)) => Ok(lookup(&catalogue.classes, "class", class)?.assumptions()),
+        (None, None) => Ok(Vec::new()),
     }
 }

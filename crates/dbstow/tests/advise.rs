@@ -487,3 +487,63 @@ fn an_idle_server_is_none_to_advise() {
         "{error}"
     );
 }
+
+/// What the catalogue assumes of a disk, as `dbstow disks` has it.
+fn assumed(place: &Place, disk: &str) -> Vec<String> {
+    let assert = place.dbstow(&["disks", disk, "--format", "json"]).success();
+    let document: Value = serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON");
+    let disks = document["disks"].as_array().expect("a list");
+    let entry = disks.iter().find(|entry| entry["name"] == disk);
+    let entry = entry.unwrap_or_else(|| panic!("{disk} is not listed"));
+    let latencies = ["read_latency", "write_latency", "flush_latency"];
+    let latencies = latencies.map(|latency| entry[latency]["assumed"].clone());
+    let others = entry["assumed"].as_array().expect("a list").clone();
+    let texts = latencies.into_iter().chain(others);
+    texts
+        .filter_map(|text| text.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Standard SSDs have latencies that nobody published, and a price without their transactions.
+#[test]
+fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
+    let place = Place::new();
+    let ask = ["--disk", "azure.stdssd.e10", "--not-slower", "800%"];
+    let advice = place.advice(&ask);
+    let told: Vec<&str> = advice["assumptions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let mut disks = Vec::new();
+    for answer in ["today", "cheapest", "runner_up", "fastest", "best_value"] {
+        let volumes = advice[answer]["volumes"].as_array().cloned();
+        let names = volumes.into_iter().flatten();
+        disks.extend(names.filter_map(|volume| volume["disk"].as_str().map(str::to_owned)));
+    }
+    assert!(disks.contains(&"azure.stdssd.e10".to_owned()), "{disks:?}");
+    for disk in disks {
+        for text in assumed(&place, &disk) {
+            let mut told = told.iter();
+            assert!(
+                told.any(|told| told.contains(&disk) && told.contains(&text)),
+                "{disk}: {text} is not in {:?}",
+                advice["assumptions"]
+            );
+        }
+    }
+    let budget = [&ask[..], &["--budget", "500"]].concat();
+    let assert = place.advise(&budget).success();
+    let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let page = fs::read_to_string(place.path("shop-advice/advice.html")).expect("there is a page");
+    for part in [
+        "between premium SSD and standard HDD; not published",
+        "without transactions, which are billed separately",
+    ] {
+        // A terminal breaks lines.
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&output).contains(part), "{output}");
+        assert!(page.contains(part), "the page lacks {part}");
+    }
+}

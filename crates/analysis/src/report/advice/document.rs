@@ -204,7 +204,7 @@ impl Advice {
     }
 
     /// The answers, each with its name.
-    pub(super) fn answers(&self) -> Vec<(&'static str, &Layout)> {
+    pub fn answers(&self) -> Vec<(&'static str, &Layout)> {
         let named = [
             ("today", Some(&self.today)),
             ("cheapest", self.cheapest.as_ref()),

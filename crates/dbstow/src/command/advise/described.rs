@@ -20,7 +20,7 @@ use profile::BackTest;
 use reading::Role;
 
 use super::need::{Today, price_list_of_disk};
-use super::{Args, Mistake, folder};
+use super::{Args, Mistake, assumed, folder};
 
 /// What `--engine` calls MariaDB.
 const MARIADB: &str = "mariadb";
@@ -79,13 +79,14 @@ impl Described<'_> {
                 .collect(),
             counts: counts(advice),
             price_lists: Vec::new(),
-            assumptions: self.assumptions(),
+            assumptions: Vec::new(),
             next: self.next(&today, cheapest.as_ref()),
             today,
             cheapest,
             above_budget,
         };
         document.price_lists = self.price_lists(&document);
+        document.assumptions = self.assumptions(&document);
         document.answer = self.answer(&document);
         Ok(document)
     }
@@ -343,9 +344,12 @@ impl Described<'_> {
         lists.into_iter().collect()
     }
 
-    /// What was taken for granted: by whoever recorded the profile, and here.
-    fn assumptions(&self) -> Vec<String> {
-        let mut all = self.today.profile.assumptions.clone();
+    /// What was taken for granted: in the catalogue, by whoever recorded the profile, and here.
+    fn assumptions(&self, document: &document::Advice) -> Vec<String> {
+        let mut all = assumed::of_layouts(document, self.catalogue);
+        let of_today = self.today.stage.notes.iter();
+        all.extend(of_today.map(|note| format!("Today: {note}.")));
+        all.extend(self.today.profile.assumptions.iter().cloned());
         all.extend(self.backtest.assumptions.iter().cloned());
         let mut assume = |text: &str| all.push(text.to_owned());
         if self.args.capacity.is_empty() {

@@ -4,6 +4,7 @@
 //! profile, today's layout ──back-test──> fits? ──> need, load ──search──> document ──> terminal, JSON, folder
 //! ```
 
+mod assumed;
 mod described;
 mod folder;
 mod need;
