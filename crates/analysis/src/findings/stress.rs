@@ -90,7 +90,7 @@ mod tests {
         let text = &told.expect("it is told").text;
         // 990 x 0.4 ms and 10 x 2 ms over 1,000 are 0.416 ms; of two trials.
         assert!(text.contains("local-ssd: 0.416 ms"), "{text}");
-        assert!(text.contains("would show 2.00 ms (1980 of 2000"), "{text}");
+        assert!(text.contains("would show 2 ms (1980 of 2000"), "{text}");
         assert!(
             findings
                 .warnings

@@ -299,6 +299,6 @@ mod tests {
             ..examples::question()
         };
 
-        insta::assert_snapshot!(said(&question, 3, 3.0), @"p30: 4.54x the throughput of local-ssd (95 % CI 1.56-13.2, 3 blocks), faster.");
+        insta::assert_snapshot!(said(&question, 3, 3.0), @"p30: 4.54x the throughput of local-ssd (95 % CI 1.56-13.21, 3 blocks), faster.");
     }
 }

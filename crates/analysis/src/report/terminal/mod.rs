@@ -256,9 +256,9 @@ mod tests {
          placement   disk      holds         IOPS          MB/s    read ms   write ms   % of time
                                        read/write    read/write   mean/p99   mean/p99        busy
         ──────────────────────────────────────────────────────────────────────────────────────────
-         local-ssd   temp.1    temp     424 / 101   27.8 / 25.3   1.50 / -   4.00 / -          97
+         local-ssd   temp.1    temp     424 / 101   27.8 / 25.3   1.50 / -      4 / -          97
                      nvme0n1
-         p30         temp.1    temp    409 / 97.6   26.8 / 24.4   1.50 / -   4.00 / -          97
+         p30         temp.1    temp    409 / 97.6   26.8 / 24.4   1.50 / -      4 / -          97
                      nvme0n1
         "#);
     }
