@@ -22,14 +22,12 @@ const BAR: usize = 20;
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let arms = lines(screen.arms.len(), 8);
     let verdicts = lines(screen.verdicts.len() * 2, 8);
-    let heading = u16::from(!screen.volumes.is_empty() && !screen.volumes_of.is_empty());
-    let [title, doing, gauge, arms, _, of, volumes, verdicts, keys] = Layout::vertical([
+    let [title, doing, gauge, arms, _, volumes, verdicts, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(arms),
         Constraint::Length(1),
-        Constraint::Length(heading),
         Constraint::Min(0),
         Constraint::Length(verdicts),
         Constraint::Length(1),
@@ -49,8 +47,10 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
         frame.render_widget(bar, gauge);
     }
     draw_arms(&screen.arms, frame, arms);
-    let whose = format!("volumes of {}", fit(&screen.volumes_of));
-    frame.render_widget(Line::raw(whose), of);
+    let volumes = match screen.volumes.is_empty() || screen.volumes_of.is_empty() {
+        true => volumes,
+        false => draw_heading(&screen.volumes_of, frame, volumes),
+    };
     draw_volumes(&screen.volumes, frame, volumes);
     let said = screen
         .verdicts
@@ -106,6 +106,21 @@ fn of_arm(arm: &ArmProgress, width: usize) -> Line<'_> {
         spans.push(Span::styled(failed, Style::new().fg(Color::Red)));
     }
     Line::from(spans)
+}
+
+/// Says which trial the volumes are of, where one of them has room below. Gives the rest of the area.
+fn draw_heading(trial: &str, frame: &mut Frame<'_>, area: Rect) -> Rect {
+    if area.height <= VOLUME_LINES {
+        return area;
+    }
+    let line = Rect { height: 1, ..area };
+    let text = format!("volumes of {}", fit(trial));
+    frame.render_widget(Line::raw(text), line);
+    Rect {
+        y: area.y + 1,
+        height: area.height - 1,
+        ..area
+    }
 }
 
 fn draw_volumes(volumes: &[VolumeHistory], frame: &mut Frame<'_>, area: Rect) {
