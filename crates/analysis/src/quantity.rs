@@ -119,6 +119,14 @@ pub fn percent_bare(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// A share in percent and its error, for a narrow column: one decimal each, and no error that rounds to nothing.
+pub fn percent_with_error(share: f64, error: f64) -> String {
+    match rounded(error * 100.0, 1).as_str() {
+        "0.0" => rounded(share * 100.0, 1),
+        error => format!("{} ± {error}", rounded(share * 100.0, 1)),
+    }
+}
+
 /// A limit that was used by more than this share of it was exceeded, and not only rounded: what is in a bucket when a
 /// trial begins, and requests that were let through in its last moments, come to less.
 const BURST_MIN: f64 = 1.02;
@@ -397,6 +405,8 @@ mod tests {
         assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.097), "9.7 %");
         assert_eq!(percent_signed(0.0446), "+4.5 %");
+        assert_eq!(percent_with_error(0.746, 0.001_3), "74.6 ± 0.1");
+        assert_eq!(percent_with_error(0.160_8, 0.000_4), "16.1");
         assert_eq!(percent_signed(-0.12), "-12 %");
     }
 

@@ -6,7 +6,7 @@ use reading::Role;
 use super::super::table::{Column, Table};
 use super::document::{Advice, Capacity, Figure, Layout, Volume};
 use crate::findings::Survived;
-use crate::quantity::{self, Quantity, count, number, percent, percent_signed};
+use crate::quantity::{self, count, number, percent, percent_signed};
 
 /// Limits that are named of a layout.
 const LIMITS_SHOWN: usize = 2;
@@ -148,12 +148,7 @@ fn usd(usd: Option<f64>) -> String {
 
 /// As a share of today's time, with its interval.
 fn time(layout: &Layout) -> String {
-    let percent = Quantity {
-        value: layout.time * 100.0,
-        error: Some(layout.time_half * 100.0),
-        unit: "%",
-    };
-    percent.bare()
+    quantity::percent_with_error(layout.time, layout.time_half)
 }
 
 fn volumes(layout: &Layout) -> String {
