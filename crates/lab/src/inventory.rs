@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use model::{Bytes, Duration};
+use model::{Bytes, Duration, LimitSpec};
 use profile::DemandSeries;
 
 use crate::engine::{LEFT_OUT, provider};
@@ -263,6 +263,20 @@ impl Known for Inventory {
         Ok(Some(disk.size).filter(|size| size.0 < u64::MAX))
     }
 
+    fn engine_keys(&self, name: &EngineName, mode: Mode) -> Option<&'static [&'static str]> {
+        provider(name).ok()?.keys(mode)
+    }
+
+    fn machine_bursts(&self, machine: &Machine) -> bool {
+        let machine = Stage::machine_of(machine, &self.catalogue);
+        machine.is_ok_and(|machine| machine.limits.values().flatten().any(bursts))
+    }
+
+    fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
+        let disk = Stage::disk_of(volume, machine, &self.catalogue);
+        disk.is_ok_and(|disk| disk.limits.iter().any(bursts))
+    }
+
     fn entry(&self, name: &str) -> Option<String> {
         let disk = self.catalogue.disk(name).ok()?;
         self.own.disks.get(&disk.name).cloned()
@@ -331,6 +345,10 @@ impl Known for Inventory {
             Length::Duration(duration) => Amount::Duration(duration),
         }))
     }
+}
+
+fn bursts(limit: &LimitSpec) -> bool {
+    limit.burst.is_some()
 }
 
 /// Requests in flight where the profile counts no sessions: as many as a SATA disk queues, and more than the sessions of

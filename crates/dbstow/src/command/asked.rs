@@ -14,8 +14,8 @@ use super::{Mistake, RealTimeArgs, names};
 use experiment::build;
 use experiment::plan::Plan;
 use experiment::spec::{
-    Arm, EngineName, Located, Mode, Role, Spec, SpecError, Variant, builtin_names, builtin_text,
-    located,
+    Arm, EngineName, Idle, Located, Mode, Role, Spec, SpecError, Variant, builtin_names,
+    builtin_text, located,
 };
 use files::input::{self, Reach};
 use lab::engine::{self, EngineProvider, provider};
@@ -91,6 +91,24 @@ pub struct ResolvedRun {
     pub inventory: Inventory,
     /// What will be done.
     pub plan: Plan,
+    /// Keys that were given and change nothing.
+    pub idle: Vec<Idle>,
+}
+
+impl ResolvedRun {
+    /// Says which keys change nothing, those with the same reason together.
+    pub fn tell_idle(&self) {
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for Idle { key, why } in &self.idle {
+            by_reason.entry(why).or_default().push(key);
+        }
+        for (why, keys) in by_reason {
+            note(&format!(
+                "dbstow: without effect: {} ({why})",
+                keys.join(", ")
+            ));
+        }
+    }
 }
 
 impl Asked {
@@ -267,7 +285,15 @@ impl Asked {
         engine::check(&options, engine, variant.mode, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
         let plan = plan.reading(self.catalogues());
-        Ok(ResolvedRun { inventory, plan })
+        let mut idle = spec.idle(&inventory);
+        // All disks are meant, whichever have credits.
+        let spent = self.without_credits(text)?;
+        idle.retain(|idle| !spent.iter().any(|(key, _)| *key == idle.key));
+        Ok(ResolvedRun {
+            inventory,
+            plan,
+            idle,
+        })
     }
 
     /// Refuses to simulate an engine that the file names, in the words of the file.

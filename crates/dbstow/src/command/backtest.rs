@@ -50,7 +50,9 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
 /// # Errors
 /// When it has several, or something has a mistake.
 pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
-    let ResolvedRun { inventory, plan } = layout;
+    let ResolvedRun {
+        inventory, plan, ..
+    } = layout;
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     if names.len() != 1 {
         let message = format!(

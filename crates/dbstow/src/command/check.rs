@@ -22,7 +22,11 @@ pub struct Args {
 /// # Errors
 /// The first mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let ResolvedRun { inventory, plan } = args.asked.understand(false)?;
+    let resolved = args.asked.understand(false)?;
+    resolved.tell_idle();
+    let ResolvedRun {
+        inventory, plan, ..
+    } = resolved;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
     if prepared.has_one_writer() {
         note(
@@ -30,13 +34,13 @@ pub fn run(args: &Args) -> Result<()> {
              it before the disks do; a server does not (--engine postgres), nor does simulate",
         );
     }
-    for text in prepared.notes() {
-        note(&format!("dbstow: {text}"));
-    }
     let trials = prepared.plan().trials();
     let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     let experiment = args.asked.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
+    for text in prepared.notes() {
+        note(&format!("dbstow: {text}"));
+    }
     // Trials are in a random order.
     let place = |name: &str| plan.all_arms().position(|arm| arm.name == name);
     arms.sort_by_key(|rehearsed| place(&rehearsed.arm.name));

@@ -45,7 +45,11 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
+    let resolved = args.asked.understand(args.aa)?;
+    resolved.tell_idle();
+    let ResolvedRun {
+        inventory, plan, ..
+    } = resolved;
     if let Some(file) = &args.out {
         write(file, plan.clone(), &inventory)?;
     }

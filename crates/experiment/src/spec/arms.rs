@@ -9,7 +9,8 @@ use super::bounds::{arm_named, named};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::settings::{Settings, Volume};
-use super::{Arm, Mode, Origin, Source, Spec, deal, mariadb, protocol, resolve, rules, wire};
+use super::{Arm, Mode, Origin, Source, Spec};
+use super::{deal, idle, mariadb, protocol, resolve, rules, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -37,10 +38,13 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let protocol = protocol::resolve(&asked.protocol, &asked.workload, mode, &names)?;
     protocol::check_trials(names.len(), protocol.blocks)?;
     protocol::check_published(&asked, &names)?;
-    let mut arms = asked_arms
-        .iter()
-        .map(|arm| resolved(text, &asked, arm, origin))
-        .collect::<Result<Vec<Arm>, Fault>>()?;
+    let (mut arms, mut given) = (Vec::new(), BTreeMap::new());
+    for asked_arm in &asked_arms {
+        let (arm, keys) = resolved(text, &asked, asked_arm, origin)?;
+        given.insert(arm.name.clone(), keys);
+        arms.push(arm);
+    }
+    let unused = idle::unused(&asked, &asked_arms, &arms);
     let layouts = arms.iter().map(|arm| &arm.settings);
     rules::check_host_cache_is_used(layouts.map(|of| (&of.machine, of.volumes.as_slice())))?;
     let fitted = protocol::fitted(text, &asked.fitted, &arms)?;
@@ -63,6 +67,8 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         overrides: origin.overrides.clone(),
         variant: origin.variant.clone(),
         host_cache_start_given,
+        given,
+        unused,
         sweeps: Vec::new(),
         origin: origin.clone(),
     })
@@ -90,9 +96,9 @@ pub(super) fn with_all(
 }
 
 /// An arm as the file has it, or as it follows from a placement.
-struct AskedArm {
+pub(super) struct AskedArm {
     name: String,
-    placement: String,
+    pub(super) placement: String,
     baseline: Option<String>,
     set: BTreeMap<String, toml::Value>,
 }
@@ -227,13 +233,13 @@ fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result
     }
 }
 
-/// The arm with what it sets.
+/// The arm with what it sets, and the keys that are given for it.
 fn resolved(
     text: &Text,
     whole: &wire::Experiment,
     arm: &AskedArm,
     origin: &Origin,
-) -> Result<Arm, Fault> {
+) -> Result<(Arm, Vec<String>), Fault> {
     let set_path = ["arm", arm.name.as_str(), "set"];
     for key in arm.set.keys() {
         check_settable(arm, key, origin)?;
@@ -249,13 +255,15 @@ fn resolved(
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
     let settings = settings(&own, &own.wire(), &arm.placement, origin.variant.mode)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
-    Ok(Arm {
+    let given = idle::given(own.source(), &settings);
+    let arm = Arm {
         name: arm.name.clone(),
         baseline: arm.baseline.clone(),
         settings,
         published: whole.published.get(&arm.name).cloned().unwrap_or_default(),
         fitted: false,
-    })
+    };
+    Ok((arm, given))
 }
 
 /// The fault, laid at what the arm sets if that touches its key.

@@ -38,6 +38,24 @@ pub trait Known {
     /// No such disk, with the near one, or the vendor's rule that is broken.
     fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String>;
 
+    /// Keys of `[engine]` that the engine `name` is given in `mode`. `None`: all, or nothing is known of it.
+    fn engine_keys(&self, name: &EngineName, mode: Mode) -> Option<&'static [&'static str]> {
+        let _ = (name, mode);
+        None
+    }
+
+    /// Whether a limit of the machine has burst credits, as far as is known.
+    fn machine_bursts(&self, machine: &Machine) -> bool {
+        let _ = machine;
+        true
+    }
+
+    /// Whether a limit of the volume's disks has burst credits, as far as is known.
+    fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
+        let _ = (machine, volume);
+        true
+    }
+
     /// Digest of the entry of the disk `name`, where it is the user's own: another entry of that name is
     /// another plan.
     fn entry(&self, name: &str) -> Option<String> {

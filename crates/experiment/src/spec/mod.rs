@@ -16,6 +16,7 @@ mod deal;
 mod document;
 pub(crate) mod error;
 mod habits;
+mod idle;
 mod keys;
 mod known;
 mod mariadb;
@@ -41,6 +42,7 @@ pub use builtin::{builtin_names, builtin_text, drill_names, drill_text};
 pub use document::line_at;
 pub use error::SpecError;
 pub use error::{near, plain_words, remedy};
+pub use idle::Idle;
 pub use known::{Known, KnownWorkload, Recorded};
 pub use mariadb::{FlushLog, FlushMethod, Mariadb};
 pub use metric::METRICS;
@@ -83,6 +85,10 @@ pub struct Spec {
     pub sweeps: Vec<Sweep>,
     /// Whether it says how warm the host cache is at the start.
     pub host_cache_start_given: bool,
+    /// The keys that are given, by arm.
+    given: BTreeMap<String, Vec<String>>,
+    /// Volumes and placements that no arm uses.
+    unused: Vec<Idle>,
     origin: Origin,
 }
 

@@ -39,6 +39,9 @@ pub trait EngineProvider: Sync {
     /// Who has to get to the files of a run.
     fn users(&self) -> Users;
 
+    /// Keys of an experiment's `[engine]` that it is given in a mode; `None`: all.
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]>;
+
     /// Roles whose files it has in a mode; a placement that says where others live is refused.
     fn roles(&self, _mode: Mode) -> &'static [Role] {
         &Role::COMMON

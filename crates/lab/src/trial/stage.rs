@@ -274,6 +274,17 @@ impl Stage {
         }
     }
 
+    /// The machine that an experiment asks for.
+    ///
+    /// # Errors
+    /// When it is not in the catalogue.
+    pub fn machine_of(
+        asked: &spec::Machine,
+        catalogue: &Catalogue,
+    ) -> Result<MachineSpec, StageError> {
+        machine(asked, catalogue)
+    }
+
     /// One disk of a volume on a machine.
     ///
     /// # Errors

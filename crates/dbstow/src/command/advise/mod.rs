@@ -225,8 +225,9 @@ pub fn run(args: &Args) -> Result<()> {
             ListFormat::Json => document.json(),
         })?;
         if let Some(file) = &args.plan_out {
-            let ResolvedRun { inventory, plan } =
-                finalists_in(args, folder.path()).understand(false)?;
+            let ResolvedRun {
+                inventory, plan, ..
+            } = finalists_in(args, folder.path()).understand(false)?;
             plan::write(file, plan, &inventory)?;
         }
         Ok(document)

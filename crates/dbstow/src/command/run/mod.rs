@@ -101,7 +101,11 @@ pub fn run(args: &Args) -> Result<()> {
             return Ok(());
         }
     }
-    let ResolvedRun { inventory, plan } = args.asked.understand(args.aa)?;
+    let resolved = args.asked.understand(args.aa)?;
+    resolved.tell_idle();
+    let ResolvedRun {
+        inventory, plan, ..
+    } = resolved;
     let mode = plan.variant.mode;
     check(args, &plan)?;
     if let Some(folder) = &args.output.drill {

@@ -62,6 +62,16 @@ impl Combinations {
                 .collect::<Vec<_>>()
         });
         let arms: Vec<Arm> = arms.collect();
+        let given = (0..self.matters.len()).flat_map(|arm| {
+            let all = self.of_arm(arm).into_iter();
+            let keys = |at: At| {
+                let spec = self.at(&at);
+                let keys = spec.given.get(&spec.arms[arm].name)?.clone();
+                Some((named.of(arm, &at).to_owned(), keys))
+            };
+            all.filter_map(keys).collect::<Vec<_>>()
+        });
+        let given = given.collect();
         let first = &self.specs[0];
         let mut protocol = first.protocol.clone();
         let zero = vec![0; self.keys.len()];
@@ -78,6 +88,7 @@ impl Combinations {
             fitted: self.fitted(&named),
             sweeps: self.sweeps(&named),
             arms,
+            given,
             ..first.clone()
         }
     }

@@ -42,6 +42,21 @@ impl EngineProvider for Provider {
         None
     }
 
+    /// `read_ahead` is the volumes' too.
+    fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
+        Some(&[
+            "like",
+            "memory",
+            "sort_memory",
+            "commit",
+            "read_ahead",
+            "log_capacity",
+            "mariadb",
+            "start",
+            "host_cache_start",
+        ])
+    }
+
     fn modelled(&self) -> Modelled {
         Modelled::Mounted {
             front: FrontKind::Block,

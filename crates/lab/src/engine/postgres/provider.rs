@@ -37,6 +37,22 @@ impl EngineProvider for Provider {
         None
     }
 
+    /// `read_ahead` is the volumes' too.
+    fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
+        Some(&[
+            "like",
+            "memory",
+            "sort_memory",
+            "checkpoint",
+            "commit",
+            "read_ahead",
+            "versions",
+            "postgres",
+            "start",
+            "host_cache_start",
+        ])
+    }
+
     fn modelled(&self) -> Modelled {
         Modelled::Mounted {
             front: FrontKind::Block,

@@ -29,6 +29,13 @@ impl EngineProvider for Provider {
         Some(Simulated::PlainIo)
     }
 
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        Some(match mode {
+            Mode::Simulate => &[],
+            Mode::Emulate | Mode::Measure => &["host_cache_start"],
+        })
+    }
+
     fn modelled(&self) -> Modelled {
         Modelled::Mounted {
             front: FrontKind::File,

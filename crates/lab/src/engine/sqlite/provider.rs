@@ -28,6 +28,24 @@ impl EngineProvider for Provider {
         Some(Simulated::Statements)
     }
 
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        match mode {
+            Mode::Simulate => None,
+            Mode::Emulate | Mode::Measure => Some(&[
+                "like",
+                "memory",
+                "sort_memory",
+                "read_unit",
+                "write_gather",
+                "log_gather",
+                "writes_in_flight",
+                "commit",
+                "start",
+                "host_cache_start",
+            ]),
+        }
+    }
+
     fn modelled(&self) -> Modelled {
         Modelled::Paced
     }

@@ -12,7 +12,7 @@ use crate::engine::provider::{
     TrialVolumes, Users,
 };
 use crate::engine::real::EngineError;
-use experiment::spec::{Arm, Role, Settings, differ_in};
+use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
 use workload::{Dialect, Workload};
 
 /// The user that SQL Server's packages for Linux make. Source: Microsoft, "Install SQL Server on Linux" (read
@@ -37,6 +37,24 @@ impl EngineProvider for Provider {
 
     fn simulated(&self) -> Option<Simulated> {
         None
+    }
+
+    /// `read_ahead` is that of mounted volumes.
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        const MEASURED: &[&str] = &["memory", "commit", "versions", "start", "host_cache_start"];
+        const MOUNTED: &[&str] = &[
+            "like",
+            "memory",
+            "commit",
+            "versions",
+            "read_ahead",
+            "start",
+            "host_cache_start",
+        ];
+        Some(match mode {
+            Mode::Simulate | Mode::Measure => MEASURED,
+            Mode::Emulate => MOUNTED,
+        })
     }
 
     fn modelled(&self) -> Modelled {
