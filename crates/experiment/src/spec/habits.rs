@@ -29,6 +29,7 @@ pub(crate) struct Habits {
     pub(crate) doublewrite_pages: u32,
     pub(crate) full_page_images: bool,
     pub(crate) log_gather: Bytes,
+    pub(crate) log_in_flight_max: u32,
     pub(crate) log_flush: bool,
 }
 
@@ -43,14 +44,18 @@ const DEFAULT: Habits = Habits {
     doublewrite_pages: 0,
     full_page_images: false,
     log_gather: Bytes::kib(60), // SQL Server's largest log block
-    log_flush: false,           // SQL Server writes through
+    log_in_flight_max: 1,
+    log_flush: false, // SQL Server writes through
 };
 
 /// Sources: "Reading pages" and "Writing pages" of the architecture guides (learn.microsoft.com/sql/relational-databases):
-/// read-ahead of up to 64 pages from one file, writes of up to 128 pages since 2016.
+/// read-ahead of up to 64 pages from one file, writes of up to 128 pages since 2016. Up to 112 log writes of a database since 2012:
+/// Paul Randal, "Trimming More Transaction Log Fat",
+/// <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat> (read 2026-11-26).
 const SQL_SERVER: Habits = Habits {
     read_ahead: Bytes::kib(512),
     write_gather: Bytes::mib(1),
+    log_in_flight_max: 112,
     ..DEFAULT
 };
 
@@ -153,5 +158,17 @@ mod tests {
         ] {
             assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
         }
+        // No key: what is said below the table.
+        let most = |like| Like::habits(like).log_in_flight_max;
+        let sql_server = most(Some(Like::SqlServer));
+        let expected = format!("With `sqlserver`, up to {sql_server} log writes are in flight");
+        assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
+        let others = [
+            None,
+            Some(Like::Postgres),
+            Some(Like::Innodb),
+            Some(Like::Sqlite),
+        ];
+        assert_eq!(others.map(most), [1; 4]);
     }
 }

@@ -276,6 +276,7 @@ pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Faul
         full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
         commit: mariadb::commit(asked),
         log_gather: asked.log_gather.unwrap_or(habits.log_gather),
+        log_in_flight_max: habits.log_in_flight_max,
         log_flush: asked.log_flush.unwrap_or(habits.log_flush),
         page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),

@@ -312,6 +312,9 @@ pub struct Engine {
     pub commit: Commit,
     /// Largest write of the log.
     pub log_gather: Bytes,
+    /// Log writes in flight from which on commits share the next one; at least 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub log_in_flight_max: u32,
     /// Whether a log write is durable only once its volume was flushed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_flush: bool,
@@ -357,6 +360,14 @@ impl Engine {
 }
 
 /// Whether a value is the default, so that a digest is that of before there was such a key.
+fn one() -> u32 {
+    1
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == one()
+}
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

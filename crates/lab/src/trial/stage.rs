@@ -531,6 +531,7 @@ fn store(settings: &Settings) -> StoreSpec {
             spec::Commit::Relaxed => Commit::Relaxed,
         },
         log_block: engine.log_gather,
+        log_in_flight_max: engine.log_in_flight_max,
         log_flush: engine.log_flush,
         binlog: placement.binlog.as_ref().map(|binlog| BinlogSpec {
             file: file(binlog),

@@ -42,7 +42,7 @@ impl BinlogSpec {
             true => Commit::Durable,
             false => Commit::Relaxed,
         };
-        Log::new(commit, true, spec.log_block, files.append(self.file))
+        Log::new(commit, true, spec.log_block, 1, files.append(self.file))
     }
 }
 

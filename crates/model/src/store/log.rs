@@ -19,7 +19,7 @@ const SECTOR: u64 = 512;
 /// Records that nobody waits for are written once there are so many of them, or a block: PostgreSQL's
 /// `wal_writer_flush_after`, 1 MB (<https://www.postgresql.org/docs/current/runtime-config-wal.html>).
 const STREAMED: u64 = 1 << 20;
-/// Log writes outstanding at the same time: 32 in SQL Server before 2012 (same source).
+/// Full blocks outstanding at the same time, at least: 32 in SQL Server before 2012 (same source).
 const WRITES_MAX: usize = 32;
 
 /// Whether a commit waits for its log records.
@@ -43,6 +43,8 @@ pub(super) struct Log {
     flush: bool,
     /// Largest write.
     block: u64,
+    /// Writes and flushes in flight from which on commits share the next write.
+    in_flight_max: usize,
     volume: usize,
     base: u64,
     /// Bytes of records so far.
@@ -65,12 +67,14 @@ impl Log {
         commit: Commit,
         flush: bool,
         block: Bytes,
+        in_flight_max: u32,
         (volume, base): (usize, u64),
     ) -> Log {
         Log {
             commit,
             flush: flush && commit == Commit::Durable,
             block: block.0.max(SECTOR),
+            in_flight_max: in_flight_max.max(1) as usize,
             volume,
             base,
             end: 0,
@@ -187,9 +191,11 @@ impl Log {
     }
 
     /// Writes full blocks at once, flushes what somebody waits for, and writes the rest when somebody waits for it, or it is
-    /// much, and nothing is under way.
+    /// much, and not too much is under way.
     fn start(&mut self, now: Instant, submit: Submit<'_>) {
-        while self.end - self.started >= self.block && self.in_flight.len() < WRITES_MAX {
+        while self.end - self.started >= self.block
+            && self.in_flight.len() < WRITES_MAX.max(self.in_flight_max)
+        {
             self.write(now, self.block, submit);
         }
         let is_written = self.wanted.front().is_some_and(|end| *end <= self.written);
@@ -198,9 +204,9 @@ impl Log {
             self.flushing = Some((completion, self.written));
         }
         let rest = self.end - self.started;
-        let idle = self.in_flight.is_empty() && self.flushing.is_none();
+        let under_way = self.in_flight.len() + usize::from(self.flushing.is_some());
         let is_wanted = self.wanted.back().is_some_and(|end| *end > self.started);
-        if idle && (is_wanted || rest >= STREAMED) {
+        if under_way < self.in_flight_max && (is_wanted || rest >= STREAMED) {
             self.write(now, rest, submit);
         }
     }
@@ -230,7 +236,7 @@ mod tests {
     const BASE: u64 = 1 << 40;
 
     fn log(commit: Commit) -> Log {
-        Log::new(commit, false, LOG_BLOCK, (2, BASE))
+        Log::new(commit, false, LOG_BLOCK, 1, (2, BASE))
     }
 
     fn at(ms: u64) -> Instant {
@@ -355,8 +361,26 @@ mod tests {
     }
 
     #[test]
+    fn commits_have_writes_of_their_own_while_so_many_may_be_in_flight() {
+        let mut log = Log::new(Commit::Durable, false, LOG_BLOCK, 3, (2, BASE));
+        let mut volume = Volume::taking(&[30, 10, 40, 20]);
+        let steps = [0, 1, 2].map(|ms| commit(&mut log, at(ms), &mut volume, 100));
+        // The second is at the disk after 11 ms, and counts once the first does.
+        assert_eq!(steps.map(until), [at(30), at(30), at(42)]);
+        // Three are in flight: the fourth and the fifth share a write, which begins when the first two count.
+        for ms in [3, 4] {
+            commit(&mut log, at(ms), &mut volume, 100);
+        }
+        assert_eq!(volume.seen.len(), 3);
+        finish(&mut log, at(30), &mut volume);
+        assert_eq!(volume.seen.len(), 4);
+        finish(&mut log, at(50), &mut volume);
+        assert_eq!((volume.seen.len(), log.durable), (4, 500));
+    }
+
+    #[test]
     fn a_flush_follows_the_writes_that_somebody_waits_for() {
-        let mut log = Log::new(Commit::Durable, true, LOG_BLOCK, (2, BASE));
+        let mut log = Log::new(Commit::Durable, true, LOG_BLOCK, 1, (2, BASE));
         // A write takes 10 ms, the flush after it 5 ms, and so do the next ones.
         let mut volume = Volume::taking(&[10, 5, 10, 5]);
         let step = commit(&mut log, at(0), &mut volume, 100);
@@ -384,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_flush_waits_for_the_write_that_holds_the_commit() {
-        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), (2, BASE));
+        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), 1, (2, BASE));
         let mut volume = Volume::taking(&[10]);
         let mut ticket = CommitTicket::new(0, Bytes::mib(1).0, 0);
         let submit = &mut |now, place, request| volume.submit(now, place, request);
@@ -407,7 +431,7 @@ mod tests {
     #[test]
     fn records_of_a_transaction_that_goes_on_are_written_without_a_flush_and_wait_for_a_full_buffer_only()
      {
-        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), (2, BASE));
+        let mut log = Log::new(Commit::Durable, true, Bytes::mib(16), 1, (2, BASE));
         let mut volume = Volume::taking(&[10]);
         let mut stream = |log: &mut Log, bytes: Bytes| {
             let mut ticket = CommitTicket::new(0, bytes.0, 0);
@@ -486,7 +510,7 @@ mod tests {
 
     #[test]
     fn a_block_is_at_least_a_sector() {
-        let mut log = Log::new(Commit::Relaxed, false, Bytes(1), (2, BASE));
+        let mut log = Log::new(Commit::Relaxed, false, Bytes(1), 1, (2, BASE));
         let mut volume = Volume::taking(&[1]);
         commit(&mut log, at(0), &mut volume, 1_100);
         // 1,100 bytes are two sectors of 512 and 76 bytes that fill no block.

@@ -92,6 +92,8 @@ pub struct StoreSpec {
     pub commit: Commit,
     /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
     pub log_block: Bytes,
+    /// Log writes in flight from which on commits share the next one; at least 1. Of full blocks at least 32 may be in flight.
+    pub log_in_flight_max: u32,
     /// Whether a log write is durable only once its volume was flushed; not where it is written through (SQL Server).
     pub log_flush: bool,
     /// The binary log, which a commit has to be in after the log; `None`: there is none.
@@ -129,6 +131,7 @@ impl StoreSpec {
             full_page_images: false,
             commit: Commit::Durable,
             log_block: LOG_BLOCK,
+            log_in_flight_max: 1,
             log_flush: false,
             binlog: None,
             page_cache: Bytes::ZERO,
@@ -251,6 +254,7 @@ impl Store {
                 spec.commit,
                 spec.log_flush,
                 spec.log_block,
+                spec.log_in_flight_max,
                 files.log_place(),
             ),
             binlog,
