@@ -316,7 +316,7 @@ fn what_is_asked_for_decides() {
             "--keep-machine",
         ],
         &USUAL[4..],
-        &["--budget", "500", "--format", "json"],
+        &["--budget", "500", "--format", "json", "--force"],
     ];
     let kept = place.dbstow(&kept.concat()).success();
     let kept: Value = serde_json::from_slice(&kept.get_output().stdout).expect("it is JSON");
