@@ -46,7 +46,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Emulated(command::emulated::Command),
-    /// Record what a running PostgreSQL, MariaDB, MySQL or SQL Server asks of its disks, as a profile
+    /// Record what a running PostgreSQL, MariaDB, MySQL or SQL Server asks of its disks
     Record(record::Args),
     /// Turn what other tools recorded of a server into a profile
     Import(import::Args),
