@@ -454,7 +454,9 @@ fn an_emulator_killed_while_it_writes_back_ends_and_leaves_nothing_that_hangs() 
     let output = unmount.wait_with_output().expect("it ends");
     assert!(!output.status.success(), "{}", place::said(&output));
     let (_, said) = fails(&["unmount", &directory]);
-    assert!(said.contains("a run was killed"), "{said}");
+    // Another test's mount clears what killed ones left, perhaps before this.
+    let is_cleared = said.contains("nothing that this user emulates is mounted");
+    assert!(is_cleared || said.contains("a run was killed"), "{said}");
     assert_eq!(place.mounts(), [""; 0]);
 }
 
