@@ -30,11 +30,11 @@ blocks = 1
 "#;
 
 /// Rows of each kind of value: whole numbers, floats to their last digit, texts beyond ASCII, NULL.
-const ROWS: &str = "SELECT 9007199254740993 AS id, 0.1 AS price, 'Größe € 😀' AS name, NULL AS nothing \
+const ROWS: &str = "SELECT 9007199254740993 AS id, 0.1 AS price, 'Größe € 😀' AS name, NULL AS absent \
      UNION ALL SELECT 2, 1e300, 'it''s', NULL";
 
 /// Whether the arguments are those of a row.
-const IS_A_ROW: &str = "@nothing IS NULL AND (@id = 9007199254740993 AND @price = 0.1 AND @name = 'Größe € 😀' \
+const IS_A_ROW: &str = "@absent IS NULL AND (@id = 9007199254740993 AND @price = 0.1 AND @name = 'Größe € 😀' \
      OR @id = 2 AND @price = 1e300 AND @name = 'it''s')";
 
 /// SQLite cannot have the absolute value of the least number.
@@ -43,7 +43,7 @@ const SQLITE_FAILS: &str = "abs(-9223372036854775807 - 1)";
 /// A settings file as SQLQueryStress saves it: two threads of six iterations.
 fn settings(query: &str, rows: &str) -> Value {
     let column = |name: &str| json!({ "Key": format!("@{name}"), "Value": name.to_uppercase() });
-    let mappings = ["id", "price", "name", "nothing"].map(column);
+    let mappings = ["id", "price", "name", "absent"].map(column);
     json!({
         "CollectIoStats": true,
         "CommandTimeout": 30,
@@ -143,7 +143,7 @@ fn parameters_of_every_kind_reach_postgresql() {
     let query = format!(
         "SELECT CASE WHEN {} THEN 1 ELSE 1 / (@id - @id) END",
         IS_A_ROW
-            .replace("@nothing", "@nothing::text")
+            .replace("@absent", "@absent::text")
             .replace("@id", "@id::bigint")
             .replace("@price", "@price::float8")
     );
@@ -211,7 +211,7 @@ fn settings_without_a_table_have_the_remedy_of_a_query_in_tsql() {
     let sample = json!({ "MainQuery": "SELECT * FROM Customers", "NumIterations": 10, "NumThreads": 1,
         "ParamMappings": [], "ParamQuery": "" });
     let no_rows = settings(
-        "SELECT @id, @price, @name, @nothing",
+        "SELECT @id, @price, @name, @absent",
         "SELECT id FROM Customers",
     );
     for (settings, told) in [

@@ -95,19 +95,17 @@ pub struct ResolvedRun {
     pub idle: Vec<Idle>,
 }
 
-impl ResolvedRun {
-    /// Says which keys change nothing, those with the same reason together.
-    pub fn tell_idle(&self) {
-        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for Idle { key, why } in &self.idle {
-            by_reason.entry(why).or_default().push(key);
-        }
-        for (why, keys) in by_reason {
-            note(&format!(
-                "dbstow: without effect: {} ({why})",
-                keys.join(", ")
-            ));
-        }
+/// Says which keys change nothing, those with the same reason together.
+pub(super) fn tell_idle(idle: &[Idle]) {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Idle { key, why } in idle {
+        by_reason.entry(why).or_default().push(key);
+    }
+    for (why, keys) in by_reason {
+        note(&format!(
+            "dbstow: without effect: {} ({why})",
+            keys.join(", ")
+        ));
     }
 }
 

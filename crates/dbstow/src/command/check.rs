@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 
+use super::asked::tell_idle;
 use super::output::note;
 use super::{Asked, ResolvedRun, ready};
 use lab::run::Rehearsed;
@@ -22,11 +23,11 @@ pub struct Args {
 /// # Errors
 /// The first mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let resolved = args.asked.understand(false)?;
-    resolved.tell_idle();
     let ResolvedRun {
-        inventory, plan, ..
-    } = resolved;
+        inventory,
+        plan,
+        idle,
+    } = args.asked.understand(false)?;
     let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
     if prepared.has_one_writer() {
         note(
@@ -38,6 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
     let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
     let experiment = args.asked.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
+    tell_idle(&idle);
     for text in prepared.notes() {
         note(&format!("dbstow: {text}"));
     }

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::ValueHint;
 use files::write_named;
 
+use super::asked::tell_idle;
 use super::output::note;
 use super::run::default_folder;
 use super::{Asked, Mistake, ResolvedRun, ready};
@@ -45,11 +46,12 @@ pub struct Args {
 /// # Errors
 /// When the experiment has a mistake.
 pub fn run(args: &Args) -> Result<()> {
-    let resolved = args.asked.understand(args.aa)?;
-    resolved.tell_idle();
     let ResolvedRun {
-        inventory, plan, ..
-    } = resolved;
+        inventory,
+        plan,
+        idle,
+    } = args.asked.understand(args.aa)?;
+    tell_idle(&idle);
     if let Some(file) = &args.out {
         write(file, plan.clone(), &inventory)?;
     }

@@ -150,7 +150,7 @@ fn mistakes_are_told_with_their_remedy() {
         ),
         (
             vec!["tempdb-ssd-vs-premium", "--arm", "p31"],
-            vec!["no such arm", "local-ssd, p30"],
+            vec!["no such arm", "did you mean \"p30\"?"],
         ),
         (
             [&ARM[..3], &["--capture", "server.json"]].concat(),

@@ -14,6 +14,7 @@ use clap::ValueHint;
 use interruption::Interruption;
 use watched::Watched;
 
+use super::asked::tell_idle;
 use super::listing::ListFormat;
 use super::output::note;
 use super::report::{Format, Output, all_completed, not_printed, show};
@@ -101,11 +102,11 @@ pub fn run(args: &Args) -> Result<()> {
             return Ok(());
         }
     }
-    let resolved = args.asked.understand(args.aa)?;
-    resolved.tell_idle();
     let ResolvedRun {
-        inventory, plan, ..
-    } = resolved;
+        inventory,
+        plan,
+        idle,
+    } = args.asked.understand(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
     if let Some(folder) = &args.output.drill {
@@ -123,6 +124,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !outstanding.is_empty() {
         jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?.jobs;
     }
+    tell_idle(&idle);
     #[cfg(feature = "live")]
     if args.live {
         screen::check()?;
