@@ -155,28 +155,44 @@ fn parse(
                 point.timestamp
             ))
         })?;
-        points.insert(at, value.get());
+        if points
+            .insert(at, value.get())
+            .is_some_and(|before| before != value.get())
+        {
+            return Err(wrong(format!(
+                "`{metric}` has two values at {}; leave one of them out",
+                point.timestamp
+            )));
+        }
     }
     Ok((metric, points))
 }
 
-/// How long a data point is: what points are usually apart.
+/// How long a data point is: what the nearest two are apart. Points without requests may be missing between others.
+///
+/// # Errors
+/// When there are too few, or others are apart by what is no multiple of it, as points of several periods are.
 fn period(metrics: &Metrics) -> Result<Duration, String> {
     let times: BTreeSet<Timestamp> = metrics
         .values()
         .flat_map(|series| series.points.keys().copied())
         .collect();
-    let mut apart: Vec<Duration> = times
-        .iter()
-        .zip(times.iter().skip(1))
-        .map(|(a, b)| between(*a, *b))
-        .collect();
-    apart.sort_unstable();
-    let usual = apart.get(apart.len() / 2).copied();
-    usual.ok_or_else(|| {
+    let later_times = times.iter().skip(1);
+    let apart = || {
+        let pairs = times.iter().zip(later_times.clone());
+        pairs.map(|(a, b)| between(*a, *b))
+    };
+    let period = apart().min().ok_or_else(|| {
         "it has fewer than two data points, so that their period is not known; ask for more"
             .to_owned()
-    })
+    })?;
+    let strange = apart().find(|apart| !apart.as_nanos().is_multiple_of(period.as_nanos().max(1)));
+    match strange {
+        None => Ok(period),
+        Some(apart) => Err(format!(
+            "its data points are {period} and {apart} apart, so that their period is not known; ask for one --period"
+        )),
+    }
 }
 
 fn value(metrics: &Metrics, name: &str, at: Timestamp) -> Option<f64> {

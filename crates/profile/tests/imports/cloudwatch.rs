@@ -4,7 +4,11 @@ use super::*;
 
 /// An answer with three data points of 5 min, the last one first, as CloudWatch sorts nothing.
 fn answer(metric: &str, statistic: &str, value: f64) -> String {
-    let points = [10, 0, 5].map(|minute| {
+    answer_at([10, 0, 5], metric, statistic, value)
+}
+
+fn answer_at(minutes: [u32; 3], metric: &str, statistic: &str, value: f64) -> String {
+    let points = minutes.map(|minute| {
         format!(r#"{{"Timestamp": "2026-11-21T10:{minute:02}:00+00:00", "{statistic}": {value}, "Unit": "Count"}}"#)
     });
     format!(
@@ -59,6 +63,39 @@ fn sums_over_periods_are_requests_bytes_and_time() {
         .expect("a profile")
         .profile;
     assert!(log.intervals[0].roles.contains_key(&Role::Log));
+}
+
+#[test]
+fn a_period_is_what_the_nearest_points_are_apart() {
+    let at = |minutes: [u32; 3]| {
+        let answers = answers();
+        let moved = answers.into_iter().map(|(metric, _)| {
+            let sum = if metric.ends_with("Ops") {
+                30_000.0
+            } else {
+                60.0
+            };
+            (metric, answer_at(minutes, metric, "Sum", sum))
+        });
+        import(&moved.collect::<Vec<_>>(), &[])
+    };
+    // Without requests from 10:10 on, there is no point.
+    let profile = at([0, 5, 20]).expect("a profile").profile;
+    let lengths = profile.intervals.iter().map(|interval| interval.length);
+    assert!(
+        lengths
+            .clone()
+            .all(|length| length == Duration::from_secs(300))
+    );
+    assert_eq!(lengths.count(), 3);
+    let mixed = at([0, 5, 12]).expect_err("two periods");
+    assert!(mixed.contains("ask for one --period"), "{mixed}");
+    let same_time = answer("VolumeReadOps", "Sum", 1.0).replace("10:10", "10:00");
+    let twice = same_time.replacen(": 1,", ": 2,", 1);
+    let mut answers = answers();
+    answers[0].1 = twice;
+    let twice = import(&answers, &[]).expect_err("which?");
+    assert!(twice.contains("has two values at"), "{twice}");
 }
 
 #[test]
