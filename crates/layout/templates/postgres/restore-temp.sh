@@ -55,8 +55,10 @@ done
 there="$there${there:+, }"{{ kept|sh }}
 {%- endif %}
 if [ -n "$line" ] && [ "$now" != "$there" ]; then
-    { grep -v '^temp_tablespaces = ' "$file" || true; printf "temp_tablespaces = '%s'\n" "$there"; } >"$file.dbstow"
+    # Without another line, grep ends with 1; a full disk is another end, and leaves the file as it is.
+    { grep -v '^temp_tablespaces = ' "$file" || [ $? -eq 1 ]; printf "temp_tablespaces = '%s'\n" "$there"; } >"$file.dbstow"
     chmod 0600 "$file.dbstow"
+    sync "$file.dbstow"
     mv "$file.dbstow" "$file"
 fi
 # The unit is then shown as failed; the server starts all the same.
