@@ -7,6 +7,7 @@ use anyhow::Result;
 use profile::{BackTest, Figure};
 use serde_json::json;
 
+use super::asked::tell_idle;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
@@ -51,7 +52,9 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
 /// When it has several, or something has a mistake.
 pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
     let ResolvedRun {
-        inventory, plan, ..
+        inventory,
+        plan,
+        idle,
     } = layout;
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     if names.len() != 1 {
@@ -62,7 +65,9 @@ pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
         );
         return Err(Mistake(message).into());
     }
-    Ok(Prepared::new(plan, inventory, &Options::default())?)
+    let prepared = Prepared::new(plan, inventory, &Options::default())?;
+    tell_idle(idle);
+    Ok(prepared)
 }
 
 /// The profile held against replays on its layout.
