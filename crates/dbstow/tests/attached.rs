@@ -4,7 +4,6 @@ mod place;
 
 use std::fs;
 
-use assert_cmd::Command;
 use catalogue::Catalogue;
 use experiment::spec::{Spec, Variant, builtin_names};
 use lab::trial::Stage;
@@ -49,12 +48,9 @@ fn dbstow(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, 
     let place = Place::new();
     let text = experiment(machine, volume);
     fs::write(place.path("attached.toml"), text).expect("the folder is ours");
-    let output = Command::cargo_bin("dbstow")
-        .expect("it was built")
-        .current_dir(place.0.path())
-        .args(words)
-        .output()
-        .expect("it starts");
+    let mut program = place::dbstow(words);
+    let output = program.current_dir(place.0.path()).output();
+    let output = output.expect("it starts");
     let text = |bytes| String::from_utf8(bytes).expect("output is text");
     (
         output.status.code(),

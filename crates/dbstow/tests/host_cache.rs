@@ -4,7 +4,6 @@ mod place;
 
 use std::fs;
 
-use assert_cmd::Command;
 use place::Place;
 use serde_json::{Deserializer, Value};
 
@@ -51,12 +50,9 @@ fn dbstow(command: &str, machine: &str) -> (Option<i32>, String) {
 fn of_text(words: &[&str], text: &str) -> (Option<i32>, String) {
     let place = Place::new();
     fs::write(place.path("cached.toml"), text).expect("the folder is ours");
-    let output = Command::cargo_bin("dbstow")
-        .expect("it was built")
-        .current_dir(place.0.path())
-        .args(words)
-        .output()
-        .expect("it starts");
+    let mut program = place::dbstow(words);
+    let output = program.current_dir(place.0.path()).output();
+    let output = output.expect("it starts");
     let said = [output.stdout, output.stderr].concat();
     (
         output.status.code(),

@@ -369,7 +369,7 @@ fn a_recording_whose_folder_vanishes_is_kept_in_another_file_which_is_named() {
 
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(
-        text(&output).contains("the recording is in ./shop-"),
+        text(&output).contains("does not hold the whole recording ("),
         "{}",
         text(&output)
     );

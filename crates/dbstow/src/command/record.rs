@@ -244,7 +244,7 @@ mod live {
         match shown.kept.moved() {
             None => Ok(()),
             Some(why) => Err(anyhow!(
-                "{} was not written ({why}); the recording is in {}",
+                "{} does not hold the whole recording ({why}); that is in {}",
                 args.out.display(),
                 file.display()
             )),

@@ -67,7 +67,7 @@ impl Teller {
         self.answers.fetch_add(1, Ordering::SeqCst) == self.lie
     }
 
-    /// Rows of texts as they are told; `None` where there is none.
+    /// Rows of texts as they are sent; `None` where there is none.
     fn row(&self, mut row: Columns) -> Option<Columns> {
         match self.spoil {
             Spoil::NoRows => return None,

@@ -1,4 +1,4 @@
-//! Keys that an experiment gives and that change nothing of what it runs, so that whoever gave them is told.
+//! Keys that an experiment gives and that change nothing of what it runs, for a report to whoever gave them.
 //!
 //! A key that cannot mean anything is refused where it is read. Those here mean something elsewhere: with another disk,
 //! engine or mode, for which the same file may be written.

@@ -4,7 +4,7 @@
 //!
 //! A record says how many bytes were moved twice: as a rate, and as requests times their size. iostat of sysstat 12.1.2 to
 //! 12.2.0 writes the rate in blocks of 512 B under keys that say kB or MB; text was never affected.
-//! <https://github.com/sysstat/sysstat/commit/404eee1417dad8abe6ef49ea6e1469fe6cfdddbe> mends it, in 12.2.1 and 12.3.1;
+//! <https://github.com/sysstat/sysstat/commit/404eee1417dad8abe6ef49ea6e1469fe6cfdddbe> fixed it in 12.2.1 and 12.3.1;
 //! all read 2026-11-26.
 
 use jiff::Timestamp;

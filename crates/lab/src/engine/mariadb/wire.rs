@@ -85,7 +85,7 @@ pub(super) struct Column {
     pub(super) kind: ColumnKind,
 }
 
-/// What a column holds, as far as arguments are told apart.
+/// What a column holds, as far as arguments differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     /// A whole number.

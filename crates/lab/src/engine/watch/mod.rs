@@ -28,11 +28,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Between two attempts to connect again.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
-/// A recording is told after each interval, unless telling would take more than one part in so many of its time: it is written
+/// A recording is reported after each interval, unless reporting would take more than one part in so many of its time: it is written
 /// whole each time, which takes longer the longer it is.
 const TELLING_SHARE: u64 = 100;
 
-/// A recording that is killed loses at most its last interval, or this where telling takes long.
+/// A recording that is killed loses at most its last interval, or this where reporting takes long.
 const LOST_MAX: Duration = Duration::from_secs(60);
 
 /// Operations per second below which a server without a session is idle: background processes make a few.
@@ -155,7 +155,7 @@ pub(in crate::engine) fn record<R: Recorded>(
         draft,
         looks: Looks::default(),
         before: first,
-        told_next: Duration::ZERO,
+        report_next: Duration::ZERO,
     };
     watch.run(session);
     watch.profile()
@@ -170,8 +170,8 @@ struct Watch<'a, R: Recorded> {
     draft: Draft,
     looks: Looks,
     before: R::Snapshot,
-    /// From when on the watcher is told of the recording so far again.
-    told_next: Duration,
+    /// When the recording so far is next reported to the watcher.
+    report_next: Duration,
 }
 
 impl<R: Recorded> Watch<'_, R> {
@@ -211,7 +211,7 @@ impl<R: Recorded> Watch<'_, R> {
                 let after = self.server.snapshot(open, &self.clock);
                 after.map(|after| {
                     self.add(after);
-                    self.tell();
+                    self.report();
                 })
             } else {
                 self.server.look(open, &mut self.looks)
@@ -276,10 +276,10 @@ impl<R: Recorded> Watch<'_, R> {
         self.before = after;
     }
 
-    /// Tells the watcher of the recording so far, unless it was told a moment ago and that took long.
-    fn tell(&mut self) {
+    /// Reports the recording so far to the watcher, unless that was a moment ago and took long.
+    fn report(&mut self) {
         let now = self.elapsed();
-        if now < self.told_next {
+        if now < self.report_next {
             return;
         }
         // Too short or idle: it may still become a profile.
@@ -287,7 +287,7 @@ impl<R: Recorded> Watch<'_, R> {
             self.watcher.so_far(&profile);
         }
         let took = self.elapsed().saturating_sub(now);
-        self.told_next = now + pause_after(took);
+        self.report_next = now + pause_after(took);
     }
 
     fn profile(&self) -> Result<Profile, RecordError> {
@@ -318,7 +318,7 @@ impl<R: Recorded> Watch<'_, R> {
     }
 }
 
-/// How long nothing is told after telling took so long.
+/// How long nothing is reported after a report took so long.
 fn pause_after(took: Duration) -> Duration {
     Duration::from_nanos(took.as_nanos().saturating_mul(TELLING_SHARE)).min(LOST_MAX)
 }
@@ -333,8 +333,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telling_takes_a_hundredth_of_the_time_and_a_minute_at_most_is_lost() {
-        // 20 ms are a hundredth of two seconds: at intervals of 10 s, each is told.
+    fn reporting_takes_a_hundredth_of_the_time_and_a_minute_at_most_is_lost() {
+        // 20 ms are a hundredth of two seconds: at intervals of 10 s, each is reported.
         assert_eq!(
             pause_after(Duration::from_millis(20)),
             Duration::from_secs(2)
