@@ -248,13 +248,31 @@ fn a_whole_set_for_an_ephemeral_drive() {
     GO
     ==> start-up-register.ps1
     # Registers start-up.ps1 as a task. From now on the task starts the service, not Windows. Run as
-    # administrator, once. Not needed where the SQL Server IaaS Agent extension manages tempdb's folder.
+    # administrator in Windows PowerShell (powershell.exe), once. Not needed where the SQL Server IaaS Agent extension manages
+    # tempdb's folder.
     # Back: Unregister-ScheduledTask -TaskName 'dbstow tempdb folders of MSSQLSERVER'; Set-Service -Name 'MSSQLSERVER' -StartupType Automatic
     $ErrorActionPreference = 'Stop'
-    [System.IO.Directory]::CreateDirectory('C:\ProgramData\dbstow') | Out-Null
-    & icacls.exe 'C:\ProgramData\dbstow' /inheritance:r /grant '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F'
-    if ($LASTEXITCODE -ne 0) { throw "icacls ended with $LASTEXITCODE" }
-    Copy-Item -LiteralPath (Join-Path $PSScriptRoot 'start-up.ps1') -Destination 'C:\ProgramData\dbstow\start-up-MSSQLSERVER.ps1' -Force
+    # SYSTEM runs what is in this folder, and every user may make folders in C:\ProgramData: it is made with its rights in one
+    # step, and one that is there already is used only if nobody but SYSTEM and Administrators can change it.
+    $folder = 'C:\ProgramData\dbstow'
+    $trusted = @('S-1-5-18', 'S-1-5-32-544')
+    $rights = New-Object System.Security.AccessControl.DirectorySecurity
+    $rights.SetSecurityDescriptorSddlForm('O:BAG:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)')
+    [System.IO.Directory]::CreateDirectory($folder, $rights) | Out-Null
+    $sid = [System.Security.Principal.SecurityIdentifier]
+    $acl = Get-Acl -LiteralPath $folder
+    $owner = $acl.GetOwner($sid).Value
+    $others = @($acl.GetAccessRules($true, $true, $sid) | Where-Object {
+        $_.AccessControlType -eq 'Allow' -and $trusted -notcontains $_.IdentityReference.Value
+    } | ForEach-Object { $_.IdentityReference.Value })
+    $isLink = (Get-Item -LiteralPath $folder -Force).Attributes -band [System.IO.FileAttributes]::ReparsePoint
+    if ($isLink -or $trusted -notcontains $owner -or $others.Count -gt 0) {
+        throw "$folder was there already, and is a link or others than SYSTEM and Administrators have rights on it (owner $owner; others: $($others -join ', ')); see what is in it, rename or delete it, and run this script again"
+    }
+    $target = Join-Path $folder 'start-up-MSSQLSERVER.ps1'
+    # A file that is replaced keeps its rights; a new one has the folder's.
+    if (Test-Path -LiteralPath $target) { Remove-Item -LiteralPath $target -Force }
+    Copy-Item -LiteralPath (Join-Path $PSScriptRoot 'start-up.ps1') -Destination $target
     $action = New-ScheduledTaskAction -Execute 'powershell.exe' -Argument '-NoProfile -ExecutionPolicy Bypass -File "C:\ProgramData\dbstow\start-up-MSSQLSERVER.ps1"'
     $trigger = New-ScheduledTaskTrigger -AtStartup
     Register-ScheduledTask -TaskName 'dbstow tempdb folders of MSSQLSERVER' -Action $action -Trigger $trigger -User 'SYSTEM' -RunLevel Highest -Force
@@ -411,7 +429,7 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
             } | Sort-Object -Property Number)
             if ($empty.Count -gt 0) { break }
             if ($second -ge 120) {
-                throw "there is no empty local disk for ${place}; disks: $((Get-Disk | ForEach-Object { "$($_.FriendlyName) ($($_.PartitionStyle))" }) -join ', ')"
+                throw "there is no empty local disk for ${place}; disks: $((Get-Disk | ForEach-Object { "$($_.Number) $($_.FriendlyName) ($($_.PartitionStyle))" }) -join ', '); if a local disk has a partition table because a start was interrupted, clear it with Clear-Disk -RemoveData"
             }
             Start-Sleep -Seconds 1
         }
@@ -419,17 +437,27 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
         if ($empty.Count -gt 1) {
             Write-Warning "$($empty.Count) local disks are empty: disk $disk becomes $place, the others are left as they are"
         }
+        # Whether the place is free, before the disk is changed.
+        if ($place.Length -gt 3) {
+            # A folder on another drive: the mount point of the disk that is gone may be in its place.
+            & mountvol.exe $place /D | Out-Null
+            [System.IO.Directory]::CreateDirectory($place) | Out-Null
+            if (@(Get-ChildItem -LiteralPath $place -Force).Count -gt 0) { throw "$place has files; move them, or give another folder" }
+        } elseif ([System.IO.Directory]::GetLogicalDrives() -contains $place) {
+            throw "$place is the letter of another drive; give that another letter, or use another drive here"
+        }
         if ($empty[0].IsOffline) { Set-Disk -Number $disk -IsOffline $false }
         if ($empty[0].IsReadOnly) { Set-Disk -Number $disk -IsReadOnly $false }
         Initialize-Disk -Number $disk -PartitionStyle GPT
-        $partition = New-Partition -DiskNumber $disk -UseMaximumSize
-        Format-Volume -Partition $partition -FileSystem NTFS -AllocationUnitSize 65536 -NewFileSystemLabel 'local' -Confirm:$false | Out-Null
-        if ($place.Length -gt 3) {
-            # A folder on another drive: the mount point of the disk that is gone is in its place.
-            & mountvol.exe $place /D | Out-Null
-            [System.IO.Directory]::CreateDirectory($place) | Out-Null
+        try {
+            $partition = New-Partition -DiskNumber $disk -UseMaximumSize
+            Format-Volume -Partition $partition -FileSystem NTFS -AllocationUnitSize 65536 -NewFileSystemLabel 'local' -Confirm:$false | Out-Null
+            Add-PartitionAccessPath -DiskNumber $disk -PartitionNumber $partition.PartitionNumber -AccessPath $place.TrimEnd('\')
+        } catch {
+            # The disk was empty and Initialize-Disk has just succeeded: it is cleared again, so that the next start finds it empty.
+            Clear-Disk -Number $disk -RemoveData -Confirm:$false -ErrorAction Continue
+            throw
         }
-        Add-PartitionAccessPath -DiskNumber $disk -PartitionNumber $partition.PartitionNumber -AccessPath $place.TrimEnd('\')
     }
     foreach ($drive in @('D:\')) {
         for ($second = 0; -not (Test-Path -LiteralPath $drive); $second++) {
@@ -455,6 +483,52 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
         "{readme}"
     );
     assert!(!text(&made(Engine::Sqlserver, &local(2), None), "start-up.ps1").contains("Format"));
+}
+
+/// What goes wrong before or in `Initialize-Disk` leaves a disk as it was; what goes wrong after it leaves it empty again.
+#[test]
+fn a_disk_is_cleared_only_by_the_run_that_has_initialised_it() {
+    let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None);
+    for name in ["0-folders.ps1", "start-up.ps1"] {
+        let script = text(&scripts, name);
+        let at = |part: &str| {
+            let mut found = script.match_indices(part).map(|(at, _)| at);
+            let first = found
+                .next()
+                .unwrap_or_else(|| panic!("no {part} in {script}"));
+            assert_eq!(found.next(), None, "{part} stands twice in {script}");
+            first
+        };
+        let order = [
+            "GetLogicalDrives() -contains $place",
+            "    Initialize-Disk -Number $disk",
+            "    try {",
+            "New-Partition -DiskNumber $disk",
+            "Format-Volume -Partition",
+            "Add-PartitionAccessPath -DiskNumber $disk",
+            "    } catch {",
+            "        Clear-Disk -Number $disk",
+            "        throw\n",
+        ];
+        let places: Vec<usize> = order.into_iter().map(at).collect();
+        assert!(places.is_sorted(), "{script}");
+    }
+}
+
+/// SYSTEM runs the script in it: whoever can write there is the system.
+#[test]
+fn the_folder_of_the_start_up_script_is_checked_before_anything_is_put_there() {
+    let scripts = made(Engine::Sqlserver, &local(2), None);
+    let script = text(&scripts, "start-up-register.ps1");
+    let at = |part: &str| {
+        script
+            .find(part)
+            .unwrap_or_else(|| panic!("no {part} in {script}"))
+    };
+    let checked = at("if ($isLink -or $trusted -notcontains $owner -or $others.Count -gt 0)");
+    assert!(at("CreateDirectory($folder, $rights)") < checked);
+    assert!(checked < at("Remove-Item") && checked < at("Copy-Item"));
+    assert!(!script.contains("icacls"), "{script}");
 }
 
 #[test]
