@@ -29,7 +29,7 @@ fn a_whole_set_for_postgresql() {
     3. `psql -f 3-verify.sql`: shows what there is now.
     4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
 
-    Roll back: `psql -f undo.sql` and `undo-wal.sh`.
+    Roll back: `psql -f undo.sql` and `undo-wal.sh`, as root.
 
     ## What to know
 
@@ -144,6 +144,45 @@ fn a_whole_set_for_postgresql() {
     DROP TABLESPACE IF EXISTS dbstow_temp_1;
     DROP TABLESPACE IF EXISTS dbstow_data_1;
     "#);
+}
+
+/// The steps of a README, and the scripts that have one in their name.
+fn steps(scripts: &[layout::Script]) -> (Vec<u32>, Vec<u32>) {
+    let number = |text: &str, then: char| -> Option<u32> { text.split_once(then)?.0.parse().ok() };
+    let readme = crate::text(scripts, "README.md");
+    let (_, order) = readme.split_once("## Order").expect("it has an order");
+    let (order, _) = order.split_once("Roll back").expect("and a way back");
+    let mut names: Vec<u32> = scripts
+        .iter()
+        .filter_map(|script| number(&script.name, '-'))
+        .collect();
+    names.sort_unstable();
+    (
+        order.lines().filter_map(|line| number(line, '.')).collect(),
+        names,
+    )
+}
+
+#[test]
+fn steps_are_numbered_one_after_the_other_and_as_the_scripts_are() {
+    let of = |roles: &[Role], ephemeral: bool| LayoutRequest {
+        roles: roles.iter().copied().collect(),
+        ephemeral: ephemeral.then(|| "a".to_owned()).into_iter().collect(),
+        database: None,
+        ..asked("/mnt/a")
+    };
+    for (asked, last, named) in [
+        (of(&Role::COMMON, false), 4, 4),
+        (of(&[Role::Log], false), 1, 1),
+        (of(&[Role::Temp], false), 3, 3),
+        (of(&[Role::Temp], true), 4, 3),
+        (of(&Role::COMMON, true), 5, 4),
+    ] {
+        let scripts = made(Engine::Postgres, &asked, None);
+        let (steps, names) = steps(&scripts);
+        assert_eq!(steps, (0..=last).collect::<Vec<_>>(), "{:?}", asked.roles);
+        assert_eq!(names, (0..=named).collect::<Vec<_>>(), "{:?}", asked.roles);
+    }
 }
 
 #[test]

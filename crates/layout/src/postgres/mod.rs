@@ -101,6 +101,24 @@ impl<'a> Kit<'a> {
         self.temp.iter().chain(&self.data)
     }
 
+    /// The script that moves the write-ahead log, by its step: tablespaces take three.
+    fn move_wal(&self) -> String {
+        format!("{}-move-wal.sh", self.after_tablespaces())
+    }
+
+    /// The step after those of tablespaces, counted from the folders, which are step 0.
+    fn after_tablespaces(&self) -> usize {
+        match self.tablespaces().next() {
+            Some(_) => 4,
+            None => 1,
+        }
+    }
+
+    /// The step that has the folders made again at every start: the last one.
+    fn start_up_step(&self) -> usize {
+        self.after_tablespaces() + usize::from(self.log.is_some())
+    }
+
     /// The database that moves, and where to.
     fn database(&self) -> Option<(&str, &Tablespace)> {
         Some((self.wish.database.as_deref()?, self.data.first()?))

@@ -22,7 +22,7 @@ pub(super) fn all(kit: &Kit<'_>) -> Vec<Script> {
         scripts.push(Script::new("undo.sql", &Undo { kit }));
     }
     if let Some(log) = &kit.log {
-        scripts.push(Script::new("4-move-wal.sh", &MoveWal { kit, log }));
+        scripts.push(Script::new(&kit.move_wal(), &MoveWal { kit, log }));
         scripts.push(Script::new("undo-wal.sh", &UndoWal { kit, log }));
     }
     scripts.extend(start_up::scripts(kit));
