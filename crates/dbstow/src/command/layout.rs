@@ -33,7 +33,8 @@ pub struct Args {
     /// Which roles to place: temp (tempdb with its log), data, log; for MariaDB also binlog, undo, doublewrite
     #[arg(long, value_name = "ROLE,..", value_delimiter = ',', value_parser = role, default_value = "temp")]
     pub role: Vec<Role>,
-    /// What `dbstow doctor` wrote about the server: its files, version, system, free space
+    /// What `dbstow doctor` wrote about the server: its files, version, system, free space; for SQL Server alone, scripts for
+    /// others ask the server
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// Platform of the server, if there is no capture [default: inferred from the folders]
@@ -54,7 +55,7 @@ pub struct Args {
     /// Allow fewer temp files than the server has, where that leaves fewer than `dbstow lint` advises
     #[arg(long)]
     pub allow_fewer_files: bool,
-    /// Size of each temp file, such as "4 GiB" [default: the arm's, or that of the largest present file]
+    /// Size of each temp file (SQL Server), such as "4 GiB" [default: the arm's, or that of the largest present file]
     #[arg(long)]
     pub size: Option<Bytes>,
     /// Size of tempdb's log [default: as it is]
@@ -108,6 +109,7 @@ Examples:
 /// # Errors
 /// When something was asked that cannot be, or the folder cannot be written.
 pub fn run(args: &Args) -> Result<()> {
+    args.check_product()?;
     let wish = args.wish()?;
     let capture = args.capture.as_deref().map(read).transpose()?;
     let target = Target::new(capture, &wish)?;
@@ -231,6 +233,49 @@ impl Args {
         Ok(())
     }
 
+    /// Refuses options that the scripts of this product do not use.
+    fn check_product(&self) -> Result<()> {
+        let (product, alone) = match self.engine {
+            Engine::Sqlserver => {
+                return match self.data_directory {
+                    None => Ok(()),
+                    Some(_) => Err(Mistake(
+                        "--data-directory is of a PostgreSQL server; leave it out, or add --engine postgres"
+                            .to_owned(),
+                    )
+                    .into()),
+                };
+            }
+            Engine::Postgres => (
+                "PostgreSQL",
+                "1-check.sql asks the server what is in the way, and --data-directory says where its data is",
+            ),
+            Engine::Mariadb => (
+                "MariaDB",
+                "1-check.sh asks the server where its files are, and what is in the way",
+            ),
+        };
+        if self.capture.is_some() {
+            let message = format!(
+                "--capture: the scripts for {product} use no capture; leave it out: {alone}"
+            );
+            return Err(Mistake(message).into());
+        }
+        let sizes = [
+            ("--size", self.size.is_some()),
+            ("--log-size", self.log_size.is_some()),
+            ("--growth", self.growth != LayoutRequest::GROWTH),
+            ("--allow-fewer-files", self.allow_fewer_files),
+        ];
+        match sizes.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(Mistake(format!(
+                "{option} is of SQL Server's files; {product} has no such setting for its own: leave it out"
+            ))
+            .into()),
+        }
+    }
+
     /// Refuses roles that the scripts of this product do not place, asked for or in the arm.
     fn check_roles(&self, wish: &LayoutRequest) -> Result<()> {
         let placed: &[Role] = match self.engine {
@@ -341,6 +386,18 @@ fn dealt(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File>
 fn read(path: &Path) -> Result<Capture> {
     let shown = path.display();
     let text = input::named(path).map_err(|error| Mistake(format!("{shown}: {error}")))?;
+    // Captures of SQL Server name no product.
+    if let Some(product) = rules::capture::product(&text) {
+        let remedy = match product.as_str() {
+            "mariadb" => {
+                "leave it out and add --engine mariadb, whose scripts ask the server itself"
+            }
+            _ => "there are no scripts for it",
+        };
+        let message =
+            format!("{shown}: this is a capture of {product}, not of SQL Server; {remedy}");
+        return Err(Mistake(message).into());
+    }
     let capture = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
         Mistake(format!(
             "{shown}: this is no capture of a server: {error}; `dbstow doctor` writes one"

@@ -238,6 +238,42 @@ fn mistakes_are_told_with_their_remedy() {
         &[&mariadb[..], &["--role", "data,doublewrite"]].concat(),
         &["does not place doublewrite", "placement.NAME.doublewrite"],
     );
+    let of_others = [
+        ("--capture", "server.json", "use no capture"),
+        ("--size", "4 GiB", "--size is of SQL Server's files"),
+        ("--log-size", "1 GiB", "--log-size is of SQL Server's files"),
+        ("--growth", "1 GiB", "--growth is of SQL Server's files"),
+    ];
+    for engine in ["mariadb", "postgres"] {
+        for (option, value, says) in of_others {
+            let given = ["--engine", engine, "--volume", "a=/mnt/a", option, value];
+            refuses(&folder, &given, &[says, "leave it out"]);
+        }
+        let given = [
+            "--engine",
+            engine,
+            "--volume",
+            "a=/mnt/a",
+            "--allow-fewer-files",
+        ];
+        refuses(&folder, &given, &["--allow-fewer-files is of SQL Server"]);
+    }
+    refuses(
+        &folder,
+        &[&ARM[..], &["--data-directory", "/data"]].concat(),
+        &["--data-directory is of a PostgreSQL server"],
+    );
+    let captured = mariadb::capture::Capture {
+        format: mariadb::capture::FORMAT,
+        ..mariadb::capture::Capture::default()
+    };
+    let captured = serde_json::to_string(&captured).expect("a capture is JSON");
+    fs::write(folder.path().join("mariadb.json"), captured).expect("the folder is ours");
+    refuses(
+        &folder,
+        &[&ARM[..], &["--capture", "mariadb.json"]].concat(),
+        &["a capture of mariadb", "add --engine mariadb"],
+    );
     fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
     let other = [&ARM[..], &["--capture", "other.json"]].concat();
     refuses(
