@@ -227,6 +227,95 @@ fn the_finalists_run_and_agree_with_what_was_predicted() {
     );
 }
 
+/// The example with temporary files on a volume of their own, in both files.
+fn with_temp_apart(place: &Place) {
+    let change = |name: &str, old: &str, new: &str| {
+        let text = fs::read_to_string(place.path(name)).expect("the example is there");
+        assert!(text.contains(old), "no {old} in {text}");
+        fs::write(place.path(name), text.replace(old, new)).expect("the folder is ours");
+    };
+    let apart = "roles = [\"data\", \"log\"]\n\n[[volume]]\nroles = [\"temp\"]";
+    change("shop.toml", "roles = [\"data\", \"log\", \"temp\"]", apart);
+    let column = |name: &str, value: &str| format!("{name} = [{}]\n", [value; 8].join(", "));
+    let requests = ["read", "write"].map(|kind| {
+        column(&format!("{kind}s"), "1000.0")
+            + &column(&format!("{kind}_bytes"), "8192000.0")
+            + &column(&format!("{kind}_wait_s"), "4.0")
+    });
+    let temp = format!("[intervals.temp]\n{}\n[intervals.log]", requests.concat());
+    change("shop.toml", "[intervals.log]", &temp);
+    let own = "[volume.t]\ndisk = \"azure.premium.p30\"\nbursting = false\n\n[placement.today]";
+    change("today.toml", "[placement.today]", own);
+    change(
+        "today.toml",
+        "temp = { volumes = \"data\" }",
+        "temp = { volumes = \"t\" }",
+    );
+}
+
+/// Asks for temporary files on the local disks of a machine.
+fn local_on<'a>(machine: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let asked = [
+        "advise",
+        "shop.toml",
+        "--today",
+        "today.toml",
+        "--cloud",
+        "azure",
+        "--machine",
+        machine,
+        "--disk",
+        "azure.premium_v2",
+        "--temp",
+        "local",
+        "--capacity",
+        "data=60GiB",
+        "--capacity",
+        "log=20GiB",
+        "--capacity",
+        "temp=20GiB",
+        "--untested",
+        "--force",
+    ];
+    [&asked, more].concat()
+}
+
+#[test]
+fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
+    let place = Place::new();
+    with_temp_apart(&place);
+    // Machines with one local disk, and with four.
+    for (machine, count) in [("azure.D8ads_v7", None), ("azure.D32ads_v7", Some(4))] {
+        place.dbstow(&local_on(machine, &[])).success();
+        let finalists = place.path("shop-advice/finalists.toml");
+        let text = fs::read_to_string(&finalists).expect("it was written");
+        let document: toml_edit::DocumentMut = text.parse().expect("it is TOML");
+        let temp = &document["volume"]["cheapest-temp"];
+        let found = temp.get("count").and_then(toml_edit::Item::as_integer);
+        let expected = (Some("local"), count);
+        assert_eq!((temp["disk"].as_str(), found), expected, "{text}");
+        // Nothing in it is without effect.
+        place
+            .dbstow(&["check", "shop-advice/finalists.toml"])
+            .success()
+            .stderr("");
+    }
+    let run = ["run", "shop-advice/finalists.toml", "--blocks", "1"];
+    place.dbstow(&run).success();
+    // A disk more than the machine has.
+    let more = [
+        "check",
+        "shop-advice/finalists.toml",
+        "--set",
+        "volume.cheapest-temp.count=5",
+    ];
+    let refused = place.dbstow(&more).code(2);
+    let refused = said(&refused);
+    for part in ["cheapest-temp", "5 local disks", "azure.D32ads_v7 has 4"] {
+        assert!(refused.contains(part), "no {part} in {refused}");
+    }
+}
+
 /// The commands that are printed as the next ones, with `FOLDER` and the like filled in.
 fn next(advice: &Value) -> Vec<Vec<String>> {
     let filled = |word: String| match word.as_str() {
@@ -252,7 +341,11 @@ fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
     let advice = place.advice(&["--window", "20s"]);
     let finalists =
         fs::read_to_string(place.path("shop-advice/finalists.toml")).expect("it was written");
-    for part in ["window = \"20s\"", "sessions = 8", "credits = 0"] {
+    for part in [
+        "window = \"20s\"",
+        "sessions = 8",
+        "\"machine.credits\" = 0",
+    ] {
         assert!(finalists.contains(part), "no {part} in {finalists}");
     }
     let next = next(&advice);

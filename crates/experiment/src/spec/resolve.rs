@@ -339,10 +339,10 @@ mod tests {
     }
 
     #[test]
-    fn the_local_disk_is_one_and_has_no_host_cache() {
+    fn local_disks_are_striped_and_have_no_host_cache() {
         let local = |rest: &str| volume("d", &read(&format!("disk = \"local\"\n{rest}")));
         assert!(local("").is_ok());
-        assert!(refused(local("count = 2")).contains("a machine has one"));
+        assert_eq!(local("count = 4").map(|local| local.count).ok(), Some(4));
         assert!(refused(local("host_cache = \"read-only\"")).contains("leave host_cache out"));
     }
 

@@ -39,6 +39,21 @@ pub enum AttachedError {
         /// How many there may be.
         most: u32,
     },
+    /// More of the disks inside the machine than it has.
+    #[error(
+        "volume \"{volume}\": the volumes have {count} local disks together, and {machine} has {most}; use a smaller count, \
+         or place their files on one volume, or name another machine (`dbstow machines`)"
+    )]
+    TooManyLocal {
+        /// The first volume that is too much.
+        volume: String,
+        /// Which machine.
+        machine: String,
+        /// How many there are up to this volume.
+        count: u32,
+        /// How many the machine has.
+        most: u32,
+    },
 }
 
 /// A machine, and the volumes on it.
@@ -84,6 +99,26 @@ impl<'a> Attached<'a> {
                     disk: disk.name.clone(),
                     count,
                     most,
+                }));
+            }
+        }
+        self.check_local(volumes)
+    }
+
+    /// Refuses more disks inside the machine than the catalogue says it has.
+    fn check_local(&self, volumes: &[&spec::Volume]) -> Result<(), Box<AttachedError>> {
+        let Some(entry) = self.entry else {
+            return Ok(());
+        };
+        let mut count = 0;
+        for local in volumes.iter().filter(|volume| volume.disk == Disk::Local) {
+            count += local.count;
+            if count > entry.local_disks {
+                return Err(Box::new(AttachedError::TooManyLocal {
+                    volume: local.name.clone(),
+                    machine: entry.name.clone(),
+                    count,
+                    most: entry.local_disks,
                 }));
             }
         }

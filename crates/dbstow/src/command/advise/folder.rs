@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use analysis::report::advice::document::{Advice, Layout, Volume};
 use anyhow::Result;
-use catalogue::Catalogue;
-use experiment::spec::Disk;
+use catalogue::{Catalogue, Provision};
 use files::{Folder, Readers};
+use model::{Bytes, Iops, LimitSpec, Throughput};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::{Args, Mistake};
@@ -182,16 +182,19 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
                 );
                 placed.insert(role.name(), value(files));
             }
-            section(root, "volume").insert(&own, Item::Table(described(volume)));
+            let volume = described(volume, catalogue);
+            section(root, "volume").insert(&own, Item::Table(volume));
         }
         section(root, "placement").insert(name, Item::Table(placed));
         let mut arm = arm(name);
         let mut set = InlineTable::new();
         if let Some(machine) = &layout.machine {
             set.insert("machine.type", machine.as_str().into());
-            set.insert("machine.credits", WITHOUT_BURSTS.into());
             // What today's layout says of its own machine is not said of this one.
             if let Ok(entry) = catalogue.machine(machine) {
+                if entry.spec.limits.values().flatten().any(bursts) {
+                    set.insert("machine.credits", WITHOUT_BURSTS.into());
+                }
                 if cores {
                     set.insert("machine.cores", i64::from(entry.spec.cores).into());
                 }
@@ -238,13 +241,30 @@ fn arm(placement: &str) -> Table {
     arm
 }
 
-fn described(volume: &Volume) -> Table {
+fn bursts(limit: &LimitSpec) -> bool {
+    limit.burst.is_some()
+}
+
+/// Whether a disk has credits to be without.
+fn has_credits(volume: &Volume, catalogue: &Catalogue) -> bool {
+    let asked = Provision {
+        size: volume.size.map(Bytes),
+        iops: volume.iops.map(Iops),
+        throughput: volume.throughput.map(Throughput),
+        bursting: false,
+    };
+    let disk = catalogue.disk(&volume.disk);
+    let provisioned = disk.and_then(|disk| disk.provision(&asked));
+    provisioned.is_ok_and(|disk| disk.spec.limits.iter().any(bursts))
+}
+
+fn described(volume: &Volume, catalogue: &Catalogue) -> Table {
     let mut table = Table::new();
     table.insert("disk", value(volume.disk.as_str()));
     if volume.count > 1 {
         table.insert("count", value(i64::from(volume.count)));
     }
-    if volume.disk != Disk::Local.to_string() {
+    if has_credits(volume, catalogue) {
         table.insert("credits", value(WITHOUT_BURSTS));
     }
     let parts = [

@@ -88,24 +88,16 @@ pub(crate) fn volume(volume: &Volume) -> Result<(), Fault> {
     }
 }
 
+/// A local disk by itself; how many of them the machine has is the catalogue's to say.
 fn local(volume: &Volume) -> Result<(), Fault> {
-    let fault = |key: &str, message: &str| {
-        let message = format!("volume \"{}\" {message}", volume.name);
-        Err(Fault::at(&["volume", &volume.name, key], message))
-    };
-    if volume.count > 1 {
-        return fault(
-            "count",
-            "stripes the local disk, but a machine has one; use count = 1",
-        );
+    if volume.host_cache == HostCacheMode::None {
+        return Ok(());
     }
-    if volume.host_cache != HostCacheMode::None {
-        return fault(
-            "host_cache",
-            "puts a host cache before the local disk, which is on the host; leave host_cache out",
-        );
-    }
-    Ok(())
+    let message = format!(
+        "volume \"{}\" puts a host cache before the local disk, which is on the host; leave host_cache out",
+        volume.name
+    );
+    Err(Fault::at(&["volume", &volume.name, "host_cache"], message))
 }
 
 fn replaced(name: &str, by: &Override) -> Result<(), Fault> {
