@@ -30,6 +30,15 @@ impl HourlyPrice {
     }
 }
 
+/// What nobody published of a price, and why it was chosen so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PriceAssumed {
+    /// Of the one with Linux.
+    pub linux: Vec<String>,
+    /// Of the one with Windows.
+    pub windows: Vec<String>,
+}
+
 /// A virtual machine size, or a managed service's compute tier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineEntry {
@@ -65,6 +74,8 @@ pub struct MachineEntry {
     pub sources: Vec<Source>,
     /// What nobody published, and why it was chosen so.
     pub assumed: Vec<String>,
+    /// The same of its price.
+    pub price_assumed: PriceAssumed,
     /// The same of its local disk.
     pub local_assumed: Vec<String>,
     /// What to know.
@@ -80,13 +91,28 @@ impl MachineEntry {
         self.own_price_list.clone().or_else(of_sources)
     }
 
+    /// What nobody published of it, and why it was chosen so: of its prices and its local disks too.
+    pub fn assumptions(&self) -> Vec<String> {
+        let of_local = self.local_assumed.iter();
+        self.assumed
+            .iter()
+            .chain(&self.price_assumed.linux)
+            .chain(&self.price_assumed.windows)
+            .cloned()
+            .chain(of_local.map(|text| format!("its own disk: {text}")))
+            .collect()
+    }
+
     /// Takes over what is not known here.
     pub(super) fn complete(&mut self, other: MachineEntry) {
         if self.family.is_empty() {
             self.family = other.family;
         }
         self.arm |= other.arm;
-        self.price = self.price.or(other.price);
+        if self.price.is_none() {
+            self.price = other.price;
+            self.price_assumed = other.price_assumed;
+        }
         self.disks_max = self.disks_max.or(other.disks_max);
         self.local_disks_raw = self.local_disks_raw.or(other.local_disks_raw);
         if let (None, Some(cache)) = (&self.spec.host_cache, other.spec.host_cache)

@@ -16,7 +16,7 @@ use super::Catalogue;
 use super::disk::DiskEntry;
 use super::error::CatalogueError;
 use super::limits::Limit;
-use super::machine::{HourlyPrice, MachineEntry};
+use super::machine::{HourlyPrice, MachineEntry, PriceAssumed};
 use super::price::{self, Parts, Price, Step};
 use super::size::SizeRule;
 
@@ -173,6 +173,7 @@ fn of_machine(
         linux: Some(*usd),
         windows: Some(*usd),
     });
+    machine.price_assumed = PriceAssumed::default();
     machine.own_price_list = Some(file.to_owned());
     Ok(())
 }

@@ -329,10 +329,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         confidence: wire.confidence,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),
-        local_assumed: match &wire.local_disk {
-            Some(wire) => local_assumed(catalogue, wire)?,
-            None => Vec::new(),
-        },
+        price_assumed: wire.price_assumed.clone(),
+        local_assumed: local_assumed(catalogue, wire)?,
         notes: wire.notes.clone(),
     })
 }
@@ -403,10 +401,14 @@ fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, S
 }
 
 /// What nobody published of a local disk: of its entry, or of its class.
-fn local_assumed(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<Vec<String>, String> {
-    match (&wire.disk, &wire.class) {
-        (Some(disk), _) => Ok(lookup(&catalogue.disks, "disk", disk)?.assumptions()),
-        (None, Some(class)) => Ok(lookup(&catalogue.classes, "class", class)?.assumptions()),
-        (None, None) => Ok(Vec::new()),
+fn local_assumed(catalogue: &Catalogue, wire: &MachineWire) -> Result<Vec<String>, String> {
+    let mut all = wire.local_assumed.clone();
+    if let Some(local) = &wire.local_disk {
+        all.extend(match (&local.disk, &local.class) {
+            (Some(disk), _) => lookup(&catalogue.disks, "disk", disk)?.assumptions(),
+            (None, Some(class)) => lookup(&catalogue.classes, "class", class)?.assumptions(),
+            (None, None) => Vec::new(),
+        });
     }
+    Ok(all)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
+use super::machine::PriceAssumed;
 use super::source::Confidence;
 use super::wire::{
     AmountWire, BurstWire, BurstsWire, HostCacheWire, HourlyPriceWire, LimitsWire, LocalDiskWire,
@@ -16,27 +17,31 @@ const BURST: Duration = Duration::from_secs(30 * 60);
 
 /// What a flag of a row means.
 enum Meaning {
-    /// What nobody published, and why it was chosen so.
-    Assumed(&'static str),
+    /// What nobody published of the price with Linux, and why it was chosen so.
+    OfLinux(&'static str),
+    /// The same of the price with Windows.
+    OfWindows(&'static str),
     /// What to know.
     Noted(&'static str),
 }
 
-use Meaning::{Assumed, Noted};
+use Meaning::{Noted, OfLinux, OfWindows};
 
 /// Flags that a row may have.
 const FLAGS: [(&str, Meaning); 25] = [
     (
         "win-rule",
-        Assumed("the price with Windows: $0.046 more for each core and hour, as on most machines"),
+        OfWindows(
+            "the price with Windows: $0.046 more for each core and hour, as on most machines",
+        ),
     ),
     (
         "win-2023-adder",
-        Assumed("the price with Windows: as much more as in a list of 2023"),
+        OfWindows("the price with Windows: as much more as in a list of 2023"),
     ),
     (
         "price-fixed",
-        Assumed(
+        OfLinux(
             "the price: the list's is the one with Windows, of which the usual difference was taken off",
         ),
     ),
@@ -242,16 +247,18 @@ type Rates = [Option<f64>; 2];
 
 impl Row {
     fn wire(&self) -> Result<MachineWire, String> {
-        let (mut assumed, mut notes) = (Vec::new(), Vec::new());
+        let (mut price_assumed, mut notes) = (PriceAssumed::default(), Vec::new());
+        let mut local_assumed = Vec::new();
         for flag in self.flags.split_whitespace() {
             match FLAGS.iter().find(|(name, _)| *name == flag) {
-                Some((_, Assumed(text))) => assumed.push((*text).to_owned()),
+                Some((_, OfLinux(text))) => price_assumed.linux.push((*text).to_owned()),
+                Some((_, OfWindows(text))) => price_assumed.windows.push((*text).to_owned()),
                 Some((_, Noted(text))) => notes.push((*text).to_owned()),
                 None => return Err(format!("there is no flag `{flag}`")),
             }
         }
         let local_disks = self.local_disks.unwrap_or(0);
-        let local_disk = self.local_disk(local_disks, &mut assumed)?;
+        let local_disk = self.local_disk(local_disks, &mut local_assumed)?;
         if local_disks > 0 && local_disk.is_none() {
             notes.push("how fast its local disks are is not known".to_owned());
         }
@@ -281,7 +288,9 @@ impl Row {
             }),
             confidence: Confidence::Documented,
             sources: self.sources.split_whitespace().map(str::to_owned).collect(),
-            assumed,
+            assumed: Vec::new(),
+            price_assumed,
+            local_assumed,
             notes,
         })
     }
@@ -357,10 +366,7 @@ impl Row {
             return Ok(None);
         };
         if reads[0].is_some() && writes[0].is_none() || reads[1].is_some() && writes[1].is_none() {
-            assumed.push(
-                "local disks write as fast as they read, where their writes are not published"
-                    .to_owned(),
-            );
+            assumed.push("writes are as fast as reads, where they are not published".to_owned());
         }
         for (write, read) in writes.iter_mut().zip(reads) {
             *write = write.or(read);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
 use super::after_stop::AfterStop;
+use super::machine::PriceAssumed;
 use super::source::Confidence;
 
 /// A whole file.
@@ -152,6 +153,12 @@ pub(super) struct MachineWire {
     pub(super) sources: Vec<String>,
     #[serde(default)]
     pub(super) assumed: Vec<String>,
+    /// Of rows alone.
+    #[serde(skip)]
+    pub(super) price_assumed: PriceAssumed,
+    /// Of rows alone.
+    #[serde(skip)]
+    pub(super) local_assumed: Vec<String>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
 }

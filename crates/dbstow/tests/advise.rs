@@ -597,6 +597,34 @@ fn assumed(place: &Place, disk: &str) -> Vec<String> {
         .collect()
 }
 
+/// The catalogue assumes prices with Windows of these machines, and what the disks inside them do.
+#[test]
+fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
+    let of = |advice: &Value| -> Vec<String> {
+        let all = advice["assumptions"].as_array().expect("a list").iter();
+        all.filter_map(|text| text.as_str().map(str::to_owned))
+            .collect()
+    };
+    let any = |told: &[String], part: &str| told.iter().any(|told| told.contains(part));
+    let place = Place::new();
+    let remote = place.advice(&[]);
+    assert!(!remote.to_string().contains("\"local\""), "{remote}");
+    let remote = of(&remote);
+    assert!(remote[0].contains(" (cheapest"), "{remote:?}");
+    assert!(!any(&remote, "price with Windows"), "{remote:?}");
+    assert!(!any(&remote, "its own disk"), "{remote:?}");
+    // One sentence for what is assumed of one disk in the same answers.
+    let of_one = |told: &&String| told.starts_with("azure.premium_v2 (");
+    assert_eq!(remote.iter().filter(of_one).count(), 1, "{remote:?}");
+    with_temp_apart(&place);
+    let local = local_on("azure.D8ads_v7", &["--windows", "--format", "json"]);
+    let local = place.dbstow(&local).success();
+    let local: Value = serde_json::from_slice(&local.get_output().stdout).expect("it is JSON");
+    let local = of(&local);
+    assert!(any(&local, "price with Windows"), "{local:?}");
+    assert!(any(&local, "its own disk: "), "{local:?}");
+}
+
 /// Standard SSDs have latencies that nobody published, and a price without their transactions.
 #[test]
 fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {

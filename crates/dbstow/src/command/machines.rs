@@ -294,7 +294,8 @@ fn details(machine: &MachineEntry) -> String {
     }
     rows.push(("confidence", machine.confidence.to_string()));
     rows.push(("also called", machine.aliases.join(", ")));
-    rows.extend(machine.assumed.iter().map(|text| ("assumed", text.clone())));
+    let assumed = machine.assumptions().into_iter();
+    rows.extend(assumed.map(|text| ("assumed", text)));
     rows.extend(machine.notes.iter().map(|text| ("note", text.clone())));
     rows.retain(|(_, value)| !value.is_empty());
     let title = match machine.title.as_str() {
@@ -341,7 +342,7 @@ fn machine_json(machine: &MachineEntry) -> Value {
         "disks_max": machine.disks_max,
         "files_max": machine.files_max,
         "confidence": machine.confidence,
-        "assumed": machine.assumed,
+        "assumed": machine.assumptions(),
         "notes": machine.notes,
         "sources": machine.sources,
     })

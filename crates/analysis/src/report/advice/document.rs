@@ -203,7 +203,7 @@ impl Advice {
         format!("{document:#}\n")
     }
 
-    /// The answers, each with its name.
+    /// The answers, each with its name; today's layout is the first.
     pub fn answers(&self) -> Vec<(&'static str, &Layout)> {
         let named = [
             ("today", Some(&self.today)),

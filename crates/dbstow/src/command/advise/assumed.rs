@@ -1,7 +1,8 @@
 //! What the catalogue assumes of the machines and disks of an answer.
 
+use advise::System;
 use analysis::report::advice::document::{Advice, Layout};
-use catalogue::Catalogue;
+use catalogue::{Catalogue, MachineEntry};
 
 /// What a volume's disk inside the machine is called.
 const LOCAL: &str = "local";
@@ -13,12 +14,12 @@ struct Assumed<'a> {
     answers: Vec<&'static str>,
 }
 
-/// Every assumption of the catalogue that an answer uses, in the order of the answers, each once; sentences.
-pub(super) fn of_layouts(advice: &Advice, catalogue: &Catalogue) -> Vec<String> {
+/// Every assumption of the catalogue that an answer uses, each once; a sentence for those of the same disks or machines in
+/// the same answers. The answer's own come first, then those of its rivals, of today's layout, and of the frontier.
+pub(super) fn of_layouts(advice: &Advice, system: System, catalogue: &Catalogue) -> Vec<String> {
     let mut all: Vec<Assumed<'_>> = Vec::new();
-    let frontier = advice.frontier.iter().map(|layout| ("frontier", layout));
-    for (answer, layout) in advice.answers().into_iter().chain(frontier) {
-        for (of, text) in of_layout(layout, catalogue) {
+    for (answer, layout) in in_order(advice) {
+        for (of, text) in of_layout(layout, system, catalogue) {
             let at = all.iter().position(|known| known.text == text);
             let at = at.unwrap_or_else(|| {
                 all.push(Assumed {
@@ -37,15 +38,41 @@ pub(super) fn of_layouts(advice: &Advice, catalogue: &Catalogue) -> Vec<String> 
             }
         }
     }
+    sentences(all)
+}
+
+/// The layouts that are shown, what the answer is first.
+fn in_order(advice: &Advice) -> Vec<(&'static str, &Layout)> {
+    // Today's layout is the first of the answers.
+    let mut answers = advice.answers();
+    answers.rotate_left(1);
+    let frontier = advice.frontier.iter().map(|layout| ("frontier", layout));
+    answers.into_iter().chain(frontier).collect()
+}
+
+fn sentences(all: Vec<Assumed<'_>>) -> Vec<String> {
+    let mut together: Vec<Assumed<'_>> = Vec::new();
+    for assumed in all {
+        let is_same =
+            |known: &&mut Assumed<'_>| known.of == assumed.of && known.answers == assumed.answers;
+        match together.iter_mut().find(is_same) {
+            Some(known) => known.text = format!("{}; {}", known.text, assumed.text),
+            None => together.push(assumed),
+        }
+    }
     let sentence = |assumed: &Assumed<'_>| {
         let (of, answers) = (assumed.of.join(", "), assumed.answers.join(", "));
-        format!("{of}: {} ({answers}).", assumed.text)
+        format!("{of} ({answers}): {}.", assumed.text)
     };
-    all.iter().map(sentence).collect()
+    together.iter().map(sentence).collect()
 }
 
 /// What is assumed of a layout, each with the name of its machine or disk.
-fn of_layout<'a>(layout: &'a Layout, catalogue: &Catalogue) -> Vec<(&'a str, String)> {
+fn of_layout<'a>(
+    layout: &'a Layout,
+    system: System,
+    catalogue: &Catalogue,
+) -> Vec<(&'a str, String)> {
     let machine = layout.machine.as_deref();
     let entry = machine.and_then(|name| Some((name, catalogue.machine(name).ok()?)));
     let mut all = Vec::new();
@@ -59,7 +86,16 @@ fn of_layout<'a>(layout: &'a Layout, catalogue: &Catalogue) -> Vec<(&'a str, Str
         }
     }
     if let Some((name, entry)) = entry {
-        all.extend(entry.assumed.iter().map(|text| (name, text.clone())));
+        let texts = entry.assumed.iter().chain(of_price(entry, system));
+        all.extend(texts.map(|text| (name, text.clone())));
     }
     all
+}
+
+/// What is assumed of the price that was asked for.
+fn of_price(entry: &MachineEntry, system: System) -> &[String] {
+    match system {
+        System::Linux => &entry.price_assumed.linux,
+        System::Windows => &entry.price_assumed.windows,
+    }
 }

@@ -346,7 +346,7 @@ impl Described<'_> {
 
     /// What was taken for granted: in the catalogue, by whoever recorded the profile, and here.
     fn assumptions(&self, document: &document::Advice) -> Vec<String> {
-        let mut all = assumed::of_layouts(document, self.catalogue);
+        let mut all = assumed::of_layouts(document, self.need.system, self.catalogue);
         let of_today = self.today.stage.notes.iter();
         all.extend(of_today.map(|note| format!("Today: {note}.")));
         all.extend(self.today.profile.assumptions.iter().cloned());
