@@ -112,6 +112,9 @@ fn of(capture: &Capture) -> Result<Platform, LayoutError> {
                  VIEW SERVER STATE",
             ),
         },
+        Product::Babelfish => refused(
+            "the capture is of Babelfish, which ignores where T-SQL puts files; use --engine postgres without --capture",
+        ),
         Product::Other => refused(&format!(
             "the capture is of {}, whose files dbstow knows nothing of",
             capture.identity.edition

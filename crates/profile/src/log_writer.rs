@@ -67,7 +67,8 @@ impl LogWriter {
     /// How this product writes; a version is `major.minor..`.
     pub(crate) fn of(product: Option<&str>, version: Option<&str>) -> LogWriter {
         let (page, in_flight) = match product {
-            Some("PostgreSQL") => (POSTGRES_PAGE, InFlight::One { logs: 1 }),
+            // Babelfish is PostgreSQL that speaks T-SQL.
+            Some("PostgreSQL" | "Babelfish") => (POSTGRES_PAGE, InFlight::One { logs: 1 }),
             // The redo log and the binary log.
             Some("MariaDB" | "MySQL") => (INNODB_PAGE, InFlight::One { logs: 2 }),
             Some("SQL Server" | "Azure SQL Managed Instance") => {

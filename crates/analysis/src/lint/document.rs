@@ -210,6 +210,7 @@ impl Server {
             Product::Boxed => "sql-server",
             Product::AzureDatabase => "azure-sql-database",
             Product::ManagedInstance => "managed-instance",
+            Product::Babelfish => "babelfish",
             Product::Other => "other",
         };
         Server {

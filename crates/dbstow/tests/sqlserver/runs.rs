@@ -177,6 +177,57 @@ fn what_is_too_old_or_no_sql_server_is_refused_before_anything_is_made() {
     }
 }
 
+/// It has the version of SQL Server 2014, which is too old.
+#[test]
+fn babelfish_is_measured_and_called_by_its_name_but_compares_no_placements() {
+    let bench = Bench::start(SqlServer::linux(PASSWORD).babelfish("4.4.0"));
+    let apart = data_files(&bench);
+    let volumes = ["--volume", "a=/nvme", "--volume", "b=/var/fast"];
+    bench.run(&apart, &volumes).assert().failure().stderr(
+        contains("is Babelfish, not SQL Server").and(contains("give all arms one placement")),
+    );
+    let heard = bench.double().heard();
+    assert!(
+        !heard.iter().any(|text| text.contains("CREATE ")),
+        "{heard:?}"
+    );
+
+    let text = fs::read_to_string(&apart).expect("it was written");
+    let second = "[arm.two]\nplacement = \"two\"";
+    assert!(text.contains(second), "{text}");
+    let same = "[arm.two]\nplacement = \"one\"\nset = { \"engine.memory\" = \"512 MiB\" }";
+    fs::write(&apart, text.replace(second, same)).expect("a file of the test's own");
+    // The folder has the plan of before.
+    let together = [&volumes[..2], &["--fresh"]].concat();
+    let said = bench.run(&apart, &together).assert().success();
+    let said = String::from_utf8_lossy(&said.get_output().stdout).into_owned();
+    // The report breaks its lines where they are full.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("placement: Babelfish, not SQL Server"),
+        "{said}"
+    );
+    let records = bench.records();
+    assert_eq!(records.len(), 2);
+    for record in records {
+        let engine = &record["engine"];
+        assert_eq!(engine["version"], "12.0.2000.8");
+        assert_eq!(
+            engine["settings"]["product"],
+            "Babelfish 4.4.0, not SQL Server"
+        );
+        assert_eq!(record["outcome"]["status"], "finished", "{record}");
+    }
+    let server = bench.server();
+    let doctor = ["doctor", "--server", &server, "--encrypt", "off-insecure"];
+    bench
+        .dbstow(&doctor)
+        .assert()
+        .success()
+        .stdout(contains("Babelfish, not SQL Server (12.0.2000.8)"));
+    settle(&bench);
+}
+
 #[test]
 fn every_version_and_edition_of_an_installed_server_is_measured() {
     // Standard 2016 with Service Pack 1, Express 2017, Enterprise 2019, Developer 2025.

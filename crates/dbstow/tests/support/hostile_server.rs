@@ -375,7 +375,7 @@ const VARCHAR_UTF_8: [u8; 8] = [0xA7, 0x40, 0x1F, 9, 4, 0xD0, 0x04, 0];
 const NVARCHAR_MAX: [u8; 8] = [0xE7, 0xFF, 0xFF, 9, 4, 0xD0, 0, 0x34];
 
 /// The columns of the first question.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "version",
     "edition",
     "engine_edition",
@@ -388,6 +388,7 @@ const COLUMNS: [&str; 12] = [
     "database_name",
     "login_name",
     "taken",
+    "babelfish",
 ];
 
 impl SqlServer {

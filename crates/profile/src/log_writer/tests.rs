@@ -34,6 +34,14 @@ fn sql_server_has_as_many_log_writes_in_flight_as_its_version_allows() {
     assert_eq!(sql_server(None).in_flight_max(Recorded::default()), 112);
 }
 
+/// It has a version of its own, and PostgreSQL's log.
+#[test]
+fn babelfish_writes_its_log_as_postgresql_does() {
+    let babelfish = LogWriter::of(Some("Babelfish"), Some("4.4.0"));
+    assert_eq!(babelfish.in_flight_max(recorded(16.0, 0.95)), 1);
+    assert_eq!(babelfish.page, POSTGRES_PAGE);
+}
+
 #[test]
 fn commits_that_were_recorded_to_share_writes_do_so_again() {
     let most = |in_flight, commits_per_write| {

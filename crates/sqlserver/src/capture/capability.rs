@@ -77,7 +77,7 @@ pub fn obstacle_to_moving_tempdb(
 ) -> Option<Obstacle> {
     let may = |name: &str| permissions.get(name).copied();
     match identity.product() {
-        Product::AzureDatabase => Some(Obstacle::Service),
+        Product::AzureDatabase | Product::Babelfish => Some(Obstacle::Service),
         Product::Boxed if identity.clustered == Some(true) => Some(Obstacle::Cluster),
         Product::Boxed | Product::ManagedInstance | Product::Other => {
             match may(MOVES_TEMPDB).or(may("CONTROL SERVER")) {
@@ -119,7 +119,7 @@ impl Capture {
         let asked = COUNTERS.iter().filter(|question| match product {
             Product::AzureDatabase => question.azure_database,
             Product::Boxed => question.since <= self.identity.major(),
-            Product::ManagedInstance | Product::Other => true,
+            Product::ManagedInstance | Product::Babelfish | Product::Other => true,
         });
         let asked: Vec<&str> = asked.map(|question| question.name).collect();
         let missing = self.unanswered.iter();
@@ -204,7 +204,7 @@ impl Capture {
                 },
                 ..self.by_permission(what, permission, "")
             },
-            Product::Boxed | Product::Other => {
+            Product::Boxed | Product::Babelfish | Product::Other => {
                 self.by_permission(what, permission, "who makes a database owns it, and may drop it")
             }
         }
@@ -237,6 +237,7 @@ impl Capture {
                     grant: grant.to_owned(),
                 }
             }
+            Product::Babelfish => cannot(what, "its cache is PostgreSQL's: it has no DBCC DROPCLEANBUFFERS"),
             Product::Boxed | Product::ManagedInstance | Product::Other => {
                 let why = "for tempdb it takes a member of sysadmin too, since CHECKPOINT wants the database's owner";
                 let mut capability = self.by_permission(what, "ALTER SERVER STATE", why);
@@ -253,6 +254,7 @@ impl Capture {
         match self.identity.product() {
             Product::AzureDatabase => cannot(what, "the service objective decides it"),
             Product::ManagedInstance => cannot(what, "the instance's number of cores decides it"),
+            Product::Babelfish => cannot(what, "its memory is PostgreSQL's (shared_buffers)"),
             Product::Boxed | Product::Other => self.by_permission(
                 what,
                 "ALTER SETTINGS",
@@ -279,6 +281,11 @@ impl Capture {
             None => with(
                 Can::Yes,
                 "the new places are used from the next start on, and no T-SQL starts a server",
+                None,
+            ),
+            Some(Obstacle::Service) if self.identity.product() == Product::Babelfish => with(
+                Can::No,
+                "its temporary tables are in PostgreSQL's tablespaces (temp_tablespaces)",
                 None,
             ),
             Some(Obstacle::Service) => with(

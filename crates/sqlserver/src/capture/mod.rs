@@ -99,6 +99,9 @@ pub struct Identity {
     pub data_path: Option<String>,
     /// Default folder of logs.
     pub log_path: Option<String>,
+    /// `SERVERPROPERTY('BabelfishVersion')`, such as `4.4.0`; `None` on SQL Server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub babelfish: Option<String>,
 }
 
 /// Kinds of SQL Server that differ in what may be placed.
@@ -110,13 +113,22 @@ pub enum Product {
     AzureDatabase,
     /// Azure SQL Managed Instance: number, growth and size of files only.
     ManagedInstance,
+    /// PostgreSQL that speaks T-SQL, and calls itself SQL Server 2014, Standard Edition: it ignores where files are to be.
+    ///
+    /// Source: AWS, "Managing Babelfish error handling", `escape_hatch_storage_options`
+    /// (<https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/babelfish-strict.html>, read 2026-11-26).
+    Babelfish,
     /// Something else that speaks T-SQL.
     Other,
 }
 
 impl Identity {
-    /// The kind, by `EngineEdition`. Source: Microsoft, "SERVERPROPERTY" (read 2026-11).
+    /// The kind, by `EngineEdition`, of which Babelfish has that of an installed SQL Server. Source: Microsoft,
+    /// "SERVERPROPERTY" (read 2026-11).
     pub fn product(&self) -> Product {
+        if self.babelfish.is_some() {
+            return Product::Babelfish;
+        }
         match self.engine_edition {
             1..=4 => Product::Boxed,
             5 => Product::AzureDatabase,
@@ -144,6 +156,7 @@ impl Identity {
             (Product::Boxed, 16) => "SQL Server 2022",
             (Product::Boxed, 17) => "SQL Server 2025",
             (Product::Boxed, _) => "SQL Server",
+            (Product::Babelfish, _) => "Babelfish, not SQL Server",
             (Product::Other, _) => "something that speaks T-SQL",
         }
     }

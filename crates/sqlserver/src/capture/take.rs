@@ -90,6 +90,7 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
             clustered: row.flag("is_clustered")?,
             data_path: row.text("data_path")?.map(str::to_owned),
             log_path: row.text("log_path")?.map(str::to_owned),
+            babelfish: row.text("babelfish")?.map(str::to_owned),
         };
         let greeting = Greeting {
             server: row.word("server_name")?,
@@ -349,9 +350,11 @@ impl Asking<'_> {
                 "it came with version {} of SQL Server",
                 question.since
             )),
-            Product::Boxed | Product::AzureDatabase | Product::ManagedInstance | Product::Other => {
-                None
-            }
+            Product::Boxed
+            | Product::AzureDatabase
+            | Product::ManagedInstance
+            | Product::Babelfish
+            | Product::Other => None,
         }
     }
 

@@ -141,6 +141,7 @@ fn product_name(product: Product) -> &'static str {
         Product::Boxed => "SQL Server",
         Product::AzureDatabase => "Azure SQL Database",
         Product::ManagedInstance => "Azure SQL Managed Instance",
+        Product::Babelfish => "Babelfish",
         Product::Other => "an edition that dbstow does not know",
     }
 }

@@ -56,7 +56,10 @@ impl Needs {
     }
 }
 
-/// What the server is, and the clock.
+/// What the server is, and the clock. `Babelfish` is 1 there, and NULL on SQL Server, as is every property that it does not have.
+///
+/// Source: AWS, "Identifying your version of Babelfish"
+/// (<https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/babelfish-information-identify-version.html>, read 2026-11-26).
 pub const IDENTITY: Question = Question {
     name: "identity",
     text: "SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(64)) AS version, \
@@ -70,7 +73,9 @@ pub const IDENTITY: Question = Question {
         (SELECT CAST(service_broker_guid AS nvarchar(36)) FROM sys.databases WHERE name = N'msdb') AS instance, \
         CAST(DB_NAME() AS nvarchar(128)) AS database_name, \
         CAST(SUSER_SNAME() AS nvarchar(256)) AS login_name, \
-        CONVERT(nvarchar(40), SYSDATETIMEOFFSET(), 126) AS taken;",
+        CONVERT(nvarchar(40), SYSDATETIMEOFFSET(), 126) AS taken, \
+        CASE WHEN CAST(SERVERPROPERTY('Babelfish') AS bigint) = 1 \
+        THEN CAST(SERVERPROPERTY('BabelfishVersion') AS nvarchar(64)) END AS babelfish;",
     needs: Needs::Nothing,
     since: 11,
     azure_database: true,

@@ -118,10 +118,10 @@ fn started(server: &SqlServer) -> String {
 
 fn identity(server: &SqlServer, session: &Session) -> Rows {
     let names = "version edition engine_edition tempdb_metadata_in_memory is_clustered data_path log_path server_name instance \
-                 database_name login_name taken";
+                 database_name login_name taken babelfish";
     let in_memory = server.settings["tempdb metadata memory-optimized"].in_use;
     let folder = server.folder();
-    table(names, "ttnnnttttttt").row([
+    table(names, "ttnnntttttttt").row([
         server.edition.version.as_str().into(),
         server.edition.name.as_str().into(),
         server.edition.engine.into(),
@@ -134,6 +134,7 @@ fn identity(server: &SqlServer, session: &Session) -> Rows {
         session.database.as_str().into(),
         session.login.as_str().into(),
         "2026-02-01T12:00:00.0000000+00:00".into(),
+        Value::from(server.babelfish.as_deref()),
     ])
 }
 

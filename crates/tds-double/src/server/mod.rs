@@ -51,6 +51,8 @@ const AGES: Duration = Duration::from_secs(3600);
 pub struct SqlServer {
     /// What it is
     pub edition: Edition,
+    /// `BabelfishVersion`, where it is one
+    pub babelfish: Option<String>,
     /// `ServerName`
     pub name: String,
     /// What setup made up to tell it from others
@@ -205,6 +207,7 @@ impl SqlServer {
         };
         SqlServer {
             edition,
+            babelfish: None,
             name: "DOUBLE".to_owned(),
             instance: "5D1E8A3C-0000-4000-8000-000000000001".to_owned(),
             clustered: false,
@@ -243,6 +246,13 @@ impl SqlServer {
         self.edition.version = version.to_owned();
         self.edition.engine = engine;
         self
+    }
+
+    /// What Babelfish calls itself: SQL Server 2014 Standard, with a version of its own.
+    #[must_use]
+    pub fn babelfish(mut self, version: &str) -> SqlServer {
+        self.babelfish = Some(version.to_owned());
+        self.edition("12.0.2000.8", 2)
     }
 
     /// One more login, with these permissions of the server.

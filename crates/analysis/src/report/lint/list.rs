@@ -99,6 +99,7 @@ fn scope(applies: &Applies) -> String {
             Product::Boxed => "SQL Server",
             Product::AzureDatabase => "Azure SQL Database",
             Product::ManagedInstance => "Azure SQL Managed Instance",
+            Product::Babelfish => "Babelfish",
             Product::Other => "others",
         })
         .collect();

@@ -56,6 +56,7 @@ fn head(document: &Document) -> String {
         "sql-server" => "SQL Server",
         "azure-sql-database" => "Azure SQL Database",
         "managed-instance" => "Azure SQL Managed Instance",
+        "babelfish" => "Babelfish, not SQL Server",
         "mariadb" => "MariaDB",
         "mysql" => "MySQL",
         _ => "a product that dbstow does not know",

@@ -157,6 +157,13 @@ impl SqlServer {
             self.departures
                 .insert("placement".to_owned(), counted.to_owned());
         }
+        if self.run.product() == Product::Babelfish {
+            let ignored = "Babelfish, not SQL Server, ignores where T-SQL puts files";
+            self.notes
+                .push(Note::NotAsAsked(format!("placement: {ignored}")));
+            self.departures
+                .insert("placement".to_owned(), ignored.to_owned());
+        }
         let mut temp = Vec::new();
         if self.run.moves_tempdb() {
             temp = tempdb::bring(&self.run, settings, directories)?;
@@ -301,6 +308,10 @@ impl SqlServer {
         let mut settings: BTreeMap<String, String> =
             settings.map_err(failed)?.into_iter().collect();
         settings.insert("edition".to_owned(), identity.edition.clone());
+        if let Some(version) = &identity.babelfish {
+            let product = format!("Babelfish {version}, not SQL Server");
+            settings.insert("product".to_owned(), product);
+        }
         let statements = match self.per_turn {
             1 => "driven by the client, prepared".to_owned(),
             many => format!("a loop on the server, {many} operations a round trip"),

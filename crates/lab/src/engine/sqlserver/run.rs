@@ -326,6 +326,23 @@ impl ServerRun {
                     self.identity.version
                 ));
             }
+            Product::Babelfish if self.volumes_end => {
+                return missing(format!(
+                    "{} is Babelfish, not SQL Server: it ignores where T-SQL puts files, so that modelled disks would stay \
+                     unused; emulate with --engine postgres, or on a SQL Server",
+                    self.access.server()
+                ));
+            }
+            Product::Babelfish => {
+                if let Some([one, other]) = placed_apart(arms) {
+                    return missing(format!(
+                        "{} is Babelfish, not SQL Server: it ignores where T-SQL puts files, and the placements \"{one}\" and \
+                         \"{other}\" place them differently; compare placements with --engine postgres or on a SQL Server, \
+                         or give all arms one placement",
+                        self.access.server()
+                    ));
+                }
+            }
             Product::Boxed => {}
         }
         let allowed = capture::read(&mut session, &question::PERMISSIONS, |row| {
@@ -484,6 +501,19 @@ fn scripts_of(journal: &Path) -> PathBuf {
 
 fn unusable(error: JournalError) -> EngineError {
     EngineError::Missing(error.to_string())
+}
+
+/// Two placements whose files are in different places, or of different number or size.
+fn placed_apart(arms: &[Arm]) -> Option<[&str; 2]> {
+    let (first, others) = arms.split_first()?;
+    let one = &first.settings.placement;
+    let mut others = others.iter().map(|arm| &arm.settings.placement);
+    let other = others.find(|other| {
+        Role::ALL
+            .iter()
+            .any(|role| other.files(*role) != one.files(*role))
+    })?;
+    Some([&one.name, &other.name])
 }
 
 /// Two placements that differ in nothing but where their files are.

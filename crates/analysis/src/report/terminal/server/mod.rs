@@ -175,6 +175,6 @@ fn unanswered(capture: &Capture) -> String {
 fn places_files(capture: &Capture) -> bool {
     match capture.identity.product() {
         Product::Boxed | Product::ManagedInstance | Product::Other => true,
-        Product::AzureDatabase => false,
+        Product::AzureDatabase | Product::Babelfish => false,
     }
 }

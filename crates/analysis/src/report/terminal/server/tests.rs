@@ -8,8 +8,8 @@ use super::render;
 /// An installed server whose login may do everything. A file of tempdb moves with the next start.
 const EVERYTHING: &str = r"
 # identity
-version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken
-16.0.4135.4 | Developer Edition (64-bit) | 3 | 0 | 0 | E:\data\ | L:\log\ | DB1\SQL2022 | 5D1E8A3C | master | ACME\eva | 2026-11-21T08:00:00+00:00
+version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken | babelfish
+16.0.4135.4 | Developer Edition (64-bit) | 3 | 0 | 0 | E:\data\ | L:\log\ | DB1\SQL2022 | 5D1E8A3C | master | ACME\eva | 2026-11-21T08:00:00+00:00 | NULL
 # permissions
 permission | allowed
 VIEW SERVER STATE | 1
@@ -112,8 +112,8 @@ error 2571 User 'ACME\eva' does not have permission to run DBCC TRACESTATUS.
 /// Azure SQL Database, which has no files to show and is not asked for them.
 const AZURE_DATABASE: &str = r"
 # identity
-version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken
-12.0.2000.8 | SQL Azure | 5 | NULL | NULL | NULL | NULL | acme | 5D1E8A3C | web | eva | 2026-11-21T08:00:00+00:00
+version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken | babelfish
+12.0.2000.8 | SQL Azure | 5 | NULL | NULL | NULL | NULL | acme | 5D1E8A3C | web | eva | 2026-11-21T08:00:00+00:00 | NULL
 # permissions
 permission | allowed
 VIEW SERVER STATE | NULL
@@ -139,8 +139,8 @@ total_pages | free_pages | user_pages | internal_pages | version_pages
 /// A managed instance.
 const MANAGED_INSTANCE: &str = r"
 # identity
-version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken
-12.0.2000.8 | SQL Azure | 8 | 0 | NULL | NULL | NULL | acme.database.windows.net | 5D1E8A3C | master | eva | 2026-11-21T08:00:00+00:00
+version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken | babelfish
+12.0.2000.8 | SQL Azure | 8 | 0 | NULL | NULL | NULL | acme.database.windows.net | 5D1E8A3C | master | eva | 2026-11-21T08:00:00+00:00 | NULL
 # volumes
 database_id | file_id | mount_point | label | file_system | total_bytes | available_bytes
 # services

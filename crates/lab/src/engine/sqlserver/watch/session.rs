@@ -68,12 +68,14 @@ impl Session {
     pub(super) fn product(&self) -> &'static str {
         match self.identity.product() {
             Product::ManagedInstance => "Azure SQL Managed Instance",
+            Product::Babelfish => "Babelfish",
             Product::Boxed | Product::AzureDatabase | Product::Other => "SQL Server",
         }
     }
 
     pub(super) fn version(&self) -> &str {
-        &self.identity.version
+        let own = self.identity.babelfish.as_deref();
+        own.unwrap_or(&self.identity.version)
     }
 
     /// What it runs on, as far as it says.
@@ -166,7 +168,7 @@ fn check(identity: &Identity) -> Result<(), EngineError> {
             "this SQL Server is older than 2012; collect Windows performance counters instead, and import them \
              (dbstow import)",
         ),
-        Product::Boxed | Product::ManagedInstance => Ok(()),
+        Product::Boxed | Product::ManagedInstance | Product::Babelfish => Ok(()),
     }
 }
 
