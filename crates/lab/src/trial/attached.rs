@@ -44,7 +44,7 @@ pub enum AttachedError {
         "volume \"{volume}\": the volumes have {count} local disks together, and {machine} has {most}; use a smaller count, \
          or place their files on one volume, or name another machine (`dbstow machines`)"
     )]
-    TooManyLocal {
+    FewerLocalDisks {
         /// The first volume that is too much.
         volume: String,
         /// Which machine.
@@ -114,7 +114,7 @@ impl<'a> Attached<'a> {
         for local in volumes.iter().filter(|volume| volume.disk == Disk::Local) {
             count += local.count;
             if count > entry.local_disks {
-                return Err(Box::new(AttachedError::TooManyLocal {
+                return Err(Box::new(AttachedError::FewerLocalDisks {
                     volume: local.name.clone(),
                     machine: entry.name.clone(),
                     count,
