@@ -84,6 +84,16 @@ impl OnMachines {
         }
     }
 
+    /// Whether it depends on the number of processors where it has its limits.
+    pub fn needs_cores(&self) -> bool {
+        let published = self.published.iter().any(|machines| machines.cores > 0);
+        published
+            || self
+                .missed
+                .iter()
+                .any(|missed| missed.cores_below.is_some())
+    }
+
     /// What was measured on machines such as this, where it was less than the limits.
     pub fn missed_on(&self, machine: &MachineEntry, cores: u32) -> Option<&str> {
         let mut missed = self.missed.iter();

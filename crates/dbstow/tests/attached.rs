@@ -35,7 +35,6 @@ span = \"4 GiB\"
 depth = 512
 [engine]
 name = \"raw\"
-memory = \"8 MiB\"
 [protocol]
 blocks = 1
 metric = \"mb_per_s\"

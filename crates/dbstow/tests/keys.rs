@@ -1,5 +1,8 @@
 //! No key of an experiment is ever ignored: it is used, refused, or reported as without effect.
 
+#[path = "keys/real_time.rs"]
+mod real_time;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -112,7 +115,7 @@ const BUSY: &[(&str, &str)] = &[
 ];
 const INNODB: &[(&str, &str)] = &[("engine.like", "'innodb'")];
 
-/// Every key of FORMAT.md but those of `[protocol]` and `[arm.NAME]`, which say how arms are compared.
+/// Every key of FORMAT.md but those of `[protocol]` and `[arm.NAME]`, which say how arms are compared ([`COMPARED`]).
 const CASES: &[Case] = &[
     case("machine.type", "'azure.DS1'"),
     case("machine.cores", "1"),
@@ -229,12 +232,27 @@ const CASES: &[Case] = &[
     case("engine.postgres.io_combine_limit", "'64 KiB'"),
 ];
 
+/// The same of `[protocol]` and `[arm.NAME]`, of two arms.
+const COMPARED: &[(&str, &str)] = &[
+    ("protocol.blocks", "3"),
+    ("protocol.margin", "0.9"),
+    ("protocol.errors_max", "0.2"),
+    ("protocol.baseline", "'b'"),
+    ("protocol.metric", "'iops'"),
+    ("protocol.seed", "7"),
+    ("arm.b.placement", "'q'"),
+    ("arm.b.baseline", "'c'"),
+    ("arm.b.set", "{ 'workload.sessions' = 3 }"),
+];
+
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Used,
     Refused,
     Reported,
+    /// It is part of the plan, and whether a run uses it shows in a run.
+    Planned,
     Ignored,
 }
 
@@ -275,10 +293,12 @@ impl Place {
         }
         let words = ["run", "keys.toml", "--format", "json", "--fresh"];
         let (code, printed, said) = self.dbstow(text, &words);
-        assert_eq!(code, Some(0), "{said}\n{text}");
+        // Where too many operations failed, no trial counts, and that is what it says.
+        assert!(matches!(code, Some(0 | 1)), "{said}\n{text}");
         let findings: Json = serde_json::from_str(&printed).expect("it is JSON");
         let told = (&findings["arms"], &findings["warnings"]);
-        let arms = serde_json::json!(told);
+        let comparisons = (&findings["protocol"], &findings["comparisons"]);
+        let arms = serde_json::json!((told, comparisons));
         self.results.insert(text.to_owned(), arms.clone());
         arms
     }
@@ -346,6 +366,8 @@ fn keys_of_format() -> BTreeSet<String> {
         ("### `[engine]`", "engine"),
         ("#### `[engine.mariadb]`", "engine.mariadb"),
         ("#### `[engine.postgres]`", "engine.postgres"),
+        ("### `[protocol]`", "protocol"),
+        ("### `[arm.NAME]`", "arm.b"),
     ];
     let mut section = None;
     let mut keys = BTreeSet::new();
@@ -373,7 +395,9 @@ fn keys_of_format() -> BTreeSet<String> {
 
 #[test]
 fn every_key_of_the_format_is_tried() {
-    let tried: BTreeSet<String> = CASES.iter().map(|case| case.key.to_owned()).collect();
+    let compared = COMPARED.iter().map(|(key, _)| (*key).to_owned());
+    let tried = CASES.iter().map(|case| case.key.to_owned());
+    let tried: BTreeSet<String> = tried.chain(compared).collect();
     let listed = keys_of_format();
     let missing: Vec<&String> = listed.difference(&tried).collect();
     assert!(missing.is_empty(), "not in CASES: {missing:?}");
@@ -396,16 +420,127 @@ fn ignored(
     ignored
 }
 
+/// Parameters with which each workload is soon loaded; the others are its own.
+const SMALL: &[(&str, &str)] = &[
+    ("cold-lookup", "{ rows = 2000 }"),
+    (
+        "order-entry",
+        "{ customers = 100, names = 50, items = 500 }",
+    ),
+    ("raw", "{ rows = 500 }"),
+    ("read-only", "{ rows = 1000 }"),
+    ("scan", "{ rows = 4000, devices = 40 }"),
+    ("set-based", "{ rows = 4000, range = 100 }"),
+    ("spill", "{ rows = 20_000 }"),
+    ("tempdb-oltp", "{ rows = 1000 }"),
+    (
+        "trade",
+        "{ customers = 100, accounts = 500, securities = 100, trades = 1000 }",
+    ),
+    ("version-store", "{ rows = 200 }"),
+    ("write-only", "{ rows = 1000 }"),
+];
+
+/// Another value of a parameter.
+fn another(value: &workload::Value) -> String {
+    match value {
+        workload::Value::Int(1) => "0".to_owned(),
+        workload::Value::Int(value) => (value * 2).max(1).to_string(),
+        workload::Value::Double(value) => format!("{:?}", value + 0.5),
+        workload::Value::Text(text) if text == "random" => "'sequential'".to_owned(),
+        workload::Value::Text(text) if text == "none" => "'flush every 4'".to_owned(),
+        workload::Value::Text(text) => format!("'1{text}'"),
+        workload::Value::Null => "1".to_owned(),
+    }
+}
+
+#[test]
+fn no_parameter_of_a_workload_is_ignored() {
+    let mut place = Place::new();
+    let mut ignored = Vec::new();
+    for name in workload::Workload::builtin_names() {
+        let small = SMALL.iter().find(|(known, _)| *known == name);
+        let (_, small) = small.unwrap_or_else(|| panic!("{name} is not in SMALL"));
+        let asked =
+            format!("{{ name = '{name}', sessions = 2, operations = 40, parameters = {small} }}");
+        let base = base(STATEMENTS, &[("workload", asked.as_str())]);
+        let known = workload::Workload::builtin(name, workload::Dialect::Sqlite);
+        let known = known.expect("it is built in");
+        for (parameter, default) in known.parameters() {
+            let key = format!("workload.parameters.{parameter}");
+            let given = base["workload"]["parameters"].get(parameter);
+            let given = given.and_then(Value::as_integer).map(workload::Value::Int);
+            let value = another(given.as_ref().unwrap_or(default));
+            if place.fate(&base, &key, &value) == Fate::Ignored {
+                ignored.push(format!("{name}: {parameter} = {value}"));
+            }
+        }
+    }
+    assert!(ignored.is_empty(), "{ignored:?}");
+}
+
 #[test]
 fn no_key_is_ignored_where_statements_run() {
     assert_eq!(ignored(STATEMENTS, |case| case.with), [""; 0]);
 }
 
+/// Three arms of two placements.
+const ARMS: &[(&str, &str)] = &[
+    ("volume.e", "{ disk = 'azure.premium.p10' }"),
+    (
+        "placement.q",
+        "{ data = { volumes = 'e' }, temp = { volumes = 'e' }, log = { volumes = 'e' } }",
+    ),
+    ("arm.a", "{ placement = 'p' }"),
+    (
+        "arm.b",
+        "{ placement = 'p', set = { 'workload.sessions' = 2 } }",
+    ),
+    ("arm.c", "{ placement = 'q' }"),
+    ("protocol.blocks", "2"),
+];
+
+/// The same, of which one operation in two fails: two have the same key.
+const FAILING: &[(&str, &str)] = &[
+    ("workload", "{ folder = 'failing', operations = 20 }"),
+    ("arm.a", "{ placement = 'p' }"),
+    ("arm.b", "{ placement = 'p' }"),
+    ("protocol.errors_max", "0.9"),
+];
+
+#[test]
+fn no_key_of_a_comparison_is_ignored() {
+    let mut place = Place::new();
+    let folder = place.folder.path().join("failing");
+    fs::create_dir(&folder).expect("the folder is ours");
+    let workload = "name = 'failing'\nabout = 'Every second key is there.'\ndatabase = 'shared'\ntables = 'data'\n\
+                    [load]\nmeasured = false\nschema = ['schema.sql']\n[run]\noperations = 20\n\
+                    scripts = [{ file = 'run.sql' }]\nlog_bytes_per_row = 100\n";
+    for (name, text) in [
+        ("workload.toml", workload),
+        ("schema.sql", "CREATE TABLE k (k INTEGER PRIMARY KEY);\n"),
+        ("run.sql", "INSERT INTO k VALUES (:operation / 2);\n"),
+    ] {
+        fs::write(folder.join(name), text).expect("the folder is ours");
+    }
+    for (key, value) in COMPARED {
+        let with = match *key {
+            "protocol.errors_max" => FAILING,
+            _ => ARMS,
+        };
+        let fate = place.fate(&base(STATEMENTS, with), key, value);
+        assert_eq!(fate, Fate::Used, "{key}");
+    }
+    // Of one arm, nothing is compared.
+    for (key, value) in [("protocol.margin", "0.9"), ("protocol.baseline", "'p'")] {
+        let fate = place.fate(&base(STATEMENTS, &[]), key, value);
+        assert_eq!(fate, Fate::Reported, "{key}");
+    }
+}
+
 #[test]
 fn no_key_is_ignored_where_plain_requests_run() {
-    // What has to be there, and what the machine is: limits of disks may depend on it.
-    let described = ["machine.cores", "engine.memory"];
-    assert_eq!(ignored(PLAIN, |_| &[]), described);
+    assert_eq!(ignored(PLAIN, |_| &[]), [""; 0]);
 }
 
 /// What does something on the disks of these tests, and nothing on others.
@@ -470,7 +605,8 @@ fn keys_without_effect_on_a_disk_or_in_a_mode_are_reported_with_the_reason() {
         &more,
         &["--mode", "measure", "--volume", "d=."],
         &[
-            "volume.d.count, volume.d.host_cache, volume.d.override.in_flight_max (in measure, machine and disks are real)",
+            "machine.type, volume.d.count, volume.d.disk, volume.d.host_cache, volume.d.override.in_flight_max (in measure, \
+             machine and disks are real)",
         ],
     );
 }
@@ -487,8 +623,15 @@ fn no_built_in_experiment_has_a_key_without_effect_where_it_is_simulated() {
         let spec = Spec::builtin(name, &[], variant).expect("it makes sense");
         let spec = spec.check(&inventory).expect("its names are known");
         let idle = spec.idle(&inventory);
-        // It runs as SQL too, by as many sessions.
-        let is_for_sql = |idle: &&Idle| name == "volume-alone" && idle.key == "workload.sessions";
+        // It runs as SQL too, by as many sessions, on as many processors.
+        let of_sql = [
+            "workload.sessions",
+            "machine.cores",
+            "engine.memory",
+            "workload.parameters.rows",
+        ];
+        let is_for_sql =
+            |idle: &&Idle| name == "volume-alone" && of_sql.contains(&idle.key.as_str());
         let others: Vec<&Idle> = idle.iter().filter(|idle| !is_for_sql(idle)).collect();
         assert!(others.is_empty(), "{name}: {others:?}");
     }

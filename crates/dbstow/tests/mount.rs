@@ -105,7 +105,7 @@ fn a_link_of_another_user_is_no_mount_point() {
 #[test]
 fn volumes_of_a_file_share_a_machine_and_end_together() {
     let place = Place::new();
-    let spec = "[machine]\ntype = \"azure.DS14_v2\"\n[volume.d]\ndisk = \"local\"\n\
+    let spec = "[machine]\ntype = \"azure.DS14_v2\"\ncores = 4\n[volume.d]\ndisk = \"local\"\ninterleave = \"1 MiB\"\n\
                 [volume.f]\ndisk = \"azure.premium.p30\"\ncount = 2\n";
     fs::write(place.path("disks.toml"), spec).expect("the folder is ours");
     let (file, directory) = (place.text("disks.toml"), place.text("disks"));
@@ -140,7 +140,7 @@ fn volumes_of_a_file_share_a_machine_and_end_together() {
     assert_eq!(place.mounts(), [""; 0]);
 
     // What was kept is there again.
-    succeeds(&[
+    let mut mount = dbstow(&[
         "mount",
         &file,
         &directory,
@@ -149,6 +149,15 @@ fn volumes_of_a_file_share_a_machine_and_end_together() {
         "--backing",
         &backing,
     ]);
+    let mounted = mount.output().expect("it starts");
+    let said = String::from_utf8_lossy(&mounted.stderr).into_owned();
+    assert!(mounted.status.success(), "{said}");
+    for part in [
+        "without effect: machine.cores (processors and memory are those of the machine that runs it)",
+        "without effect: volume.d.interleave (one disk is not striped)",
+    ] {
+        assert!(said.contains(part), "no {part}: {said}");
+    }
     assert_eq!(
         fs::read(place.path("disks/f/kept")).expect("it was kept"),
         b"kept"

@@ -7,16 +7,16 @@ use std::path::Path;
 use model::{Bytes, Duration, LimitSpec};
 use profile::DemandSeries;
 
-use crate::engine::{LEFT_OUT, provider};
+use crate::engine::{LEFT_OUT, Measured, provider};
 use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
 use experiment::spec::{
-    self, Amount, Arrival, EngineName, Known, KnownWorkload, Machine, Mode, Parameter, Recorded,
-    Role, Script, Volume,
+    self, Amount, Arm, Arrival, Decides, EngineName, Known, KnownWorkload, Machine, Mode,
+    Parameter, Recorded, Role, Script, Volume,
 };
 use files::input::{self, Reach};
-use workload::{Dialect, Files, Length, Stress, Value, Workload};
+use workload::{Dialect, Files, Length, ParameterUse, Stress, Value, Workload};
 
 /// The catalogue, and where workloads come from.
 #[derive(Default)]
@@ -275,6 +275,50 @@ impl Known for Inventory {
     fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
         let disk = Stage::disk_of(volume, machine, &self.catalogue);
         disk.is_ok_and(|disk| disk.limits.iter().any(bursts))
+    }
+
+    fn decides(&self, script: &Script, parameter: &str, name: &EngineName) -> Decides {
+        let by_itself = provider(name).ok().and_then(|engine| engine.parameters());
+        if let Some(parameters) = by_itself {
+            return match parameters.contains(&parameter) {
+                true => Decides::Run,
+                false => Decides::Nothing,
+            };
+        }
+        match self
+            .read(script)
+            .map(|workload| workload.decides(parameter))
+        {
+            Ok(ParameterUse::End) => Decides::End,
+            Ok(ParameterUse::Nothing) => Decides::Nothing,
+            Ok(ParameterUse::Scripts) | Err(_) => Decides::Run,
+        }
+    }
+
+    fn needs_cores(&self, volume: &Volume) -> bool {
+        let disk = self.catalogue.disk(&volume.disk.to_string());
+        disk.is_ok_and(|disk| disk.on_machines.needs_cores())
+    }
+
+    fn forgets(&self, machine: &Machine, volume: &Volume) -> bool {
+        let kind = machine.kind.as_deref();
+        let after = self.catalogue.after_stop(&volume.disk.to_string(), kind);
+        after.forgets()
+    }
+
+    fn sized(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
+        match (mode, provider(name)) {
+            (Mode::Measure, Ok(engine)) => engine.sized(),
+            // A modelled disk has room for what is asked for, whoever makes the files.
+            (Mode::Simulate | Mode::Emulate, _) | (_, Err(_)) => &Role::ALL,
+        }
+    }
+
+    fn placed(&self, name: &EngineName, mode: Mode, arms: &[Arm]) -> Vec<Role> {
+        match (mode, provider(name).map(|engine| engine.measured(arms))) {
+            (Mode::Emulate | Mode::Measure, Ok(Measured::Server(roles))) => roles,
+            (Mode::Simulate, _) | (_, Ok(Measured::Directories) | Err(_)) => Role::ALL.to_vec(),
+        }
     }
 
     fn entry(&self, name: &str) -> Option<String> {

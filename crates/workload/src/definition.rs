@@ -164,6 +164,17 @@ pub enum Length {
     Duration(Duration),
 }
 
+/// What a parameter of a workload decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterUse {
+    /// What scripts do.
+    Scripts,
+    /// When the run ends, and nothing else.
+    End,
+    /// Nothing: scripts for other engines read it.
+    Nothing,
+}
+
 impl Workload {
     /// Its parameters and their values; every one is a variable of the scripts.
     pub fn parameters(&self) -> &BTreeMap<String, Value> {
@@ -208,6 +219,22 @@ impl Workload {
     /// What parameters may be, where the workload says so.
     pub fn ranges(&self) -> &BTreeMap<String, RangeInclusive<i64>> {
         &self.ranges
+    }
+
+    /// What a parameter decides, in the scripts of this dialect.
+    pub fn decides(&self, parameter: &str) -> ParameterUse {
+        let ends = match &self.run.length {
+            RunLength::Operations(Setting::Parameter(name))
+            | RunLength::Duration(Setting::Parameter(name)) => name == parameter,
+            RunLength::Operations(Setting::Fixed(_))
+            | RunLength::Duration(Setting::Fixed(_))
+            | RunLength::OperationsEach(_) => false,
+        };
+        match (self.names.is_read(parameter), ends) {
+            (true, _) => ParameterUse::Scripts,
+            (false, true) => ParameterUse::End,
+            (false, false) => ParameterUse::Nothing,
+        }
     }
 
     /// Whether sessions share a database and change it.

@@ -35,8 +35,8 @@ mod wire;
 
 pub use carried::Files;
 pub use definition::{
-    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, Run, RunLength, Setting,
-    Tables, Weighted, Workload,
+    Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterUse, Run,
+    RunLength, Setting, Tables, Weighted, Workload,
 };
 pub use dialect::Dialect;
 pub use error::WorkloadError;

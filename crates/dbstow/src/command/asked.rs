@@ -109,6 +109,25 @@ pub(super) fn tell_idle(idle: &[Idle]) {
     }
 }
 
+/// Keys of `set` that only what runs has a use for, but for those that are `used`, with the reason.
+pub(super) fn idle_without_run(set: &[(String, String)], used: &[&str], why: &str) -> Vec<Idle> {
+    let of_runs = ["workload", "engine", "protocol"];
+    let is_in = |key: &str, section: &str| {
+        let rest = key.strip_prefix(section);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let keys = set.iter().map(|(key, _)| key);
+    let idle = keys.filter(|key| {
+        of_runs.iter().any(|section| is_in(key, section))
+            && !used.iter().any(|used| is_in(key, used))
+    });
+    let idle = idle.map(|key| Idle {
+        key: key.clone(),
+        why: why.to_owned(),
+    });
+    idle.collect()
+}
+
 impl Asked {
     /// Nothing in particular, simulated.
     pub(super) fn simulated() -> Asked {
@@ -287,6 +306,8 @@ impl Asked {
         // All disks are meant, whichever have credits.
         let spent = self.without_credits(text)?;
         idle.retain(|idle| !spent.iter().any(|(key, _)| *key == idle.key));
+        // A twin is compared with its arm.
+        idle.retain(|idle| !aa || !idle.key.starts_with("protocol."));
         Ok(ResolvedRun {
             inventory,
             plan,

@@ -8,11 +8,12 @@ use files::{Folder, Readers};
 use model::Bytes;
 use sqlserver::capture::Capture;
 
+use super::asked::{idle_without_run, tell_idle};
 use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::pair::key_and_value;
 use super::{Asked, Mistake, RealTimeArgs};
 use experiment::plan::Plan;
-use experiment::spec::{File, Mode, Role, remedy};
+use experiment::spec::{File, Idle, Mode, Role, remedy};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
@@ -103,6 +104,9 @@ Examples:
   MariaDB: redo log and binary log on a volume of their own, temporary files on a local SSD that is empty after a stop:
     dbstow layout --engine mariadb --role log,binlog --volume logs=/mnt/logs --out logs
     dbstow layout --engine mariadb --role temp --volume ssd=/mnt/ssd --ephemeral ssd --out temp";
+
+/// Keys of a run that say which engine has the files, and which files it has.
+const USED: [&str; 3] = ["engine.name", "engine.like", "engine.mariadb.binlog"];
 
 /// Writes the scripts.
 ///
@@ -343,6 +347,13 @@ impl Args {
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");
         let title = format!("{}, arm {}", plan.experiment, arm.name);
+        let why = "scripts place files, and set nothing else of a server";
+        let idle = idle_without_run(&self.set, &USED, why);
+        let of_places = |idle: &Idle| {
+            let section = idle.key.split('.').next().unwrap_or_default();
+            ["machine", "volume", "placement"].contains(&section)
+        };
+        tell_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
         Ok(LayoutRequest::of(
             title,
             &arm.settings,

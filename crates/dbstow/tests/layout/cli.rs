@@ -101,6 +101,29 @@ fn tempdb_on_an_instance_store_gets_a_start_up_script_that_formats_it() {
 }
 
 #[test]
+fn keys_that_change_no_script_are_reported() {
+    let folder = folder();
+    let case = include_str!("../cases/tempdb-on-instance-store.toml");
+    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    let given = ["case.toml", "--volume", "store=T:\\tempdb"];
+    let set = [
+        "--set",
+        "workload.sessions=9",
+        "--set",
+        "volume.store.interleave=1 MiB",
+    ];
+    let output = dbstow(&folder, &[&given[..], &set[..]].concat()).assert();
+    let output = output.success();
+    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    for part in [
+        "without effect: workload.sessions (scripts place files, and set nothing else of a server)",
+        "without effect: volume.store.interleave (one disk is not striped)",
+    ] {
+        assert!(text.contains(part), "no {part:?} in: {text}");
+    }
+}
+
+#[test]
 fn files_can_be_given_without_an_experiment() {
     let folder = folder();
     let given = [

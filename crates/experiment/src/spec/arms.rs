@@ -9,7 +9,7 @@ use super::bounds::{arm_named, named};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::settings::{Settings, Volume};
-use super::{Arm, Mode, Origin, Source, Spec};
+use super::{Arm, Origin, Source, Spec, Variant};
 use super::{deal, idle, mariadb, protocol, resolve, rules, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
@@ -19,7 +19,7 @@ pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workl
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
     let mode = origin.variant.mode;
-    check_whole(text, &asked, mode)?;
+    check_whole(text, &asked, &origin.variant)?;
     if asked.workload.profile.is_some() {
         for (key, _) in &origin.overrides {
             let path: Vec<&str> = key.split('.').collect();
@@ -104,7 +104,7 @@ pub(super) struct AskedArm {
 }
 
 /// Everything but arms, whether or not an arm uses it.
-fn check_whole(text: &Text, asked: &wire::Experiment, mode: Mode) -> Result<(), Fault> {
+fn check_whole(text: &Text, asked: &wire::Experiment, variant: &Variant) -> Result<(), Fault> {
     if asked.name.is_empty() {
         let message = "the experiment has no name; add one, such as name = \"mine\"";
         return Err(Fault::at(&["name"], message));
@@ -125,7 +125,7 @@ fn check_whole(text: &Text, asked: &wire::Experiment, mode: Mode) -> Result<(), 
         return Err(Fault::at(&["placement"], message));
     }
     for name in text.in_order("placement", asked.placement.keys()) {
-        settings(text, asked, name, mode)?;
+        settings(text, asked, name, variant)?;
     }
     for name in text.in_order("volume", asked.volume.keys()) {
         resolve::volume(name, &asked.volume[name])?;
@@ -137,8 +137,9 @@ fn settings(
     text: &Text,
     asked: &wire::Experiment,
     placement: &str,
-    mode: Mode,
+    variant: &Variant,
 ) -> Result<Settings, Fault> {
+    let mode = variant.mode;
     let defined = text.in_order("volume", asked.volume.keys());
     let mut placement = deal::placement(placement, &asked.placement[placement], &defined)?;
     mariadb::check_like(&asked.engine, mode)?;
@@ -149,11 +150,12 @@ fn settings(
         .filter(|name| used.contains(name.as_str()))
         .map(|name| resolve::volume(name, &asked.volume[*name]))
         .collect::<Result<Vec<Volume>, Fault>>()?;
+    let has_memory = asked.workload.profile.is_none() && variant.engine.as_str() != idle::PLAIN_IO;
     let settings = Settings {
         machine: resolve::machine(&asked.machine)?,
         volumes,
         workload: resolve::workload(&asked.workload, mode)?,
-        engine: resolve::engine(&asked.engine, asked.workload.profile.is_none())?,
+        engine: resolve::engine(&asked.engine, has_memory)?,
         placement,
     };
     mariadb::check_modelled(&settings.engine.mariadb, mode)?;
@@ -253,7 +255,7 @@ fn resolved(
         }
     }
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
-    let settings = settings(&own, &own.wire(), &arm.placement, origin.variant.mode)
+    let settings = settings(&own, &own.wire(), &arm.placement, &origin.variant)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
     let given = idle::given(own.source(), &settings);
     let arm = Arm {

@@ -3,15 +3,16 @@
 //! A key that cannot mean anything is refused where it is read. Those here mean something elsewhere: with another disk,
 //! engine or mode, for which the same file may be written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::HostCacheMode;
 
 use super::arms::AskedArm;
-use super::known::Known;
+use super::known::{Decides, Known};
 use super::mode::{Mode, Variant};
-use super::settings::{Commit, Disk, Script, Settings, Volume};
-use super::{Arm, Spec, wire};
+use super::placement::Role;
+use super::settings::{Commit, Disk, Machine, Script, Settings, Volume};
+use super::{Arm, Spec, Volumes, wire};
 
 /// A key that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,17 +26,23 @@ pub struct Idle {
 impl Spec {
     /// Keys that are given and change nothing in any arm that has them, in their order.
     pub fn idle(&self, known: &dyn Known) -> Vec<Idle> {
+        let Variant { mode, engine, .. } = &self.variant;
+        let placed = known.placed(engine, *mode, &self.arms);
         let mut found: BTreeMap<&str, Option<String>> = BTreeMap::new();
         for arm in &self.arms {
             let given = self.given.get(&arm.name).into_iter().flatten();
+            let given: BTreeSet<&str> = given.map(String::as_str).collect();
             let here = Here {
                 arm,
                 variant: &self.variant,
                 known,
+                placed: &placed,
+                given: &given,
+                is_alone: self.arms.len() == 1,
             };
-            for key in given {
+            for key in &given {
                 let why = here.idle(key);
-                let known = found.entry(key.as_str()).or_insert_with(|| why.clone());
+                let known = found.entry(*key).or_insert_with(|| why.clone());
                 if why.is_none() {
                     *known = None;
                 }
@@ -69,11 +76,12 @@ pub(super) fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[
     volumes.chain(placements).collect()
 }
 
-/// The dotted keys of `text`, TOML, in the sections that make up an arm, but for what its placement does not use.
+/// The dotted keys of `text`, TOML, in the sections that make up an arm and its comparison, but for what its placement does
+/// not use.
 pub(super) fn given(text: &str, settings: &Settings) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let mut keys = Vec::new();
-    for section in super::arms::SETTABLE {
+    for section in super::arms::SETTABLE.into_iter().chain(["protocol"]) {
         if let Some(value) = table.get(section) {
             leaves(section, value, &mut keys);
         }
@@ -97,11 +105,98 @@ fn leaves(path: &str, value: &toml::Value, keys: &mut Vec<String>) {
     }
 }
 
+impl Volumes {
+    /// Keys that are given and change nothing of volumes by themselves, which programs of this machine use.
+    pub fn idle(&self, known: &dyn Known) -> Vec<Idle> {
+        let attached = Attached {
+            machine: &self.machine,
+            volumes: &self.volumes,
+            known,
+        };
+        let why = |key: &String| match key.split('.').collect::<Vec<_>>()[..] {
+            ["machine", "cores"] if attached.is_limited_by_cores() => None,
+            ["machine", "cores" | "memory"] => Some(OF_THIS_MACHINE.to_owned()),
+            ["machine", key, ..] => attached.idle_of_machine(key),
+            ["volume", name, key, ..] => {
+                let mut volumes = self.volumes.iter();
+                let volume = volumes.find(|volume| volume.name == name)?;
+                idle_of_volume(&self.machine, volume, key, known)
+            }
+            _ => None,
+        };
+        let idle = self.given.iter().filter_map(|key| {
+            let (key, why) = (key.clone(), why(key)?);
+            Some(Idle { key, why })
+        });
+        idle.collect()
+    }
+}
+
+/// A modelled machine and its volumes.
+struct Attached<'a> {
+    machine: &'a Machine,
+    volumes: &'a [Volume],
+    known: &'a dyn Known,
+}
+
+impl Attached<'_> {
+    /// Why a key of the machine changes nothing for its volumes.
+    fn idle_of_machine(&self, key: &str) -> Option<String> {
+        let is_without_credits = key == "credits" && !self.known.machine_bursts(self.machine);
+        is_without_credits.then(|| "no limit of the machine has burst credits".to_owned())
+    }
+
+    /// Whether a disk has its limits on machines with so many processors alone.
+    fn is_limited_by_cores(&self) -> bool {
+        let mut volumes = self.volumes.iter();
+        volumes.any(|volume| self.known.needs_cores(volume))
+    }
+}
+
+/// Why a key of a modelled volume changes nothing.
+fn idle_of_volume(
+    machine: &Machine,
+    volume: &Volume,
+    key: &str,
+    known: &dyn Known,
+) -> Option<String> {
+    let why = match key {
+        "interleave" if volume.count == 1 => "one disk is not striped",
+        "credits" if !known.disk_bursts(machine, volume) => {
+            return Some(format!("{} has no burst credits", volume.disk));
+        }
+        "iops" | "throughput" | "bursting" if volume.disk == Disk::Unlimited => {
+            "an unlimited disk has no limits to provision"
+        }
+        "iops" | "throughput" | "bursting" | "size" if volume.disk == Disk::Local => {
+            "the local disk is as the machine has it"
+        }
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// The dotted keys of volumes by themselves.
+pub(super) fn given_alone(text: &str) -> Vec<String> {
+    let table: toml::Table = toml::from_str(text).unwrap_or_default();
+    let mut keys = Vec::new();
+    for (section, value) in &table {
+        leaves(section, value, &mut keys);
+    }
+    keys
+}
+
 /// An arm as it runs.
 struct Here<'a> {
     arm: &'a Arm,
     variant: &'a Variant,
     known: &'a dyn Known,
+    /// Roles whose files it places.
+    placed: &'a [Role],
+    /// The keys that are given for it.
+    given: &'a BTreeSet<&'a str>,
+    /// Whether there is no other arm.
+    is_alone: bool,
 }
 
 impl Here<'_> {
@@ -110,57 +205,93 @@ impl Here<'_> {
         match key.split('.').collect::<Vec<_>>()[..] {
             ["machine", key, ..] => self.of_machine(key),
             ["volume", name, key, ..] => self.of_volume(self.arm.settings.volume(name)?, key),
-            ["placement", _, _, "file_size"] => self.of_file_size(),
-            ["placement", _, role, "files"] if role != "data" && self.has_plain_files() => {
-                Some("plain I/O goes to data files alone".to_owned())
-            }
+            ["placement", _, role, key] => self.of_files(role, key),
+            ["workload", "parameters", name] => self.of_parameter(name),
             ["workload", key, ..] => self.of_workload(key),
-            ["engine", "versions", "retention"] if self.variant.mode != Mode::Simulate => {
-                Some("a real engine keeps versions as long as somebody may read them".to_owned())
+            ["engine", "versions", key] if self.is_in_real_time() && !self.is_profile() => {
+                self.of_versions(key)
             }
             ["engine", key, ..] => self.of_engine(key),
+            ["protocol", "margin" | "baseline"] if self.is_alone => {
+                Some("one arm is compared with nothing".to_owned())
+            }
             _ => None,
         }
     }
 
     fn of_machine(&self, key: &str) -> Option<String> {
-        let machine = &self.arm.settings.machine;
+        let settings = &self.arm.settings;
+        let attached = Attached {
+            machine: &settings.machine,
+            volumes: &settings.volumes,
+            known: self.known,
+        };
         match key {
-            // What a machine is, and what has to fit it.
-            "type" | "cores" | "memory" => None,
-            "credits" | "host_cache" if self.is_real() => Some(REAL.to_owned()),
-            "credits" if !self.known.machine_bursts(machine) => {
-                Some("no limit of the machine has burst credits".to_owned())
+            _ if self.is_real() => Some(REAL.to_owned()),
+            "cores" if attached.is_limited_by_cores() => None,
+            "cores" if self.is_in_real_time() => Some(OF_THIS_MACHINE.to_owned()),
+            "cores" if self.has_plain_files() => {
+                Some("plain I/O takes no processor time".to_owned())
             }
-            _ => None,
+            // What the engine's memory has to fit.
+            "memory" => None,
+            _ => attached.idle_of_machine(key),
         }
     }
 
     fn of_volume(&self, volume: &Volume, key: &str) -> Option<String> {
-        let machine = &self.arm.settings.machine;
+        let settings = &self.arm.settings;
         match key {
-            "disk" => None,
+            // Data on it is warned of in every mode.
+            "disk" if self.is_real() && self.known.forgets(&settings.machine, volume) => None,
             _ if self.is_real() => Some(REAL.to_owned()),
-            "interleave" if volume.count == 1 => Some("one disk is not striped".to_owned()),
-            "credits" if !self.known.disk_bursts(machine, volume) => {
-                Some(format!("{} has no burst credits", volume.disk))
-            }
-            "iops" | "throughput" | "bursting" if volume.disk == Disk::Unlimited => {
-                Some("an unlimited disk has no limits to provision".to_owned())
-            }
-            "iops" | "throughput" | "bursting" | "size" if volume.disk == Disk::Local => {
-                Some("the local disk is as the machine has it".to_owned())
-            }
-            _ => None,
+            _ => idle_of_volume(&settings.machine, volume, key, self.known),
         }
     }
 
-    fn of_file_size(&self) -> Option<String> {
-        if self.has_plain_files() {
-            return Some("plain I/O has files of workload.parameters.span".to_owned());
+    /// Of the files of a role.
+    fn of_files(&self, role: &str, key: &str) -> Option<String> {
+        let role = Role::ALL.into_iter().find(|known| known.name() == role)?;
+        let Variant { mode, engine, .. } = self.variant;
+        if !self.placed.contains(&role) {
+            return Some(format!(
+                "{engine} in {mode} leaves {role} where the server has it"
+            ));
         }
-        let is_replayed = self.is_profile() && self.variant.mode == Mode::Simulate;
-        is_replayed.then(|| "a profile's requests go to files of any size".to_owned())
+        let why = match key {
+            "files" if role != Role::Data && self.has_plain_files() => {
+                "plain I/O goes to data files alone"
+            }
+            "file_size" if self.has_plain_files() => {
+                "plain I/O has files of workload.parameters.span"
+            }
+            // A modelled disk that is mounted has room for them.
+            "file_size" if self.is_profile() && *mode != Mode::Emulate => {
+                "a profile's requests go to files of any size"
+            }
+            "file_size" if !self.known.sized(engine, *mode).contains(&role) => {
+                return Some(format!(
+                    "{engine} in {mode} makes {role} files as they grow"
+                ));
+            }
+            _ => return None,
+        };
+        Some(why.to_owned())
+    }
+
+    /// Of row versions of a real engine.
+    fn of_versions(&self, key: &str) -> Option<String> {
+        let Variant { mode, engine, .. } = self.variant;
+        match key {
+            _ if !self.is_set("versions") => self.of_engine("versions"),
+            "retention" => {
+                Some("a real engine keeps versions as long as somebody may read them".to_owned())
+            }
+            "bytes_per_row" if !self.is_set("versions.bytes_per_row") => Some(format!(
+                "{engine} in {mode} writes versions of its own size"
+            )),
+            _ => None,
+        }
     }
 
     fn of_workload(&self, key: &str) -> Option<String> {
@@ -168,13 +299,27 @@ impl Here<'_> {
             "sessions" | "think" | "rate" if self.has_plain_files() => {
                 "plain I/O keeps workload.parameters.depth requests in flight at each file"
             }
-            "log_bytes_per_row" if self.is_plain_io() => "plain I/O changes no rows",
-            "log_bytes_per_row" if self.variant.mode != Mode::Simulate => {
-                "a real engine writes its own log"
+            "rate" | "demand" if self.is_profile() && self.is_in_real_time() => {
+                "in real time, a profile's requests come at the recorded rates"
             }
+            "log_bytes_per_row" if self.is_plain_io() => "plain I/O changes no rows",
+            "log_bytes_per_row" if self.is_in_real_time() => "a real engine writes its own log",
             _ => return None,
         };
         Some(why.to_owned())
+    }
+
+    fn of_parameter(&self, name: &str) -> Option<String> {
+        let (script, engine) = (&self.arm.settings.workload.script, &self.variant.engine);
+        match self.known.decides(script, name, engine) {
+            Decides::Run => None,
+            Decides::End => {
+                let ends = ["workload.operations", "workload.duration"];
+                let end = ends.into_iter().find(|end| self.given.contains(*end))?;
+                Some(format!("{end} says when the run ends"))
+            }
+            Decides::Nothing => Some(format!("{script} on {engine} does not use it")),
+        }
     }
 
     fn of_engine(&self, key: &str) -> Option<String> {
@@ -183,10 +328,9 @@ impl Here<'_> {
             mode, engine: name, ..
         } = self.variant;
         match key {
-            // Which engine it is; and what has to be there.
+            // Which engine it is.
             "name" => None,
-            "memory" if !self.is_profile() => None,
-            _ if self.is_profile() && !(key == "host_cache_start" && *mode != Mode::Simulate) => {
+            _ if self.is_profile() && !(key == "host_cache_start" && self.is_in_real_time()) => {
                 Some(
                     "a profile counts what reached the disks of a server with its own settings"
                         .to_owned(),
@@ -217,6 +361,10 @@ impl Here<'_> {
         self.variant.mode == Mode::Measure
     }
 
+    fn is_in_real_time(&self) -> bool {
+        self.variant.mode != Mode::Simulate
+    }
+
     fn is_profile(&self) -> bool {
         match self.arm.settings.workload.script {
             Script::Profile { .. } => true,
@@ -242,5 +390,8 @@ impl Here<'_> {
 /// Why nothing is modelled.
 const REAL: &str = "in measure, machine and disks are real";
 
+/// Whose processors and memory are used where disks alone are modelled.
+const OF_THIS_MACHINE: &str = "processors and memory are those of the machine that runs it";
+
 /// The engine without statements.
-const PLAIN_IO: &str = "raw";
+pub(super) const PLAIN_IO: &str = "raw";

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use model::{Bytes, Duration};
 
+use super::Arm;
 use super::mode::{EngineName, Mode};
 use super::placement::Role;
 use super::settings::{Amount, Machine, Parameter, Script, Volume, Workload};
@@ -56,6 +57,36 @@ pub trait Known {
         true
     }
 
+    /// What a parameter of a workload decides, on the engine `name`.
+    fn decides(&self, script: &Script, parameter: &str, name: &EngineName) -> Decides {
+        let _ = (script, parameter, name);
+        Decides::Run
+    }
+
+    /// Whether the volume's disks have their limits on machines with so many processors alone.
+    fn needs_cores(&self, volume: &Volume) -> bool {
+        let _ = volume;
+        false
+    }
+
+    /// Whether the volume's disks are empty after the machine was stopped.
+    fn forgets(&self, machine: &Machine, volume: &Volume) -> bool {
+        let _ = (machine, volume);
+        false
+    }
+
+    /// Roles whose files the engine `name` makes in the size that a placement asks for.
+    fn sized(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
+        let _ = (name, mode);
+        &Role::ALL
+    }
+
+    /// Roles whose files a run of `arms` places; the others stay where a server has them.
+    fn placed(&self, name: &EngineName, mode: Mode, arms: &[Arm]) -> Vec<Role> {
+        let _ = (name, mode, arms);
+        Role::ALL.to_vec()
+    }
+
     /// Digest of the entry of the disk `name`, where it is the user's own: another entry of that name is
     /// another plan.
     fn entry(&self, name: &str) -> Option<String> {
@@ -84,6 +115,17 @@ pub trait Known {
         let _ = workload;
         Ok(None)
     }
+}
+
+/// What a parameter of a workload decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decides {
+    /// What a run does.
+    Run,
+    /// When a run ends of which the experiment does not say it, and nothing else.
+    End,
+    /// Nothing.
+    Nothing,
 }
 
 /// What is known of a workload.

@@ -43,7 +43,7 @@ pub use document::line_at;
 pub use error::SpecError;
 pub use error::{near, plain_words, remedy};
 pub use idle::Idle;
-pub use known::{Known, KnownWorkload, Recorded};
+pub use known::{Decides, Known, KnownWorkload, Recorded};
 pub use mariadb::{FlushLog, FlushMethod, Mariadb};
 pub use metric::METRICS;
 pub use mode::{EngineName, Mode, Variant};

@@ -247,9 +247,9 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
 
 /// The engine; what is not asked for is as [`Like::habits`] has it.
 ///
-/// `is_used` is false for a profile, which was counted behind its server's memory.
-pub(crate) fn engine(asked: &wire::Engine, is_used: bool) -> Result<Engine, Fault> {
-    let memory = asked.memory.or((!is_used).then_some(MEMORY_MIN));
+/// `has_memory` is false for a profile, which was counted behind its server's memory, and for plain I/O.
+pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, Fault> {
+    let memory = asked.memory.or((!has_memory).then_some(MEMORY_MIN));
     let Some(memory) = memory else {
         return Err(Fault::at(
             &["engine"],

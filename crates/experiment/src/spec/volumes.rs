@@ -3,7 +3,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, resolve, rules, wire};
+use super::{SpecError, idle, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Volumes {
     pub machine: Machine,
     /// The volumes, by name; at least one.
     pub volumes: Vec<Volume>,
+    /// The keys that are given, dotted.
+    pub given: Vec<String>,
 }
 
 impl Volumes {
@@ -29,11 +31,17 @@ impl Volumes {
             let start = error.span().map_or(0, |span| span.start);
             at(line_at(text, start), plain_words(error.message()))
         })?;
-        meaning(&asked).map_err(|fault| at(line_of(text, &fault.key), fault.message))
+        let (machine, volumes) =
+            meaning(&asked).map_err(|fault| at(line_of(text, &fault.key), fault.message))?;
+        Ok(Volumes {
+            machine,
+            volumes,
+            given: idle::given_alone(text),
+        })
     }
 }
 
-fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
+fn meaning(asked: &wire::Volumes) -> Result<(Machine, Vec<Volume>), Fault> {
     if asked.volume.is_empty() {
         return Err(Fault::at(
             &[],
@@ -48,7 +56,7 @@ fn meaning(asked: &wire::Volumes) -> Result<Volumes, Fault> {
         None => Machine::default(),
     };
     rules::check_host_cache_is_used([(&machine, volumes.as_slice())].into_iter())?;
-    Ok(Volumes { machine, volumes })
+    Ok((machine, volumes))
 }
 
 #[cfg(test)]

@@ -47,6 +47,16 @@ pub trait EngineProvider: Sync {
         &Role::COMMON
     }
 
+    /// Parameters of a workload that it runs by, instead of its scripts; `None`: scripts.
+    fn parameters(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// Roles whose files it makes in the size that a placement asks for (`file_size`), on real disks.
+    fn sized(&self) -> &'static [Role] {
+        &Role::ALL
+    }
+
     /// Whether latencies on real disks are sums of whole milliseconds, each rounded by the server.
     fn counts_whole_ms(&self) -> bool {
         false

@@ -31,7 +31,7 @@ use lab::trial::Stage;
 use model::{Bytes, Duration, VolumeSpec};
 use volume::leftovers::Registration;
 
-use super::asked::is_path;
+use super::asked::{idle_without_run, is_path, tell_idle};
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
@@ -39,6 +39,9 @@ use super::pair::key_and_value;
 use super::progress::Progress;
 use super::{Asked, Mistake, NotMet, names};
 use document::document;
+
+/// Keys of a run that the PostgreSQL of a drill gets too.
+const POSTGRES_USES: &[&str] = &["engine.name", "engine.commit", "engine.postgres"];
 
 /// Arguments of `drill`.
 #[derive(Clone, Debug, clap::Args)]
@@ -419,6 +422,12 @@ impl Args {
             return Err(Mistake(format!("--arm {unknown}: there is no such arm{remedy}")).into());
         }
         placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
+        let used = match engine {
+            Engine::Postgres => POSTGRES_USES,
+            Engine::Sqlite => &["engine.name"],
+        };
+        let why = "a drill has clients and settings of its own; --setting sets the server's";
+        tell_idle(&[resolved.idle, idle_without_run(&self.set, used, why)].concat());
         Ok((resolved.plan.experiment.clone(), placed))
     }
 

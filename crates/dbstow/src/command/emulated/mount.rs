@@ -17,6 +17,7 @@ use volume::fuse::{
 
 use super::emulator;
 use super::find::{absolute, clear_leftovers};
+use crate::command::asked::tell_idle;
 use crate::command::listing;
 use crate::command::names;
 use crate::command::output::note;
@@ -131,6 +132,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     }
     let asked = asked(args, &inventory.catalogue)?;
     let (machine, volumes, notes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
+    tell_idle(&asked.volumes.idle(&inventory));
     for text in notes {
         note(&format!("dbstow: {text}"));
     }
@@ -218,6 +220,7 @@ fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
     Volumes {
         machine: Machine::default(),
         volumes: vec![volume],
+        given: Vec::new(),
     }
 }
 

@@ -57,6 +57,11 @@ impl EngineProvider for Provider {
         ])
     }
 
+    /// A table's file grows with it, and `log_capacity` is the log's size.
+    fn sized(&self) -> &'static [Role] {
+        &[]
+    }
+
     fn modelled(&self) -> Modelled {
         Modelled::Mounted {
             front: FrontKind::Block,

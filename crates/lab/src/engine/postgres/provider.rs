@@ -47,10 +47,16 @@ impl EngineProvider for Provider {
             "commit",
             "read_ahead",
             "versions",
+            "versions.bytes_per_row",
             "postgres",
             "start",
             "host_cache_start",
         ])
+    }
+
+    /// A tablespace has no size; that of the log bounds it (`max_wal_size`).
+    fn sized(&self) -> &'static [Role] {
+        &[Role::Log]
     }
 
     fn modelled(&self) -> Modelled {

@@ -107,6 +107,16 @@ impl RawSpec {
         Ok(spec)
     }
 
+    /// The parameters that it is made of.
+    pub(super) const PARAMETERS: [&str; 6] = [
+        "block_size",
+        "read_percent",
+        "depth",
+        "pattern",
+        "span",
+        "sync",
+    ];
+
     /// Whole blocks in a file.
     pub fn blocks(&self) -> u64 {
         (self.span.0 / self.block_size.0).max(1)

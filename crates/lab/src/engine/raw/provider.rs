@@ -4,7 +4,7 @@ use crate::engine::options::{FrontKind, Options};
 use crate::engine::provider::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
 };
-use crate::engine::raw::{Fio, RawError};
+use crate::engine::raw::{Fio, RawError, RawSpec};
 use crate::engine::real::EngineError;
 use experiment::spec::{Arm, Mode};
 use workload::Dialect;
@@ -34,6 +34,10 @@ impl EngineProvider for Provider {
             Mode::Simulate => &[],
             Mode::Emulate | Mode::Measure => &["host_cache_start"],
         })
+    }
+
+    fn parameters(&self) -> Option<&'static [&'static str]> {
+        Some(&RawSpec::PARAMETERS)
     }
 
     fn modelled(&self) -> Modelled {

@@ -41,7 +41,7 @@ impl EngineProvider for Provider {
 
     /// `read_ahead` is that of mounted volumes.
     fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
-        const MEASURED: &[&str] = &["memory", "commit", "versions", "start", "host_cache_start"];
+        const MEASURED: &[&str] = &["memory", "commit", "versions", "start"];
         const MOUNTED: &[&str] = &[
             "like",
             "memory",
