@@ -14,6 +14,9 @@ pub struct OnMachines {
     missed: Vec<Missed>,
     /// Most disks of the entry that a machine takes, or that have its limits each, where more share them.
     pub count_max: Option<u32>,
+    /// Entries with the same name here are of the same disks: the limits of each are those of all of them that a machine has,
+    /// and do not add up.
+    pub group: Option<String>,
 }
 
 /// Machines: of these series or names, with at least so many processors.
@@ -48,6 +51,7 @@ impl OnMachines {
         published: &[MachinesWire],
         missed: &[MissedWire],
         count_max: Option<u32>,
+        group: Option<String>,
     ) -> Result<OnMachines, String> {
         if count_max == Some(0) {
             return Err("`count_max` has to be above zero".to_owned());
@@ -66,6 +70,7 @@ impl OnMachines {
             published: published.iter().map(machines).collect(),
             missed: missed.iter().map(less).collect(),
             count_max,
+            group,
         })
     }
 

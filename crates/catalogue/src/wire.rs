@@ -95,6 +95,7 @@ pub(super) struct DiskWire {
     #[serde(default)]
     pub(super) missed: Vec<MissedWire>,
     pub(super) count_max: Option<u32>,
+    pub(super) group: Option<String>,
     pub(super) superseded_by: Option<String>,
     pub(super) usd_per_month: Option<f64>,
     pub(super) price: Option<PriceWire>,

@@ -58,6 +58,19 @@ fn dbstow(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, 
     )
 }
 
+/// What `words` print, and the page that they write.
+fn with_page(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, String) {
+    let place = Place::new();
+    let text = experiment(machine, volume);
+    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
+    let mut program = place::dbstow(words);
+    let output = program.current_dir(place.0.path()).output();
+    let output = output.expect("it starts");
+    let printed = String::from_utf8(output.stdout).expect("output is text");
+    let page = fs::read_to_string(place.path("page.html")).expect("the page was written");
+    (output.status.code(), printed, page)
+}
+
 fn checked(machine: &str, volume: &str) -> (Option<i32>, String) {
     let (code, _, said) = dbstow(&["check", "attached.toml"], machine, volume);
     (code, said)
@@ -83,6 +96,18 @@ fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_me
         warning["id"] == "noted" && text.contains("6,372 MB/s of reads with 32 cores")
     };
     assert!(warnings.iter().any(is_told), "{warnings:?}");
+
+    // Beside the figure on the terminal and on the page, too.
+    let words = ["run", "attached.toml", "--html", "page.html"];
+    let (code, printed, page) = with_page(&words, machine, OF_24);
+    assert_eq!(code, Some(0), "{printed}");
+    for text in [printed, page] {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("6,372 MB/s of reads with 32 cores"),
+            "{text}"
+        );
+    }
 
     let (code, said) = checked(machine, OF_24);
     assert_eq!(code, Some(0), "{said}");
@@ -138,6 +163,60 @@ fn more_local_ssds_than_have_limits_of_their_own_are_refused() {
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(most), "{said}");
     }
+}
+
+/// 24 and 16 are each the limits of all local SSDs of a machine, which has 24.
+#[test]
+fn two_entries_for_the_same_disks_are_refused() {
+    let volume = format!(
+        "{OF_24}\n[volume.t]\ndisk = \"gcp.local_ssd_nvme.16\"\n[placement.q]\n\
+         data = {{ volumes = \"t\" }}\ntemp = {{ volumes = \"s\" }}\nlog = {{ volumes = \"s\" }}"
+    );
+    let machine = "type = \"gcp.n2-highmem-64\"";
+    let (code, said) = checked(machine, &volume);
+    assert_eq!(code, Some(2), "{said}");
+    let parts = [
+        "the volumes have gcp.local_ssd_nvme.24 and gcp.local_ssd_nvme.16",
+        "use one entry for all of them",
+        "[volume.t.override]",
+    ];
+    for part in parts {
+        assert!(said.contains(part), "no {part}: {said}");
+    }
+    let given = volume.replace(
+        "\n[placement.q]",
+        "\noverride = { iops_limit = 1_000_000, throughput_limit = \"4 GB/s\" }\n[placement.q]",
+    );
+    let (code, said) = checked(machine, &given);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_disk_inside_machines_of_another_cloud_is_refused_unless_it_is_described() {
+    let machine = "type = \"azure.E8ds_v5\"";
+    let store = "disk = \"aws.instance_store.i4i.2xlarge\"";
+    for disk in [store, "disk = \"gcp.local_ssd_nvme\""] {
+        let (code, said) = checked(machine, disk);
+        assert_eq!(code, Some(2), "{said}");
+        for part in [
+            "is a disk inside machines of another cloud than azure.E8ds_v5",
+            "--catalogue FILE",
+        ] {
+            assert!(said.contains(part), "no {part}: {said}");
+        }
+    }
+    let own = "[source.own]\ntitle = \"mine\"\nurl = \"https://example.com\"\ndate = \"2026-11-26\"\n\
+               [disk.\"mine.nvme\"]\nclass = \"local-nvme\"\ntitle = \"mine\"\nsize = \"1875 GB\"\niops = 200_000\n\
+               throughput = \"1 GB/s\"\nconfidence = \"measured\"\nsources = [\"own\"]\n";
+    let place = Place::new();
+    fs::write(place.path("own.toml"), own).expect("the folder is ours");
+    let text = experiment(machine, "disk = \"mine.nvme\"");
+    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
+    let mut program = place::dbstow(&["check", "attached.toml", "--catalogue", "own.toml"]);
+    let output = program.current_dir(place.0.path()).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
 }
 
 #[test]

@@ -203,6 +203,11 @@ fn details(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> String {
             (disk.on_machines.count_max).map_or_else(String::new, |most| format!("at most {most}")),
         ),
         (
+            "not together with",
+            (disk.on_machines.group.as_ref())
+                .map_or_else(String::new, |group| format!("other entries of {group}")),
+        ),
+        (
             "host cache",
             if class.host_cache { "allowed" } else { "no" }.into(),
         ),

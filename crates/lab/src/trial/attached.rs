@@ -24,6 +24,34 @@ pub enum AttachedError {
         /// Its processors.
         cores: u32,
     },
+    /// It is inside machines of another cloud.
+    #[error(
+        "volume \"{volume}\": {disk} is a disk inside machines of another cloud than {machine}; name one of that cloud \
+         (`dbstow disks`), describe it in a catalogue file of your own (--catalogue FILE), or give [volume.{volume}.override] \
+         iops_limit and throughput_limit"
+    )]
+    OtherCloud {
+        /// Which volume.
+        volume: String,
+        /// Which disk.
+        disk: String,
+        /// Which machine.
+        machine: String,
+    },
+    /// Two entries are of the same disks.
+    #[error(
+        "the volumes have {other} and {disk}, and the limits of each are those of all such disks of a machine: they do not add \
+         up; use one entry for all of them (`dbstow disks`), or give [volume.{volume}.override] iops_limit and \
+         throughput_limit"
+    )]
+    Mixed {
+        /// The volume that has the second.
+        volume: String,
+        /// The second disk.
+        disk: String,
+        /// The first.
+        other: String,
+    },
     /// More of them do not have so many times the limits.
     #[error(
         "the volumes have {count} of {disk}, and the limits are those of {most} on a machine: more share them; use an entry \
@@ -56,6 +84,18 @@ pub enum AttachedError {
     },
 }
 
+/// How names of the catalogue begin whose vendors have machines and disks inside them.
+const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
+
+fn are_of_two_clouds(disk: &str, machine: &str) -> bool {
+    let cloud = |name: &str| {
+        let (first, _) = name.split_once('.')?;
+        CLOUDS.into_iter().find(|cloud| *cloud == first)
+    };
+    let clouds = cloud(disk).zip(cloud(machine));
+    clouds.is_some_and(|(disk, machine)| disk != machine)
+}
+
 /// A machine, and the volumes on it.
 #[derive(Clone, Copy)]
 pub(super) struct Attached<'a> {
@@ -70,6 +110,13 @@ impl<'a> Attached<'a> {
         let (Some(disk), Some(machine)) = (self.disk(volume), self.entry) else {
             return Ok(());
         };
+        if disk.class.after_stop.forgets() && are_of_two_clouds(&disk.name, &machine.name) {
+            return Err(Box::new(AttachedError::OtherCloud {
+                volume: volume.name.clone(),
+                disk: disk.name.clone(),
+                machine: machine.name.clone(),
+            }));
+        }
         match disk.on_machines.on(machine, self.cores()) {
             Published::Yes | Published::Unknown => Ok(()),
             Published::TooSmall => Err(Box::new(AttachedError::TooSmall {
@@ -88,6 +135,18 @@ impl<'a> Attached<'a> {
             let Some(disk) = self.disk(volume).filter(|_| self.entry.is_some()) else {
                 continue;
             };
+            let mut earlier = volumes[..at].iter().filter_map(|other| self.disk(other));
+            let is_mixed = |other: &&DiskEntry| {
+                let group = &disk.on_machines.group;
+                group.is_some() && other.on_machines.group == *group && other.name != disk.name
+            };
+            if let Some(other) = earlier.find(is_mixed) {
+                return Err(Box::new(AttachedError::Mixed {
+                    volume: volume.name.clone(),
+                    disk: disk.name.clone(),
+                    other: other.name.clone(),
+                }));
+            }
             let same = volumes[..=at].iter().filter(|other| {
                 self.disk(other)
                     .is_some_and(|other| other.name == disk.name)
