@@ -12,6 +12,8 @@ use reading::Role;
 mod cloudwatch;
 #[path = "imports/contradictions.rs"]
 mod contradictions;
+#[path = "imports/dates.rs"]
+mod dates;
 #[path = "imports/formats.rs"]
 mod formats;
 #[path = "imports/instances.rs"]

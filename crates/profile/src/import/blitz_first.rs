@@ -17,7 +17,7 @@ use super::cumulative::{Snapshot, Total, Totals, differences};
 use super::error::ImportError;
 use super::format::Format;
 use super::number::Decimal;
-use super::stamp::{DateOrder, Stamp};
+use super::stamp::{Dates, Stamp};
 use super::steps::{between, later};
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
@@ -196,19 +196,33 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The cells with dates, with their places for an error.
+    fn dates(&self) -> impl Iterator<Item = ((&Table, usize), &str)> {
+        let column = match self.when {
+            When::Date(column) => Some(column),
+            When::SinceBoot(_) => None,
+        };
+        column
+            .into_iter()
+            .flat_map(|column| self.table.cells(column))
+    }
+
     /// When a row was written; without dates, from the first row of the first file on, in `began`.
     fn at(
         &self,
         row: &Row,
-        options: &Options,
+        (dates, start): (&Dates, Option<Timestamp>),
         began: &mut Option<f64>,
         draft: &mut Draft,
     ) -> Result<Timestamp, ImportError> {
         let column = match self.when {
-            When::Date(column) => return self.date(row, column, options, draft),
+            When::Date(column) => {
+                let at = dates.instant(row.1.get(column).unwrap_or_default(), draft);
+                return at.map_err(|message| self.table.error(row.0, message));
+            }
             When::SinceBoot(column) => column,
         };
-        if options.start.is_none() {
+        if start.is_none() {
             draft.assume("`sample_ms` is no date: the time of the file starts in 1970.");
         }
         let now = self.number(row, column)?;
@@ -217,31 +231,8 @@ impl<'a> Rows<'a> {
             let message = "`sample_ms` goes back, as when the computer was started again; import what comes before and after by itself";
             return Err(self.table.error(row.0, message));
         }
-        let start = options.start.unwrap_or(Timestamp::UNIX_EPOCH);
+        let start = start.unwrap_or(Timestamp::UNIX_EPOCH);
         Ok(later(start, Duration::from_secs_f64((now - began) / 1e3)))
-    }
-
-    fn date(
-        &self,
-        (line, cells): &Row,
-        column: usize,
-        options: &Options,
-        draft: &mut Draft,
-    ) -> Result<Timestamp, ImportError> {
-        let text = cells.get(column).unwrap_or_default();
-        let stamp = Stamp::parse(text);
-        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-        let at = stamp.and_then(|stamp| stamp.instant(order, options.utc_offset));
-        if options.utc_offset.is_none() && stamp.is_some_and(|stamp| !stamp.has_offset()) {
-            draft.assume("Times have no offset and are taken as UTC.");
-        }
-        at.ok_or_else(|| {
-            let message = format!(
-                "`{}` is not a readable date and time; check --dates",
-                excerpt(text)
-            );
-            self.table.error(*line, message)
-        })
     }
 
     /// Refuses rows of more than one server, with those `seen` before.
@@ -272,6 +263,12 @@ fn draft() -> Draft {
     draft
 }
 
+/// How the dates of tables that belong together are read.
+fn dates(all: &[Rows], options: &Options, draft: &mut Draft) -> Result<Dates, ImportError> {
+    let texts = all.iter().flat_map(Rows::dates);
+    Dates::of(texts, options, draft).map_err(|((table, line), message)| table.error(line, message))
+}
+
 /// Reads the table: counters since the server started.
 ///
 /// # Errors
@@ -294,16 +291,25 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
     let mut snapshots: BTreeMap<Timestamp, Snapshot<(String, String)>> = BTreeMap::new();
     let mut servers = BTreeSet::new();
     let mut began = None;
-    for source in sources {
-        let table = table(source, &TABLE, &mut draft)?;
-        let rows = Rows::of(&table)?;
+    let tables = sources
+        .iter()
+        .map(|source| table(source, &TABLE, &mut draft));
+    let tables = tables.collect::<Result<Vec<Table>, ImportError>>()?;
+    let all = tables
+        .iter()
+        .map(Rows::of)
+        .collect::<Result<Vec<Rows>, ImportError>>()?;
+    // One look may be a file: the order of dates shows in all of them.
+    let dates = dates(&all, options, &mut draft)?;
+    for (source, rows) in sources.iter().zip(&all) {
+        let table = rows.table;
         rows.check_server(source.file, &mut servers)?;
         let read = table.any(&["bytes_read", "num_of_bytes_read"])?;
         let written = table.any(&["bytes_written", "num_of_bytes_written"])?;
         if rows.kind.is_none() {
             draft.assume("File 2 of a database is taken for its log, and no other: the file has no `type_desc`.");
         }
-        check_stall(&rows, &mut draft);
+        check_stall(rows, &mut draft);
         for row in &table.rows {
             let total = |count, bytes, waited_ms| -> Result<Total, ImportError> {
                 Ok(Total {
@@ -316,7 +322,7 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
                 reads: total(rows.reads, read, rows.read_ms)?,
                 writes: total(rows.writes, written, rows.write_ms)?,
             };
-            let at = rows.at(row, options, &mut began, &mut draft)?;
+            let at = rows.at(row, (&dates, options.start), &mut began, &mut draft)?;
             let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
             let file = (cell(rows.database), cell(rows.file));
             let files = snapshots.entry(at).or_default();
@@ -379,6 +385,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         table.column("megabytes_written")?,
     );
     check_means(&rows, &mut draft);
+    let dates = dates(std::slice::from_ref(&rows), options, &mut draft)?;
     let mut spans: BTreeMap<Timestamp, Span> = BTreeMap::new();
     for row in &table.rows {
         let requests = |count, megabytes, waited_ms| -> Result<Requests, ImportError> {
@@ -391,7 +398,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         };
         let reads = requests(rows.reads, read, rows.read_ms)?;
         let writes = requests(rows.writes, written, rows.write_ms)?;
-        let until = rows.at(row, options, &mut None, &mut draft)?;
+        let until = rows.at(row, (&dates, options.start), &mut None, &mut draft)?;
         let seconds = rows.number(row, elapsed)?;
         let length = Duration::from_secs_f64(seconds).as_nanos();
         let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::devices::{self, Found};
 use super::error::ImportError;
-use super::stamp::{DateOrder, Stamp};
+use super::stamp::Dates;
 use super::steps::{between, later};
 use super::twice::{Load, Range};
 use super::{Options, Source};
@@ -69,18 +69,27 @@ type Metrics<'a> = BTreeMap<String, Series<'a>>;
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = Draft::of("CloudWatch");
     let mut metrics = Metrics::new();
-    for source in sources {
-        let (metric, points) = parse(source, options)?;
-        let series = Series {
-            file: source.file,
-            points,
-        };
+    let answers = sources
+        .iter()
+        .map(|source| Ok((source.file, parse(source)?)));
+    let answers = answers.collect::<Result<Vec<(&str, Answer)>, ImportError>>()?;
+    let points = answers
+        .iter()
+        .flat_map(|(file, answer)| answer.datapoints.iter().map(move |point| (*file, point)));
+    let texts = points.map(|(file, point)| (file, point.timestamp.as_str()));
+    let dates = Dates::of(texts, options, &mut draft)
+        .map_err(|(file, message)| ImportError::file(file, message))?;
+    for (file, answer) in &answers {
+        let wrong = |message| ImportError::file(file, message);
+        let points = answer.points(&dates, &mut draft).map_err(wrong)?;
+        let metric = answer.label.clone();
+        let series = Series { file, points };
         if let Some(before) = metrics.insert(metric.clone(), series) {
             let message = format!(
                 "it has `{metric}`, as {} has; which volume an answer is of, is not in it: give the files of one volume",
                 before.file
             );
-            return Err(ImportError::file(source.file, message));
+            return Err(wrong(message));
         }
     }
     let wrong = |message: String| ImportError::file(sources[0].file, message);
@@ -117,55 +126,42 @@ fn is_known(name: &str) -> bool {
     SUMS.contains(&name) || [QUEUE, IDLE].contains(&name)
 }
 
-fn parse(
-    source: &Source,
-    options: &Options,
-) -> Result<(String, BTreeMap<Timestamp, f64>), ImportError> {
-    let wrong = |message: String| ImportError::file(source.file, message);
-    let answer: Answer = serde_json::from_str(source.text).map_err(|error| {
+fn parse(source: &Source) -> Result<Answer, ImportError> {
+    serde_json::from_str(source.text).map_err(|error| {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         let remedy = "give what `aws cloudwatch get-metric-statistics --output json` prints, a file a metric";
         ImportError::line(source.file, error.line(), format!("{message}; {remedy}"))
-    })?;
-    let metric = answer.label;
-    let (statistic, of): (&str, fn(&Point) -> Option<f64>) = match metric.as_str() {
-        QUEUE => ("Average", |point| point.average),
-        _ => ("Sum", |point| point.sum),
-    };
-    let mut points = BTreeMap::new();
-    for point in answer.datapoints.iter().filter(|_| is_known(&metric)) {
-        let value = of(point).ok_or_else(|| {
-            wrong(format!(
-                "`{metric}` has no `{statistic}`; ask for it with --statistics {statistic}"
-            ))
-        })?;
-        let value = Counted::try_from(value).map_err(|error| {
-            wrong(format!(
-                "`{metric}` at {}: {error}; correct it",
-                point.timestamp
-            ))
-        })?;
-        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-        let at = Stamp::parse(&point.timestamp)
-            .and_then(|stamp| stamp.instant(order, options.utc_offset));
-        let at = at.ok_or_else(|| {
-            wrong(format!(
-                "`{}` is not a readable date and time",
-                point.timestamp
-            ))
-        })?;
-        if points
-            .insert(at, value.get())
-            .is_some_and(|before| before != value.get())
-        {
-            return Err(wrong(format!(
-                "`{metric}` has two values at {}; leave one of them out",
-                point.timestamp
-            )));
+    })
+}
+
+impl Answer {
+    /// Its data points by their time, if it is of a metric that is used.
+    fn points(&self, dates: &Dates, draft: &mut Draft) -> Result<BTreeMap<Timestamp, f64>, String> {
+        let metric = &self.label;
+        let (statistic, of): (&str, fn(&Point) -> Option<f64>) = match metric.as_str() {
+            QUEUE => ("Average", |point| point.average),
+            _ => ("Sum", |point| point.sum),
+        };
+        let mut points = BTreeMap::new();
+        for point in self.datapoints.iter().filter(|_| is_known(metric)) {
+            let value = of(point).ok_or_else(|| {
+                format!("`{metric}` has no `{statistic}`; ask for it with --statistics {statistic}")
+            })?;
+            let value = Counted::try_from(value).map_err(|error| {
+                format!("`{metric}` at {}: {error}; correct it", point.timestamp)
+            })?;
+            let at = dates.instant(&point.timestamp, draft)?;
+            let before = points.insert(at, value.get());
+            if before.is_some_and(|before| before != value.get()) {
+                return Err(format!(
+                    "`{metric}` has two values at {}; leave one of them out",
+                    point.timestamp
+                ));
+            }
         }
+        Ok(points)
     }
-    Ok((metric, points))
 }
 
 /// How long a data point is: what the nearest two are apart. Points without requests may be missing between others.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::devices;
 use super::error::ImportError;
 use super::number::Figures;
-use super::stamp::{self, DateOrder, Stamp};
+use super::stamp::Dates;
 use super::steps::{Resolution, Step, between, later, steps};
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
@@ -278,6 +278,13 @@ fn times(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<Vec<Timestamp>, String> {
+    let wrong = |(number, message): (usize, String)| {
+        format!("record {number}: {message}, or record with S_TIME_FORMAT=ISO")
+    };
+    let texts = records.iter().map(|record| record.timestamp.as_deref());
+    let texts = || (1..).zip(texts.clone());
+    let there = texts().filter_map(|(number, text)| Some((number, text?)));
+    let dates = Dates::of(there, options, draft).map_err(wrong)?;
     if records.iter().all(|record| record.timestamp.is_none()) {
         let (Some(start), Some(interval)) = (options.start, options.interval) else {
             return Err(
@@ -294,28 +301,11 @@ fn times(
             .notes
             .push("--start and --interval have no effect: the records have times".to_owned());
     }
-    let text = |record: &Record| record.timestamp.clone().unwrap_or_default();
-    let stamp = |(number, record)| {
-        let text = text(record);
-        Stamp::parse(&text).ok_or_else(|| {
-            format!(
-                "record {number} has no readable time (`{text}`); set S_TIME_FORMAT=ISO for iostat"
-            )
-        })
+    let instant = |(number, text): (usize, Option<&str>)| {
+        let at = dates.instant(text.unwrap_or_default(), draft);
+        at.map_err(|message| wrong((number, message)))
     };
-    let stamps: Result<Vec<Stamp>, String> = (1..).zip(records).map(stamp).collect();
-    let stamps = stamps?;
-    // Without another hint it is the C locale's.
-    let order = options.dates.or(stamp::order(&stamps));
-    if options.utc_offset.is_none() && !stamps.iter().all(Stamp::has_offset) {
-        draft.assume("Times have no offset and are taken as UTC.");
-    }
-    let instant = |(number, stamp): (usize, &Stamp)| {
-        let order = order.unwrap_or(DateOrder::MonthFirst);
-        let at = stamp.instant(order, options.utc_offset);
-        at.ok_or_else(|| format!("record {number} has an invalid date; check --dates"))
-    };
-    (1..).zip(&stamps).map(instant).collect()
+    texts().map(instant).collect()
 }
 
 fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {

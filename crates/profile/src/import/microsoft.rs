@@ -21,7 +21,7 @@ use reading::Role;
 
 use super::error::ImportError;
 use super::number::Decimal;
-use super::stamp::{DateOrder, Stamp};
+use super::stamp::Dates;
 use super::steps::{Resolution, Step, between, steps};
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
@@ -164,6 +164,8 @@ impl<'a> Rows<'a> {
         let mut windows = Windows::new();
         let mut unknown = BTreeSet::new();
         let mut server: Option<&str> = None;
+        let dates = Dates::of(self.table.cells(self.time), options, draft)
+            .map_err(|((table, line), message)| table.error(line, message))?;
         for row in &self.table.rows {
             let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
             let name = self.server.map_or("", cell);
@@ -182,7 +184,7 @@ impl<'a> Rows<'a> {
                 }
                 continue;
             };
-            let at = self.at(row, options)?;
+            let at = self.at(row, &dates, draft)?;
             let file = (cell(self.database).to_owned(), cell(self.file).to_owned());
             let window = windows
                 .entry(at)
@@ -221,9 +223,6 @@ impl<'a> Rows<'a> {
                 excerpt(&unknown.join(", "))
             ));
         }
-        if options.utc_offset.is_none() {
-            draft.assume("Times are taken as UTC.");
-        }
         Ok(windows)
     }
 
@@ -242,17 +241,9 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn at(&self, row: &Row, options: &Options) -> Result<Timestamp, ImportError> {
-        let text = row.1.get(self.time).unwrap_or_default();
-        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-        let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
-        at.ok_or_else(|| {
-            let message = format!(
-                "`{}` is not a readable date and time; check --dates",
-                excerpt(text)
-            );
-            self.table.error(row.0, message)
-        })
+    fn at(&self, row: &Row, dates: &Dates, draft: &mut Draft) -> Result<Timestamp, ImportError> {
+        let at = dates.instant(row.1.get(self.time).unwrap_or_default(), draft);
+        at.map_err(|message| self.table.error(row.0, message))
     }
 
     fn role(&self, cells: &StringRecord) -> Role {

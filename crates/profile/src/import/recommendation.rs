@@ -4,6 +4,7 @@
 //! Names: the types of Azure Data Studio's migration extension, <https://github.com/microsoft/azuredatastudio>, read
 //! 2026-11-21. No file of it is public.
 
+use jiff::Timestamp;
 use model::Duration;
 use model::number::{Counted, Percent};
 use reading::Role;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 
 use super::error::ImportError;
 use super::number::counted;
-use super::stamp::{DateOrder, Stamp};
+use super::stamp::Dates;
 use super::steps::between;
 use super::{Options, Source};
 use crate::definition::Interval;
@@ -95,17 +96,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     draft.origin.product = Some("SQL Server".to_owned());
     draft.machine.processors = wanted.logical_cpu_count;
     assume(wanted, &mut draft);
-    let instant = |text: &str| {
-        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-        let at = Stamp::parse(text).and_then(|stamp| stamp.instant(order, options.utc_offset));
-        at.ok_or_else(|| {
-            wrong(format!(
-                "`{text}` is not a readable date and time; check --dates"
-            ))
-        })
-    };
-    let from = instant(&wanted.data_points_start_time)?;
-    let until = instant(&wanted.data_points_end_time)?;
+    let [from, until] = wanted.ends(options, &mut draft).map_err(wrong)?;
     let length = between(from, until);
     let mut figures = Interval::default();
     for database in &wanted.database_level_requirements {
@@ -154,6 +145,15 @@ fn assume(wanted: &Requirements, draft: &mut Draft) {
 }
 
 impl Requirements {
+    /// When the time of collection began and ended.
+    fn ends(&self, options: &Options, draft: &mut Draft) -> Result<[Timestamp; 2], String> {
+        let texts = [&self.data_points_start_time, &self.data_points_end_time];
+        let placed = (1..).zip(texts.map(String::as_str));
+        let dates = Dates::of(placed, options, draft).map_err(|(_, message)| message)?;
+        let [from, until] = texts.map(|text| dates.instant(text, draft));
+        Ok([from?, until?])
+    }
+
     /// Refuses figures outside of their range, with their name and that of the file that they are of.
     fn check(&self) -> Result<(), String> {
         if let Some(percentile) = self.aggregation_target_percentile {

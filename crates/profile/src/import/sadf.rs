@@ -14,7 +14,7 @@ use super::devices;
 use super::error::ImportError;
 use super::number::{Figures, counted};
 use super::sadf_lines;
-use super::stamp::{DateOrder, Stamp};
+use super::stamp::Dates;
 use super::steps::between;
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
@@ -99,17 +99,15 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     if records.iter().any(|record| !record.processors.is_empty()) {
         draft.assume("Processor time covers all processes of the machine.");
     }
-    let is_local = |record: &Record| {
-        record
-            .timestamp
-            .as_ref()
-            .is_some_and(|time| time.utc != Some(1))
-    };
-    if options.utc_offset.is_none() && records.iter().any(is_local) {
-        draft.assume("Times have no offset and are taken as UTC.");
-    }
+    let texts: Vec<(usize, String)> = (1..)
+        .zip(records)
+        .filter_map(|(number, record)| Some((number, record.timestamp.as_ref()?.text())))
+        .collect();
+    let texts = texts.iter().map(|(number, text)| (*number, text.as_str()));
+    let dates = Dates::of(texts, options, &mut draft)
+        .map_err(|(number, message)| wrong(format!("record {number}: {message}")))?;
     for (number, record) in (1..).zip(records) {
-        let Some((from, until)) = ends(record, options)
+        let Some((from, until)) = ends(record, &dates, &mut draft)
             .map_err(|message| wrong(format!("record {number}: {message}")))?
         else {
             continue;
@@ -138,7 +136,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         });
     }
     for restart in &host.restarts {
-        if let Some(at) = restarted(restart, options) {
+        if let Some(at) = restarted(restart, &dates, &mut draft) {
             let before = draft.spans.iter().map(|span| span.until);
             if let Some(last) = before.filter(|until| *until <= at).max() {
                 draft.losses.push((last, Lost::Restart));
@@ -227,14 +225,18 @@ impl Disk {
 }
 
 /// When an interval began and ended; `None` for a record without a time.
-fn ends(record: &Record, options: &Options) -> Result<Option<(Timestamp, Timestamp)>, String> {
+fn ends(
+    record: &Record,
+    dates: &Dates,
+    draft: &mut Draft,
+) -> Result<Option<(Timestamp, Timestamp)>, String> {
     let Some(time) = &record.timestamp else {
         return Ok(None);
     };
     let Some(seconds) = time.interval.and_then(counted) else {
         return Err("it has no interval; export with a newer sysstat (12)".to_owned());
     };
-    let until = time.instant(options)?;
+    let until = dates.instant(&time.text(), draft)?;
     let length = Duration::from_secs_f64(seconds).as_nanos();
     let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));
     let from = from.map_err(|_| {
@@ -244,19 +246,14 @@ fn ends(record: &Record, options: &Options) -> Result<Option<(Timestamp, Timesta
 }
 
 impl Time {
-    fn instant(&self, options: &Options) -> Result<Timestamp, String> {
-        let text = format!("{} {}", self.date, self.time);
-        let text = match self.utc {
-            Some(1) => format!("{text} Z"),
-            _ => text,
-        };
-        let order = options.dates.unwrap_or(DateOrder::MonthFirst);
-        let at = Stamp::parse(&text).and_then(|stamp| stamp.instant(order, options.utc_offset));
-        at.ok_or_else(|| format!("`{text}` is not a readable time; set S_TIME_FORMAT=ISO for sadf"))
+    /// Date, time and zone. sadf writes ISO dates, in JSON and in lines, whatever the locale.
+    fn text(&self) -> String {
+        let zone = if self.utc == Some(1) { " Z" } else { "" };
+        format!("{} {}{zone}", self.date, self.time)
     }
 }
 
-fn restarted(restart: &Value, options: &Options) -> Option<Timestamp> {
+fn restarted(restart: &Value, dates: &Dates, draft: &mut Draft) -> Option<Timestamp> {
     let boot = restart.get("boot").unwrap_or(restart);
     let text = |key: &str| boot.get(key).and_then(Value::as_str);
     let time = Time {
@@ -268,7 +265,7 @@ fn restarted(restart: &Value, options: &Options) -> Option<Timestamp> {
             .map(|utc| u8::from(utc == 1)),
         interval: None,
     };
-    time.instant(options).ok()
+    dates.instant(&time.text(), draft).ok()
 }
 
 fn processor(record: &Record, processors: Option<u32>, length: Duration) -> Option<Duration> {

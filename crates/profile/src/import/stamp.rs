@@ -7,6 +7,10 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use thiserror::Error;
 
+use super::Options;
+use super::text::excerpt;
+use crate::draft::Draft;
+
 /// Which comes first in a date such as 03/04/2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateOrder {
@@ -100,13 +104,13 @@ impl Stamp {
         })
     }
 
-    /// Whether it says how far it is from UTC.
-    pub(super) fn has_offset(&self) -> bool {
-        self.offset.is_some()
+    /// Whether day and month can be taken for one another.
+    fn is_open(&self) -> bool {
+        matches!(self.date, Date::Open { .. })
     }
 
     /// The instant; `None` where there is no such date. An offset in the text goes before the other.
-    pub(super) fn instant(&self, order: DateOrder, offset: Option<UtcOffset>) -> Option<Timestamp> {
+    fn instant(&self, order: DateOrder, offset: Option<UtcOffset>) -> Option<Timestamp> {
         let (year, month, day) = match (self.date, order) {
             (Date::Known(year, month, day), _) => (year, month, day),
             (
@@ -133,28 +137,103 @@ impl Stamp {
     }
 }
 
-/// The order that these dates can only have; `None` where they can have both or neither.
-pub(super) fn order(stamps: &[Stamp]) -> Option<DateOrder> {
-    let mut open = stamps.iter().filter_map(|stamp| match stamp.date {
-        Date::Known(..) => None,
-        Date::Open { first, second, .. } => Some((first, second)),
-    });
-    let mut found = None;
-    if open.clone().next().is_none() {
-        return Some(DateOrder::MonthFirst);
-    }
-    let consistent = open.all(|(first, second)| {
-        let forced = match (first > 12, second > 12) {
-            (true, false) => Some(DateOrder::DayFirst),
-            (false, true) => Some(DateOrder::MonthFirst),
-            (false, false) => None,
-            (true, true) => return false,
+/// How the dates and times of a file, or of files that belong together, are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dates {
+    order: DateOrder,
+    offset: Option<UtcOffset>,
+}
+
+impl Dates {
+    /// The order that is asked for, or the only one that these texts can have: the other has no such month, or does not run
+    /// one way in time. Each text has a place, for an error.
+    ///
+    /// # Errors
+    /// With the place of a date that can be read both ways, when nothing shows the order.
+    pub(super) fn of<'a, P>(
+        texts: impl Iterator<Item = (P, &'a str)>,
+        options: &Options,
+        draft: &mut Draft,
+    ) -> Result<Dates, (P, String)> {
+        let mut stamps: Vec<Stamp> = Vec::new();
+        let mut open = None;
+        for (place, text) in texts {
+            if let Some(stamp) = Stamp::parse(text) {
+                open = open.or_else(|| stamp.is_open().then_some((place, text)));
+                stamps.push(stamp);
+            }
+        }
+        let offset = options.utc_offset;
+        if offset.is_some() && stamps.iter().all(|stamp| stamp.offset.is_some()) {
+            let told = "--utc-offset has no effect: no time of the file is without an offset";
+            draft.notes.push(told.to_owned());
+        }
+        let order = match (options.dates, open) {
+            (None, None) => DateOrder::MonthFirst,
+            (Some(order), None) => {
+                let told = "--dates has no effect: no date of the file can be read in two ways";
+                draft.notes.push(told.to_owned());
+                order
+            }
+            (Some(order), Some(_)) => order,
+            (None, Some((place, text))) => order(&stamps, draft).ok_or_else(|| {
+                let message = format!(
+                    "`{}` may begin with the day or with the month; give --dates dmy or --dates mdy",
+                    excerpt(text)
+                );
+                (place, message)
+            })?,
         };
-        let agrees = found.is_none() || forced.is_none() || found == forced;
-        found = found.or(forced);
-        agrees
-    });
-    found.filter(|_| consistent)
+        Ok(Dates { order, offset })
+    }
+
+    /// The instant of a text; times without an offset are noted.
+    ///
+    /// # Errors
+    /// With the text, when it is no date and time.
+    pub(super) fn instant(&self, text: &str, draft: &mut Draft) -> Result<Timestamp, String> {
+        let stamp = Stamp::parse(text);
+        let at = stamp.and_then(|stamp| stamp.instant(self.order, self.offset));
+        let at = at.ok_or_else(|| {
+            let remedy = match stamp {
+                Some(stamp) if stamp.is_open() => "check --dates",
+                Some(_) | None => "correct it, or export it as 2026-11-21 21:15:38",
+            };
+            let text = excerpt(text);
+            format!("`{text}` is not a readable date and time; {remedy}")
+        })?;
+        if self.offset.is_none() && stamp.is_some_and(|stamp| stamp.offset.is_none()) {
+            draft.assume("Times have no offset and are taken as UTC.");
+        }
+        Ok(at)
+    }
+}
+
+/// The order that these dates can only have; `None` where they can have both or neither.
+fn order(stamps: &[Stamp], draft: &mut Draft) -> Option<DateOrder> {
+    let read = |order| -> Option<Vec<Timestamp>> {
+        let instants = stamps.iter().map(|stamp| stamp.instant(order, None));
+        instants.collect()
+    };
+    let [month, day] = [DateOrder::MonthFirst, DateOrder::DayFirst].map(read);
+    let (month, day) = match (month, day) {
+        (Some(_), None) => return Some(DateOrder::MonthFirst),
+        (None, Some(_)) => return Some(DateOrder::DayFirst),
+        (None, None) => return None,
+        (Some(month), Some(day)) if month == day => return Some(DateOrder::MonthFirst),
+        (Some(month), Some(day)) => (month, day),
+    };
+    // A table may be exported with the newest row first.
+    let is_one_way = |times: &[Timestamp]| times.is_sorted() || times.is_sorted_by(|a, b| a >= b);
+    let (order, first, other) = match (is_one_way(&month), is_one_way(&day)) {
+        (true, false) => (DateOrder::MonthFirst, "month", "day"),
+        (false, true) => (DateOrder::DayFirst, "day", "month"),
+        (true, true) | (false, false) => return None,
+    };
+    draft.assume(format!(
+        "Dates begin with the {first}: with the {other} first, time would run back and forth."
+    ));
+    Some(order)
 }
 
 fn date(text: &str) -> Option<Date> {
@@ -254,19 +333,42 @@ mod tests {
         assert_eq!(midnight, "2026-11-21T00:05:00Z");
     }
 
+    /// The order that these dates show, and whether it was taken for granted.
+    fn shown(texts: &[&str]) -> (Option<DateOrder>, bool) {
+        let stamps: Vec<Stamp> = texts.iter().filter_map(|text| Stamp::parse(text)).collect();
+        let mut draft = Draft::of("test");
+        let found = order(&stamps, &mut draft);
+        (found, !draft.assumptions.is_empty())
+    }
+
     #[test]
     fn the_order_is_known_when_one_number_is_no_month() {
-        let stamps = |texts: &[&str]| -> Vec<Stamp> {
-            texts.iter().filter_map(|text| Stamp::parse(text)).collect()
-        };
-        let day = stamps(&["12/11/2026 10:00:00", "13/11/2026 10:00:00"]);
-        let month = stamps(&["11/12/2026 10:00:00", "11/13/2026 10:00:00"]);
-        let open = stamps(&["11/12/2026 10:00:00"]);
-        let neither = stamps(&["11/13/2026 10:00:00", "13/11/2026 10:00:00"]);
-        assert_eq!(order(&day), Some(DateOrder::DayFirst));
-        assert_eq!(order(&month), Some(DateOrder::MonthFirst));
-        assert_eq!(order(&open), None);
-        assert_eq!(order(&neither), None);
+        let day = ["12/11/2026 10:00:00", "13/11/2026 10:00:00"];
+        let month = ["11/12/2026 10:00:00", "11/13/2026 10:00:00"];
+        let either = ["11/11/2026 10:00:00", "11/11/2026 11:00:00"];
+        let open = ["11/12/2026 10:00:00", "11/12/2026 11:00:00"];
+        let neither = ["11/13/2026 10:00:00", "13/11/2026 10:00:00"];
+        assert_eq!(shown(&day), (Some(DateOrder::DayFirst), false));
+        assert_eq!(shown(&month), (Some(DateOrder::MonthFirst), false));
+        assert_eq!(shown(&either), (Some(DateOrder::MonthFirst), false));
+        assert_eq!(shown(&open), (None, false));
+        assert_eq!(shown(&neither), (None, false));
+    }
+
+    #[test]
+    fn the_order_is_known_when_the_other_runs_back_and_forth() {
+        // From 11 and 12 November to 1 December; the month first, these are November, December and January of one year.
+        let mut forth = [
+            "11/11/2026 10:00:00",
+            "12/11/2026 10:00:00",
+            "01/12/2026 10:00:00",
+        ];
+        assert_eq!(shown(&forth), (Some(DateOrder::DayFirst), true));
+        forth.reverse();
+        assert_eq!(shown(&forth), (Some(DateOrder::DayFirst), true));
+        // 3 and 4 May, or 5 March and 5 April.
+        let both = ["05/03/2026 10:00:00", "05/04/2026 10:00:00"];
+        assert_eq!(shown(&both), (None, false));
     }
 
     #[test]

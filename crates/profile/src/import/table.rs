@@ -112,6 +112,14 @@ impl Table {
         })
     }
 
+    /// The cells of a column, with their places for an error.
+    pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = ((&Table, usize), &str)> {
+        self.rows.iter().map(move |(line, cells)| {
+            let cell = cells.get(column).unwrap_or_default();
+            ((self, *line), cell)
+        })
+    }
+
     /// The error at a line.
     pub(super) fn error(&self, line: usize, message: impl Into<String>) -> ImportError {
         ImportError::line(&self.file, line, message)

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::draft::Draft;
 use crate::import::error::ImportError;
 use crate::import::number::Decimal;
-use crate::import::stamp::{self, DateOrder, Stamp, UtcOffset};
+use crate::import::stamp::{DateOrder, Dates, UtcOffset};
 use crate::import::table::{Row, Table};
 use crate::import::text::excerpt;
 use crate::import::{Options, Source};
@@ -204,14 +204,14 @@ fn wide(
         .iter()
         .map(|(line, cells)| (*line, &cells[0]))
         .collect();
-    let own = bias(&table.header[0]);
-    let order = match options.dates {
-        Some(order) => order,
-        // Windows' own tools write the month first, wherever they run.
-        None if table.header[0].contains("(PDH-") => DateOrder::MonthFirst,
-        None => known_order(file, &texts)?,
+    // Windows' own tools write the month first, wherever they run.
+    let own = table.header[0].contains("(PDH-");
+    let options = Options {
+        dates: options.dates.or(own.then_some(DateOrder::MonthFirst)),
+        utc_offset: options.utc_offset.or(bias(&table.header[0])),
+        ..options.clone()
     };
-    let times = times(table, &texts, order, options.utc_offset.or(own), draft)?;
+    let times = times(table, &texts, &options, draft)?;
     let mut counters = Vec::new();
     for (at, path) in table.header.iter().enumerate().skip(1) {
         let Some(counter) = Counter::parse(path) else {
@@ -287,11 +287,7 @@ fn long(
         counter.values.resize(texts.len(), None);
         counter.values[texts.len() - 1] = counted;
     }
-    let order = match options.dates {
-        Some(order) => order,
-        None => known_order(file, &texts)?,
-    };
-    let times = times(table, &texts, order, options.utc_offset, draft)?;
+    let times = times(table, &texts, options, draft)?;
     Log::of(file, times, counters.into_values().collect())
 }
 
@@ -308,42 +304,18 @@ fn bias(header: &str) -> Option<UtcOffset> {
     UtcOffset::of_bias(last.parse().ok()?)
 }
 
-fn known_order(file: &str, texts: &[(usize, &str)]) -> Result<DateOrder, ImportError> {
-    let stamps: Vec<Stamp> = texts
-        .iter()
-        .filter_map(|(_, text)| Stamp::parse(text))
-        .collect();
-    stamp::order(&stamps).ok_or_else(|| {
-        let (line, text) = texts.first().copied().unwrap_or_default();
-        let message = format!(
-            "`{}` may begin with the day or with the month; give --dates dmy or --dates mdy",
-            excerpt(text)
-        );
-        ImportError::line(file, line, message)
-    })
-}
-
 fn times(
     table: &Table,
     texts: &[(usize, &str)],
-    order: DateOrder,
-    offset: Option<UtcOffset>,
+    options: &Options,
     draft: &mut Draft,
 ) -> Result<Vec<Timestamp>, ImportError> {
+    let wrong = |(line, message): (usize, String)| table.error(line, message);
+    let dates = Dates::of(texts.iter().copied(), options, draft).map_err(wrong)?;
     let mut times = Vec::new();
     for (line, text) in texts {
-        let stamp = Stamp::parse(text);
-        let Some(at) = stamp.and_then(|stamp| stamp.instant(order, offset)) else {
-            let message = format!(
-                "`{}` is not a readable date and time; check --dates",
-                excerpt(text)
-            );
-            return Err(table.error(*line, message));
-        };
-        if offset.is_none() && !stamp.is_some_and(|stamp| stamp.has_offset()) {
-            draft.assume("Times have no offset and are taken as UTC.");
-        }
-        times.push(at);
+        let at = dates.instant(text, draft);
+        times.push(at.map_err(|message| table.error(*line, message))?);
     }
     Ok(times)
 }
