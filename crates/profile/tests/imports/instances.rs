@@ -68,6 +68,12 @@ fn two_sql_servers_in_one_file_have_to_be_chosen_whatever_the_order_of_columns()
                 names.len() == 1
             );
             assert_eq!(told(&imported, "2 SQL Servers together"), names.len() == 2);
+            // What the other one flushes is on the disk, too.
+            let others = 120.0 - log;
+            let part = format!(
+                "not chosen, {others:.1} a second, are not taken off: they count as writes of data"
+            );
+            assert_eq!(told(&imported, &part), names.len() == 1, "{part}");
         }
     }
     let one = import(&file, &of_instances(&[r"host\a"]));
@@ -220,4 +226,31 @@ fn disks_in_german_beside_sql_server_in_english_are_refused_for_that() {
         refused.contains("whose Windows language is English"),
         "{refused}"
     );
+}
+
+#[test]
+fn sql_servers_that_were_not_chosen_are_counted_in_words() {
+    let own = text("perfmon/two-instances.csv");
+    let one = import(&own, &of_instances(&["A"]));
+    assert!(told(&one, "1 other SQL Server of the machine used"));
+    assert!(told(
+        &one,
+        "waits are those of the SQL Server that was chosen."
+    ));
+    // A third one, whose log nobody counted.
+    let three = own.replace(
+        r"MSSQL$B:Databases(_Total)\Log Flushes",
+        r"MSSQL$C:Databases(_Total)\Log Flushed",
+    );
+    let two = import(&three, &of_instances(&["A", "B"]));
+    assert!(told(
+        &two,
+        "waits are those of the SQL Servers that were chosen."
+    ));
+    let one = import(&three, &of_instances(&["A"]));
+    assert!(told(&one, "2 other SQL Servers of the machine used"));
+    assert!(told(
+        &one,
+        "not chosen, whose rate is not in the file, are not taken off"
+    ));
 }

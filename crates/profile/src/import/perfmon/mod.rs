@@ -49,7 +49,6 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         disk.check(log.times.len(), &mut draft);
     }
     let chosen = Chosen::of(&log, &options.instances).map_err(wrong)?;
-    chosen.assume(&mut draft);
     let sql = Sql::find(&log, &chosen);
     if sql.is_there() {
         draft.origin.product = Some("SQL Server".to_owned());
@@ -65,6 +64,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         )),
     }
     let place = LogPlace::of(&draft);
+    chosen.assume(&log, place, &mut draft);
     let told_apart = Some(Role::Log).filter(|_| sql.has_flushes());
     devices::assume_shared(&options.devices, told_apart, &mut draft);
     if sql.has_flushes() {

@@ -90,13 +90,32 @@ impl Chosen {
         Ok(Chosen { names, others })
     }
 
-    /// Notes what others share with those that were chosen.
-    pub(super) fn assume(&self, draft: &mut Draft) {
-        let others = self.others.len();
-        if others > 0 {
+    /// Notes what others share with those that were chosen, whose log is there.
+    pub(super) fn assume(&self, log: &Log, place: LogPlace, draft: &mut Draft) {
+        if !self.others.is_empty() {
+            let others = match self.others.len() {
+                1 => "1 other SQL Server".to_owned(),
+                several => format!("{several} other SQL Servers"),
+            };
+            let chosen = match self.names.len() {
+                1 => "SQL Server that was chosen",
+                _ => "SQL Servers that were chosen",
+            };
             draft.assume(format!(
-                "{others} other SQL Server(s) of the machine used its disks too: requests cannot be divided, and all count; \
-                 operations, commits, log flushes and waits are those of the SQL Server that was chosen."
+                "{others} of the machine used its disks too: requests cannot be divided, and all count; operations, commits, \
+                 log flushes and waits are those of the {chosen}."
+            ));
+            let flushes = Sql::of(log, &self.others).flushes_per_second(log);
+            let flushes = flushes.map_or("whose rate is not in the file".to_owned(), |rate| {
+                format!("{rate:.1} a second")
+            });
+            let role = match place {
+                LogPlace::Apart => "the log",
+                LogPlace::Shared | LogPlace::Elsewhere => "data",
+            };
+            draft.assume(format!(
+                "Log flushes of what was not chosen, {flushes}, are not taken off: they count as writes of {role} where they \
+                 go to its volume."
             ));
             let others: Vec<&str> = self.others.iter().map(String::as_str).collect();
             let others = others.join(", ");
@@ -213,10 +232,23 @@ impl<'a> Instance<'a> {
 
 impl<'a> Sql<'a> {
     pub(super) fn find(log: &'a Log, chosen: &Chosen) -> Sql<'a> {
-        let names = chosen.names.iter();
+        Sql::of(log, &chosen.names)
+    }
+
+    fn of(log: &'a Log, names: &BTreeSet<String>) -> Sql<'a> {
+        let names = names.iter();
         Sql {
             instances: names.map(|name| Instance::find(log, name)).collect(),
         }
+    }
+
+    /// The mean over all rows; none where a row lacks it.
+    fn flushes_per_second(&self, log: &Log) -> Option<f64> {
+        let rows = 1..log.times.len();
+        let count = rows.len() as f64;
+        let flushes = |row| self.sum(Duration::SECOND, |sql| without_tempdb(&sql.flushes, row));
+        let all: Option<f64> = rows.map(flushes).sum();
+        all.filter(|_| count > 0.0).map(|all| all / count)
     }
 
     pub(super) fn is_there(&self) -> bool {
