@@ -32,8 +32,8 @@ const TEMPDB: &str = "2";
 /// `file_id` of the log of a database, unless it has several.
 const LOG_FILE: &str = "2";
 
-/// Rows of one file closer than this are of one look.
-const LOOK: Duration = Duration::SECOND;
+/// Rows of one file closer than this are of one snapshot.
+const SNAPSHOT: Duration = Duration::SECOND;
 
 /// Columns of the table, in their order.
 const TABLE: [&str; 16] = [
@@ -299,8 +299,13 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
         .iter()
         .map(Rows::of)
         .collect::<Result<Vec<Rows>, ImportError>>()?;
-    // One look may be a file: the order of dates shows in all of them.
+    // One snapshot may be a file: the order of dates shows in all of them.
     let dates = dates(&all, options, &mut draft)?;
+    let has_date = |rows: &Rows| matches!(rows.when, When::Date(_));
+    if options.start.is_some() && all.iter().all(has_date) {
+        let told = "--start has no effect: the rows have dates";
+        draft.notes.push(told.to_owned());
+    }
     for (source, rows) in sources.iter().zip(&all) {
         let table = rows.table;
         rows.check_server(source.file, &mut servers)?;
@@ -329,27 +334,29 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
             files.insert(file, (rows.role(&row.1), totals));
         }
     }
-    let looks = looks(snapshots);
-    if looks.len() == 1 {
-        let message = "it has one look at counters since the server started; select them three times or more, some minutes apart";
+    let snapshots = merged(snapshots);
+    if snapshots.len() == 1 {
+        let message = "it has one snapshot of counters since the server started; select at least three times, some minutes apart";
         return Err(ImportError::file(sources[0].file, message));
     }
-    differences(&looks, &mut draft);
+    differences(&snapshots, &mut draft);
     Ok(draft)
 }
 
-/// One snapshot a look, whose rows need not have been written at one instant.
-fn looks<K: Ord>(rows: BTreeMap<Timestamp, Snapshot<K>>) -> BTreeMap<Timestamp, Snapshot<K>> {
-    let mut looks: BTreeMap<Timestamp, Snapshot<K>> = BTreeMap::new();
+/// The snapshots, whose rows need not have been written at one instant.
+fn merged<K: Ord>(rows: BTreeMap<Timestamp, Snapshot<K>>) -> BTreeMap<Timestamp, Snapshot<K>> {
+    let mut snapshots: BTreeMap<Timestamp, Snapshot<K>> = BTreeMap::new();
     for (at, mut files) in rows {
-        match looks.last_entry() {
-            Some(mut look) if between(*look.key(), at) < LOOK => look.get_mut().append(&mut files),
+        match snapshots.last_entry() {
+            Some(mut last) if between(*last.key(), at) < SNAPSHOT => {
+                last.get_mut().append(&mut files);
+            }
             _ => {
-                looks.insert(at, files);
+                snapshots.insert(at, files);
             }
         }
     }
-    looks
+    snapshots
 }
 
 /// Notes where the time of all requests is not that of reads and of writes.

@@ -296,10 +296,13 @@ fn times(
         let at = |number: usize| later(start, interval * number as u64);
         return Ok((0..records.len()).map(at).collect());
     }
-    if options.start.is_some() || options.interval.is_some() {
-        draft
-            .notes
-            .push("--start and --interval have no effect: the records have times".to_owned());
+    let given = [
+        ("--start", options.start.is_some()),
+        ("--interval", options.interval.is_some()),
+    ];
+    for (option, _) in given.iter().filter(|(_, is_given)| *is_given) {
+        let told = format!("{option} has no effect: the records have times");
+        draft.notes.push(told);
     }
     let instant = |(number, text): (usize, Option<&str>)| {
         let at = dates.instant(text.unwrap_or_default(), draft);

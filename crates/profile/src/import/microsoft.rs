@@ -41,6 +41,8 @@ const MEGABYTE: f64 = 1_048_576.0;
 /// <https://learn.microsoft.com/powershell/module/az.datamigration/get-azdatamigrationperformancedatacollection>,
 /// read 2026-11-26.
 const SAMPLE: Duration = Duration::from_secs(30);
+/// No window has more samples: a day with one a second, the shortest that the tools take. Ours; theirs is 20.
+const SAMPLES_MAX: f64 = 86_400.0;
 /// In the public file, windows of 10 min come up to 10 min 30 s apart; that much is no other time between samples.
 const LATE: std::ops::Range<f64> = 0.95..1.1;
 
@@ -61,7 +63,7 @@ struct Window {
     /// In the order of [`CODES`].
     means: [Option<f64>; 6],
     largest: [Option<f64>; 6],
-    /// Differences between samples.
+    /// Differences between samples: the most that any of its counters has.
     values: Option<f64>,
 }
 
@@ -90,7 +92,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     leave_out_incomplete(&mut windows, &mut draft);
     assume(&windows, &mut draft);
     let times: Vec<Timestamp> = windows.keys().copied().collect();
-    let (usual, sample) = lengths(&times, &windows, options, &mut draft);
+    let (usual, sample) = lengths(&times, &windows, options, &mut draft).map_err(wrong)?;
     let steps = steps(&times, Resolution::Fine);
     for (number, (until, files)) in windows.iter().enumerate() {
         let before = number.checked_sub(1).and_then(|before| steps.get(before));
@@ -202,7 +204,15 @@ impl<'a> Rows<'a> {
                 "max" => &mut window.largest[number],
                 // So spelt by the tools.
                 "occurence" | "occurrence" => {
-                    window.values = Some(self.number(row, &code)?);
+                    let values = self.number(row, &code)?;
+                    if values >= SAMPLES_MAX {
+                        let message = format!(
+                            "{code} Occurence: {values} values are more than a window has (one a second for a day); \
+                             correct it, or leave its row out"
+                        );
+                        return Err(self.table.error(row.0, message));
+                    }
+                    window.values = Some(window.values.map_or(values, |before| before.max(values)));
                     continue;
                 }
                 // It is a sum of squares in the public file, and nothing here needs it.
@@ -313,12 +323,15 @@ fn assume(windows: &Windows, draft: &mut Draft) {
 }
 
 /// Length of a window, and the time between two samples in it.
+///
+/// # Errors
+/// When windows are too short for the samples that they are said to have.
 fn lengths(
     times: &[Timestamp],
     windows: &Windows,
     options: &Options,
     draft: &mut Draft,
-) -> (Duration, Duration) {
+) -> Result<(Duration, Duration), String> {
     let mut apart: Vec<Duration> = times
         .windows(2)
         .map(|pair| between(pair[0], pair[1]))
@@ -330,6 +343,12 @@ fn lengths(
         .flat_map(BTreeMap::values)
         .filter_map(|window| window.values);
     let samples = values.fold(0.0, f64::max) + 1.0;
+    if let Some(usual) = usual.filter(|usual| samples > 1.0 && usual.as_secs_f64() < samples) {
+        return Err(format!(
+            "`Occurence` contradicts `TimeDataCollected`: windows are {usual} apart and have {samples} samples, less than a \
+             second apart, which the tools do not take; correct the wrong one"
+        ));
+    }
     let asked = options.interval;
     let expected = asked.unwrap_or(SAMPLE);
     let by_windows = usual
@@ -363,7 +382,7 @@ fn lengths(
         }
     };
     let whole = Duration::from_secs_f64(sample.as_secs_f64() * samples);
-    (usual.unwrap_or(whole), sample)
+    Ok((usual.unwrap_or(whole), sample))
 }
 
 fn earlier(until: Timestamp, length: Duration) -> Option<Timestamp> {

@@ -159,7 +159,10 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
             "--start",
             options.start.is_none()
                 || is_trace
-                || matches!(format, Format::Iostat | Format::FileStats),
+                || matches!(
+                    format,
+                    Format::Iostat | Format::FileStats | Format::BlitzFirst
+                ),
         ),
         (
             "--interval",

@@ -1,4 +1,4 @@
-//! Text from bytes: UTF-8 or UTF-16, with or without a byte order mark.
+//! Text from bytes: UTF-8 or UTF-16, with or without a byte order mark, or else Windows-1252.
 
 use super::error::ImportError;
 
@@ -10,7 +10,7 @@ const EXCERPT: usize = 60;
 /// Windows tools write UTF-16; without a byte order mark it is recognised by the zero bytes that ASCII has in it.
 ///
 /// # Errors
-/// When it is neither UTF-8 nor UTF-16.
+/// When it is no text.
 pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
     let units = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
         let (pairs, _) = bytes.as_chunks::<2>();
@@ -29,11 +29,33 @@ pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
                 let message = "it is not text; export it first, with `relog -f csv`, `sadf -j` or `blkparse -i`";
                 return Err(ImportError::file(file, message));
             }
-            // Names of time zones come in the code page of the machine; figures are ASCII.
-            Ok(String::from_utf8_lossy(bytes).into_owned())
+            // Names come in the code page of the machine; figures are ASCII in all of them.
+            match str::from_utf8(bytes) {
+                Ok(text) => Ok(text.to_owned()),
+                Err(_) => Ok(bytes.iter().map(|byte| windows_1252(*byte)).collect()),
+            }
         }
     }
 }
+
+/// A byte of the code page of Western Europe, in which relog and logman write there. Others are not told apart from it: their
+/// letters come out as other letters.
+fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => C1[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+/// What Windows-1252 has from 0x80 on, where Latin-1 has control characters; five are not defined.
+/// <https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT>, compared with Python's codec of it.
+const C1: [char; 32] = [
+    '€', UNDEFINED, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', UNDEFINED, 'Ž',
+    UNDEFINED, UNDEFINED, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', UNDEFINED,
+    'ž', 'Ÿ',
+];
+
+const UNDEFINED: char = char::REPLACEMENT_CHARACTER;
 
 /// The beginning of a line, for an error.
 pub(super) fn excerpt(line: &str) -> String {
@@ -65,6 +87,18 @@ mod tests {
         ] {
             assert_eq!(decode("a.csv", &bytes).expect("text"), text);
         }
+    }
+
+    #[test]
+    fn names_in_a_code_page_are_readable() {
+        // "Lesevorgänge/s – 5 €" as a Windows of Western Europe writes it.
+        let bytes = b"Lesevorg\xe4nge/s \x96 5 \x80";
+        assert_eq!(
+            decode("a.csv", bytes).expect("text"),
+            "Lesevorgänge/s – 5 €"
+        );
+        // One byte in UTF-8 that is none does not make a file unreadable.
+        assert_eq!(decode("a.csv", b"a\xffb").expect("text"), "aÿb");
     }
 
     #[test]

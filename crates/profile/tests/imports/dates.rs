@@ -143,3 +143,40 @@ fn options_for_times_without_effect_are_reported() {
     let without = imported(&[&text], &given).expect("a profile");
     assert_eq!(without.notes, told);
 }
+
+#[test]
+fn a_start_or_an_interval_is_reported_alone_where_it_alone_was_given() {
+    let start = Options {
+        start: Some("2026-11-22T10:00:00Z".parse().expect("a time")),
+        ..Options::default()
+    };
+    let interval = Options {
+        interval: Some(Duration::from_secs(2)),
+        ..Options::default()
+    };
+    for (name, given, told) in [
+        (
+            "sysstat/iostat-iso.json",
+            &start,
+            "--start has no effect: the records have times",
+        ),
+        (
+            "sysstat/iostat-iso.json",
+            &interval,
+            "--interval has no effect: the records have times",
+        ),
+        (
+            "blitz-first/file-stats.csv",
+            &start,
+            "--start has no effect: the rows have dates",
+        ),
+    ] {
+        let devices = in_order(None, name).devices;
+        let given = Options {
+            devices,
+            ..given.clone()
+        };
+        let read = imported(&[&text(name)], &given).expect(name);
+        assert_eq!(read.notes, [told], "{name}");
+    }
+}

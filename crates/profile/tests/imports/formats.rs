@@ -154,7 +154,7 @@ fn the_view_of_sql_server_says_what_the_table_says() {
         .collect();
     let refused = error("v.csv", &once, &options(&[]));
     assert!(
-        refused.contains("one look at counters since the server started; select them three times"),
+        refused.contains("one snapshot of counters since the server started; select at least three times, some minutes apart"),
         "{refused}"
     );
     let back = text(name).replace(",87300000,", ",100,");

@@ -219,7 +219,7 @@ fn disks_in_german_beside_sql_server_in_english_are_refused_for_that() {
     let name = "perfmon/german-disks-english-sql-server.csv";
     let refused = error("german.csv", &text(name), &options(&["data=D:"]));
     assert!(
-        refused.starts_with("german.csv: its disks have no counters with English names (the first is `physikalischer daten"),
+        refused.starts_with("german.csv: its disks have no counters with English names (the first is `physikalischer datenträger\\"),
         "{refused}"
     );
     assert!(

@@ -140,6 +140,17 @@ fn rows_that_contradict_one_another_or_are_of_two_servers_are_refused() {
             "at ten,FNR,Mean,600",
             "is not a readable date and time",
         ),
+        (
+            "09:10:00,FNR,Occurence,19",
+            "09:10:00,FNR,Occurence,1e15",
+            "FNR Occurence: 1000000000000000 values are more than a window has",
+        ),
+        // 601 samples in 10 min.
+        (
+            "09:10:00,FNR,Occurence,19",
+            "09:10:00,FNR,Occurence,600",
+            "`Occurence` contradicts `TimeDataCollected`: windows are 600 s apart and have 601 samples",
+        ),
     ] {
         assert!(whole.contains(from), "{from}");
         let refused = error("c.csv", &whole.replacen(from, to, 1), &options(&[]));
