@@ -235,6 +235,30 @@ fn an_index_that_is_not_of_the_plan_is_a_usage_error() {
 }
 
 #[test]
+fn a_plan_of_one_trial_is_reported_without_a_range() {
+    let place = Place::new();
+    let case = include_str!("cases/data-and-log-on-local-nvme.toml");
+    fs::write(place.path("one.toml"), case).unwrap();
+    let one = ["one.toml", "--blocks", "1"];
+    let (code, _, error) = place.dbstow(&[&["plan"], &one[..], &["--out", "plan.json"]].concat());
+    assert_eq!(code, 0, "{error}");
+    assert!(
+        error.contains("dbstow: 1 trial is planned in plan.json\n"),
+        "{error}"
+    );
+    let (code, _, error) =
+        place.dbstow(&["trial", "plan.json", "--out", "results", "--index", "1"]);
+    assert_eq!(code, 2);
+    assert!(
+        error.contains("--index 1: the plan has 1 trial; give index 0"),
+        "{error}"
+    );
+    let submit = ["submit", "plan.json", "--to", "slurm", "--out", "job.sh"];
+    let (_, _, error) = place.dbstow(&submit);
+    assert!(error.contains("dbstow: 1 trial in 1 task, "), "{error}");
+}
+
+#[test]
 fn a_plan_whose_trials_were_removed_is_refused() {
     let place = Place::new();
     place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());

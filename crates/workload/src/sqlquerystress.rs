@@ -65,7 +65,7 @@ impl Workload {
 
     /// A settings file of SQLQueryStress.
     ///
-    /// `NumThreads` become sessions, each of which runs `NumIterations` operations, and waits behind each for
+    /// `NumThreads` become sessions, each of which runs `NumIterations` operations, and waits after each for
     /// `DelayBetweenQueries`. The names that are mapped to columns of `ParamQuery` are variables of the query, with their
     /// `@`.
     ///

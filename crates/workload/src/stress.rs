@@ -14,7 +14,7 @@ pub struct Stress {
     pub threads: Option<u32>,
     /// `NumIterations`: how often each thread runs the query.
     pub iterations: Option<u64>,
-    /// `DelayBetweenQueries`: a session waits so long behind each iteration, which is no part of its latency.
+    /// `DelayBetweenQueries`: a session waits so long after each iteration, which is no part of its latency.
     pub pause: Duration,
     /// Where the values of `@name` come from.
     pub parameter_query: Option<ParameterQuery>,

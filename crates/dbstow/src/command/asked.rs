@@ -12,7 +12,7 @@ use super::output::note;
 use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
 use experiment::build;
-use experiment::plan::Plan;
+use experiment::plan::{Plan, counted};
 use experiment::spec::{
     Arm, EngineName, Idle, Located, Mode, Role, Spec, SpecError, Variant, builtin_names,
     builtin_text, located,
@@ -572,9 +572,12 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
     let settings = &arm.settings;
     let disks: u64 = settings.volumes.iter().map(|v| u64::from(v.count)).sum();
     Err(Mistake(format!(
-        "arm \"{}\": {} sessions with {} of sort memory each and {disks} disk(s) may take {needed} of memory, and this \
+        "arm \"{}\": {} sessions with {} of sort memory each and {} may take {needed} of memory, and this \
          machine has {there}; use fewer or smaller ones, or give --allow-large to try",
-        arm.name, settings.workload.sessions, settings.engine.sort_memory
+        arm.name,
+        settings.workload.sessions,
+        settings.engine.sort_memory,
+        counted(disks, "disk")
     )))
 }
 

@@ -78,11 +78,11 @@ pub(super) fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()
     let trials = plan.trials().len();
     let text = PlanFile::new(plan, inventory).map_err(Mistake)?.to_json();
     write_named(file, format!("{text}\n").as_bytes())?;
-    let last = trials.saturating_sub(1);
-    note(&format!(
-        "dbstow: {trials} trials, 0 to {last}, are planned in {}",
-        file.display()
-    ));
+    let planned = match trials {
+        1 => "1 trial is".to_owned(),
+        more => format!("{more} trials, 0 to {}, are", more.saturating_sub(1)),
+    };
+    note(&format!("dbstow: {planned} planned in {}", file.display()));
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::output::note;
 use super::run::default_folder;
 use super::trial::load;
 use super::{Mistake, print};
-use experiment::plan::Plan;
+use experiment::plan::{Plan, counted};
 use experiment::spec::Mode;
 use lab::Prepared;
 use lab::engine::Options;
@@ -116,9 +116,9 @@ pub fn run(args: &Args) -> Result<()> {
     let preparation = submission.preparation.map(|text| text + " ");
     let preparation = preparation.unwrap_or_default();
     note(&format!(
-        "dbstow: {} trials in {} tasks, {} of memory each; nothing is submitted yet. {preparation}Submit them with:",
-        job.trials,
-        job.tasks(),
+        "dbstow: {} in {}, {} of memory each; nothing is submitted yet. {preparation}Submit them with:",
+        counted(job.trials, "trial"),
+        counted(job.tasks(), "task"),
         job.memory
     ));
     Ok(print(&format!("{}\n", submission.commands.join("\n")))?)

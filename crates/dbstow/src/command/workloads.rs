@@ -156,7 +156,7 @@ fn show(workload: &Workload) -> String {
     line("run", &workload.run.length.to_string());
     if let Some(stress) = &workload.stress {
         if stress.pause > Duration::ZERO {
-            line("pause", &format!("{} behind each", stress.pause));
+            line("pause", &format!("{} after each operation", stress.pause));
         }
         let mappings = stress
             .parameter_query

@@ -109,7 +109,7 @@ fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {
 }
 
 /// `1 file`, `8 files`.
-fn counted(count: impl fmt::Display, thing: &str) -> String {
+pub fn counted(count: impl fmt::Display, thing: &str) -> String {
     let count = count.to_string();
     let plural = if count == "1" { "" } else { "s" };
     format!("{count} {thing}{plural}")

@@ -5,7 +5,7 @@ use std::fmt;
 
 use model::Duration;
 
-use super::{Plan, Trial};
+use super::{Plan, Trial, counted};
 use crate::spec::Amount;
 
 /// How long trials take, as far as that is known.
@@ -56,9 +56,10 @@ impl fmt::Display for Estimate {
             ),
             (true, _, unknown) => write!(
                 f,
-                "at least {}; {unknown} trials end after a number of operations, which is not known \
-                 in time before a first trial",
-                rounded(least)
+                "at least {}; {} {} after a number of operations, which is not known in time before a first trial",
+                rounded(least),
+                counted(unknown, "trial"),
+                if unknown == 1 { "ends" } else { "end" }
             ),
             (false, _, 0) => f.write_str("no time: there is nothing to do"),
             (false, _, _) => f.write_str(

@@ -11,6 +11,7 @@ mod estimate;
 mod unchecked;
 mod variation;
 
+pub use describe::counted;
 pub use digest::fnv_1a_text as digest_of;
 pub use estimate::Estimate;
 pub use unchecked::Unchecked;

@@ -6,6 +6,7 @@ use super::error::{Fault, listed};
 use super::placement::{File, Placement, Role};
 use super::rules::{file_count, file_size, undefined};
 use super::wire;
+use crate::plan::counted;
 
 /// What a placement as written means, given the volumes there are.
 pub(crate) fn placement(
@@ -105,8 +106,9 @@ fn dealt(
     let count = count as usize;
     if count < volumes.len() {
         return Err(fault(format!(
-            "gives {role} {count} file(s) for {} volumes, so that some would stay empty; \
+            "gives {role} {} for {} volumes, so that some would stay empty; \
              name fewer volumes, or ask for more files",
+            counted(count, "file"),
             volumes.len()
         )));
     }
@@ -134,8 +136,9 @@ fn sizes(asked: &wire::Files, count: usize) -> Result<Vec<Option<Bytes>>, String
             Ok(list.iter().copied().map(Some).collect())
         }
         super::amount::OneOrMany::Many(list) => Err(format!(
-            "lists {} sizes where there are {count} file(s); give one size each, or one for all,",
-            list.len()
+            "lists {} for {}; give one size each, or one for all,",
+            counted(list.len(), "size"),
+            counted(count, "file")
         )),
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::command::Mistake;
+use experiment::plan::counted;
 
 /// Variables in which schedulers number the tasks of an array from 0, and whose they are.
 ///
@@ -80,7 +81,12 @@ pub(super) fn chosen(
             chunk => format!(", in chunks of {chunk}"),
         };
         return Err(Mistake(format!(
-            "{by}: the plan has {trials} trials{chunks}; give an index from 0 to {chunks_last}"
+            "{by}: the plan has {}{chunks}; give {}",
+            counted(trials, "trial"),
+            match chunks_last {
+                0 => "index 0".to_owned(),
+                last => format!("an index from 0 to {last}"),
+            }
         )));
     }
     let (first, end) = (indices.start() * chunk, indices.end() * chunk + (chunk - 1));
