@@ -225,6 +225,10 @@ fn settings_without_a_table_have_the_remedy_of_a_query_in_tsql() {
             "ParamMappings takes @absent from column ABSENT, and the query's columns are id",
         ),
         (
+            settings("SELECT @id", "SELECT 1 AS id, 2 AS absent, 3 AS Absent"),
+            "ParamMappings takes @absent from column ABSENT, and the query has several of that name; give the others",
+        ),
+        (
             settings("SELECT @id, @unknown, @price", ROWS),
             "@unknown, which nothing sets",
         ),

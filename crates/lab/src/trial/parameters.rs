@@ -25,7 +25,7 @@ impl ParameterRows {
     /// The mapped columns of what `query` gave, or why it gave nothing.
     ///
     /// # Errors
-    /// When it failed, gave no row, lacks a column, or has a value that cannot be passed on.
+    /// When it failed, gave no row, lacks a column or has it twice, or has a value that cannot be passed on.
     pub(super) fn of(
         query: &ParameterQuery,
         answer: Result<Table, String>,
@@ -34,13 +34,19 @@ impl ParameterRows {
         let place = |(name, column): (&String, &String)| {
             // As .NET finds a column: large letters are small ones.
             let is_it = |known: &String| known.to_lowercase() == column.to_lowercase();
-            columns.iter().position(is_it).ok_or_else(|| {
-                format!(
+            let mut found = (0..columns.len()).filter(|place| is_it(&columns[*place]));
+            match (found.next(), found.next()) {
+                (Some(place), None) => Ok(place),
+                (Some(_), Some(_)) => Err(format!(
+                    "ParamQuery: ParamMappings takes {name} from column {column}, and the query has several of that name; \
+                     give the others another name with AS"
+                )),
+                (None, _) => Err(format!(
                     "ParamQuery: ParamMappings takes {name} from column {column}, and the query's columns are {}; \
                      correct the mapping",
                     columns.join(", ")
-                )
-            })
+                )),
+            }
         };
         let places = query.mappings.iter().map(place);
         let places = places.collect::<Result<Vec<usize>, String>>()?;
@@ -178,6 +184,10 @@ mod tests {
             (
                 table(["photo", "name", "id"], vec![row(1, None)]),
                 "takes @name from column Größe, and the query's columns are photo, name, id; correct",
+            ),
+            (
+                table(["Id", "größe", "ID"], vec![row(1, Some(Value::Null))]),
+                "takes @id from column ID, and the query has several of that name; give the others another name with AS",
             ),
             (
                 table(columns, vec![row(1, Some(Value::Null)), row(2, None)]),
