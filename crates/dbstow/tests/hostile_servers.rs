@@ -43,6 +43,9 @@ use theirs::{ENCODED, Theirs};
 /// SQL Server's library may grow, and the program itself.
 const RESIDENT_MAX_KIB: i64 = 700 << 10;
 
+/// What a program says at most, in bytes: errors of many questions, each with 2 KiB of the server's words.
+const SAID_MAX: usize = 64 << 10;
+
 /// Answers of a task in which it is lied to in this way, at most: a recording looks ten times a second, and goes on.
 fn answers_max(how: Spoil) -> usize {
     match how {
@@ -170,6 +173,8 @@ fn check(output: &Output, what: &str, port: u16) {
         output.status
     );
     assert!(!said.contains("panicked at"), "{what}: {said}");
+    let length = said.len() + output.stdout.len();
+    assert!(length < SAID_MAX, "{what}: {length} bytes of words");
     assert!(said.contains(&port.to_string()), "{what}: {said}");
 }
 
@@ -239,6 +244,7 @@ fn each_lie_is_told_by_its_name() {
         (Lie::EndlessNotices, "takes more than 64 MiB"),
         (Lie::Nulls, "column 1 of the answer is NULL"),
         (Lie::TooFewColumns, "column 1 of the answer is missing"),
+        (Lie::LongError, "xxx .. (9997952 more bytes are left out)"),
     ] {
         let port = serve(PostgreSql, lie);
         let folder = TempDir::new().expect("a folder");

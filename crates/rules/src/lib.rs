@@ -20,9 +20,11 @@ mod caught;
 mod change;
 mod outcome;
 mod rule;
+mod said;
 pub mod shown;
 
 pub use caught::caught;
 pub use change::Change;
 pub use outcome::{Finding, Location, Outcome, Severity};
 pub use rule::{Judged, Rule, Selection, Source, judge};
+pub use said::said;

@@ -31,11 +31,13 @@ pub(crate) enum Lie {
     TooFewColumns,
     TooManyColumns,
     InvalidText,
+    /// It refuses everything, in 10 MB of words.
+    LongError,
     /// It ends the connection without a word.
     Reset,
 }
 
-pub(crate) const LIES: [Lie; 15] = [
+pub(crate) const LIES: [Lie; 16] = [
     Lie::SilentFromTheStart,
     Lie::SilentAtLogin,
     Lie::SilentInTls,
@@ -50,6 +52,7 @@ pub(crate) const LIES: [Lie; 15] = [
     Lie::TooFewColumns,
     Lie::TooManyColumns,
     Lie::InvalidText,
+    Lie::LongError,
     Lie::Reset,
 ];
 
@@ -71,6 +74,7 @@ impl Lie {
             | Lie::TooFewColumns
             | Lie::TooManyColumns
             | Lie::InvalidText
+            | Lie::LongError
             | Lie::Reset => false,
         }
     }
@@ -92,6 +96,7 @@ impl Lie {
             | Lie::EndlessRows
             | Lie::EndlessNotices
             | Lie::WrongTypes
+            | Lie::LongError
             | Lie::Reset => vec![Some(b"-1e400"), Some(b"nan")],
         }
     }
@@ -116,6 +121,9 @@ pub(crate) trait Protocol: Copy + Send + 'static {
 
     /// A notice beside it.
     fn notice(self) -> Vec<u8>;
+
+    /// An answer that is an error with this text.
+    fn refusal(self, text: &str) -> Vec<u8>;
 
     /// The start of a message that is as long as one can be.
     fn huge(self) -> Vec<u8>;
@@ -161,6 +169,7 @@ fn tell(protocol: impl Protocol, mut stream: TcpStream, lie: Lie) -> io::Result<
             }
             Lie::EndlessRows => return for_ever(&mut stream, &protocol.head(), &protocol.more()),
             Lie::EndlessNotices => return for_ever(&mut stream, &[], &protocol.notice()),
+            Lie::LongError => stream.write_all(&protocol.refusal(&"x".repeat(10_000_000)))?,
             Lie::SilentFromTheStart
             | Lie::SilentAtLogin
             | Lie::SilentInTls
@@ -277,6 +286,12 @@ impl Protocol for PostgreSql {
         PostgreSql::message(b'N', b"SNOTICE\0MIt is well.\0\0")
     }
 
+    fn refusal(self, text: &str) -> Vec<u8> {
+        let body = format!("SERROR\0CXX000\0M{text}\0\0");
+        let error = PostgreSql::message(b'E', body.as_bytes());
+        [error, PostgreSql::message(b'Z', b"I")].concat()
+    }
+
     fn huge(self) -> Vec<u8> {
         vec![b'D', 0x7F, 0xFF, 0xFF, 0xFF]
     }
@@ -359,6 +374,11 @@ impl Protocol for MySql {
         MySql::packet(2, b"\x03def")
     }
 
+    fn refusal(self, text: &str) -> Vec<u8> {
+        let body = format!("\u{1}\u{4}#HY000{text}");
+        MySql::packet(1, &[&[0xFF], body.as_bytes()].concat())
+    }
+
     /// A packet of the largest parts, of which another one follows each.
     fn huge(self) -> Vec<u8> {
         [self.head(), vec![0xFF, 0xFF, 0xFF, 5]].concat()
@@ -436,6 +456,16 @@ impl SqlServer {
         [&[0xE3], &length[..], &token].concat()
     }
 
+    fn packets(tokens: &[u8]) -> Vec<u8> {
+        let mut packets: Vec<Vec<u8>> = tokens
+            .chunks(4000)
+            .map(|part| SqlServer::packet(false, part))
+            .collect();
+        let last = packets.last_mut().expect("it has a token");
+        last[1] = 1;
+        packets.concat()
+    }
+
     fn done() -> Vec<u8> {
         [&[0xFD][..], &[0; 12]].concat()
     }
@@ -489,13 +519,7 @@ impl Protocol for SqlServer {
     fn answer(self, row: &[Option<&[u8]>]) -> Vec<u8> {
         let columns = SqlServer::columns(&[NVARCHAR, VARCHAR_UTF_8], row.len());
         let tokens = [columns, SqlServer::row(row), SqlServer::done()].concat();
-        let mut packets: Vec<Vec<u8>> = tokens
-            .chunks(4000)
-            .map(|part| SqlServer::packet(false, part))
-            .collect();
-        let last = packets.last_mut().expect("it has a token");
-        last[1] = 1;
-        packets.concat()
+        SqlServer::packets(&tokens)
     }
 
     fn head(self) -> Vec<u8> {
@@ -514,6 +538,22 @@ impl Protocol for SqlServer {
         let length = u16::try_from(token.len()).expect("short").to_le_bytes();
         let token = [&[0xAB], &length[..], &token].concat();
         SqlServer::packet(false, &token.repeat(80))
+    }
+
+    /// In errors of 10,000 letters each.
+    fn refusal(self, text: &str) -> Vec<u8> {
+        let mut tokens = Vec::new();
+        for part in text.as_bytes().chunks(10_000) {
+            let part = SqlServer::text(str::from_utf8(part).expect("ASCII"));
+            let letters = u16::try_from(part.len() / 2).expect("10,000").to_le_bytes();
+            let head = [&[0x50, 0xC3, 0, 0, 1, 16], &letters[..]].concat();
+            let token = [&head[..], &part, &[0, 0, 1, 0, 0, 0]].concat();
+            let length = u16::try_from(token.len()).expect("short").to_le_bytes();
+            tokens.extend([&[0xAA], &length[..], &token].concat());
+        }
+        // Done, with an error.
+        tokens.extend([&[0xFD, 2][..], &[0; 11]].concat());
+        SqlServer::packets(&tokens)
     }
 
     fn huge(self) -> Vec<u8> {

@@ -17,6 +17,7 @@ use mssql_tds::datatypes::sqltypes::SqlType;
 use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
 use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
 use parking_lot::Mutex;
+use rules::said;
 use tokio::runtime::{Builder, Runtime};
 
 use super::limits::{Budget, Limits, Watch, watched};
@@ -488,7 +489,7 @@ impl From<SqlErrorInfo> for Message {
                 .line_number
                 .and_then(|line| line.try_into().ok())
                 .unwrap_or(0),
-            text: error.message,
+            text: said(&error.message),
         }
     }
 }
@@ -503,7 +504,7 @@ impl From<SqlInfoMessage> for Message {
                 .line_number
                 .and_then(|line| line.try_into().ok())
                 .unwrap_or(0),
-            text: info.message,
+            text: said(&info.message),
         }
     }
 }

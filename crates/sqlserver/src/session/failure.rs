@@ -1,5 +1,7 @@
 //! Why a server could not be asked, or refused.
 
+use rules::said;
+
 use super::message::Message;
 
 /// What went wrong on a connection.
@@ -43,5 +45,5 @@ impl Failure {
 
 fn words(errors: &[Message]) -> String {
     let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    words.join("; ")
+    said(&words.join("; "))
 }

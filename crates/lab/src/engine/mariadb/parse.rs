@@ -1,5 +1,7 @@
 //! Parts of packets, taken apart without trust.
 
+use rules::said;
+
 use super::wire::Failure;
 
 /// What is left of a packet.
@@ -67,7 +69,7 @@ pub(super) fn refusal(packet: &[u8]) -> Option<Failure> {
     }
     Some(Failure::Refused {
         code,
-        message: String::from_utf8_lossy(rest.0).into_owned(),
+        message: said(&String::from_utf8_lossy(rest.0)),
     })
 }
 

@@ -13,6 +13,7 @@ use native_tls::TlsStream;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
+use rules::said;
 
 use super::target::{Address, Target};
 use super::tls::{Attempt, TlsError};
@@ -386,5 +387,8 @@ pub(super) fn refusal(body: &ErrorResponseBody) -> io::Result<Failure> {
             _ => {}
         }
     }
-    Ok(Failure::Refused { code, message })
+    Ok(Failure::Refused {
+        code: said(&code),
+        message: said(&message),
+    })
 }
